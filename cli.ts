@@ -6,7 +6,7 @@ import { packageVersion } from './cli/package-root.ts';
 /** Adds commands to the program. */
 type AddCommands = (program: Command) => void;
 
-/** What adds each command, in the order of the help. A module is loaded when its command is asked for: all of them take a second. */
+/** The module of each command, in the order of the help, loaded on demand: loading all of them takes a second. */
 const COMMANDS: Record<string, () => Promise<AddCommands>> = {
   migrate: async () => (await import('./cli/service/doctor.ts')).addOperationCommands,
   doctor: async () => (await import('./cli/service/doctor.ts')).addOperationCommands,
@@ -53,7 +53,7 @@ try {
   process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
 }
 
-/** Subcommands are made before they could inherit how their parents exit, and `--json` may stand after them too. */
+/** Subcommands do not inherit the exit override of a parent that gets it later; `--json` is also accepted after a subcommand. */
 function inheritExit(command: Command): void {
   for (const child of command.commands) {
     child.exitOverride();
@@ -62,7 +62,7 @@ function inheritExit(command: Command): void {
   }
 }
 
-/** The command that the words name, or all of them where they name none: for help, or to say what there is. */
+/** The named command, or all commands if none is named: for the help text, or for the error of an unknown one. */
 async function loadCommands(words: readonly string[]): Promise<AddCommands[]> {
   const word = words.find((each) => !each.startsWith('-')) ?? '';
   return Object.hasOwn(COMMANDS, word)

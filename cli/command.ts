@@ -6,19 +6,19 @@ import { openServices, type Services } from '../runtime/services.ts';
 import { connect, isConnectionLoss, unavailable } from '../runtime/postgres.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
 
-/** Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
+/** Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings ended without a result (`items_failed`), 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
 export const exitCodes = { done: 0, failed: 1, usage: 2, unavailable: 69 } as const;
 
-/** What a command ends with: a result for `--json`, its form for people, and whether it is a failure. */
+/** The outcome of a command: the result for `--json`, its text form, and whether it is a failure. */
 export interface Outcome {
   readonly json: unknown;
   readonly text: string;
   readonly failed?: boolean;
-  /** True if the body has written it to standard output itself, piece by piece. */
+  /** True if the command has already streamed its result to standard output. */
   readonly written?: boolean;
 }
 
-/** Fires at Ctrl-C or SIGTERM: a command that waits gives up waiting; what it asked for goes on. */
+/** Fires at Ctrl-C or SIGTERM: a waiting command stops waiting, but the work that it requested continues. */
 export const interruption = new AbortController();
 
 /**
@@ -41,14 +41,14 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
   }
 }
 
-/** Settings as commands read them: without LOG_LEVEL only warnings are logged. */
+/** The settings of commands: without LOG_LEVEL only warnings are logged. */
 export function commandConfig(): Config {
   return loadConfig(undefined, { LOG_LEVEL: 'warn' });
 }
 
 /**
- * Opens what commands work with. The embedded database is ours alone and is migrated on the way; another one must have
- * been, by `caller-trust migrate`.
+ * Opens the services of a command. The embedded database is migrated automatically; another one must have been migrated
+ * with `caller-trust migrate`.
  */
 export async function withServices<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
   const services = await openServices(commandConfig(), 'cli');
@@ -61,12 +61,12 @@ export async function withServices<Result>(work: (services: Services) => Promise
   }
 }
 
-/** Brings the database of the service and of its queues to this version; returns the migrations that were applied. */
+/** Migrates the database of the service and of its queues; returns the applied migrations. */
 export async function migrateDatabase({ database, config }: Pick<Services, 'database' | 'config'>): Promise<string[]> {
   const client = await connect({ url: database.url, applicationName: 'caller-trust migrate' });
   try {
     const applied = await migrate(client);
-    const { migrateQueues } = await import('../jobs/queues/backend.ts'); // a client's commands never need the queues
+    const { migrateQueues } = await import('../jobs/queues/backend.ts'); // commands of API clients never need the queues
     await migrateQueues(database.url, config);
     return applied;
   } finally {
@@ -89,7 +89,7 @@ function printError(error: unknown, asJson: boolean): void {
   }
 }
 
-/** Who acts, for the audit trail. */
+/** The current actor, for the audit trail. */
 export function currentActor(): string {
   return `cli ${userInfo().username}`;
 }

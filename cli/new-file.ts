@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { ServiceError } from '../runtime/errors.ts';
 
 /**
- * Writes a file that only its owner may read, never over something that is there. Returns its absolute path.
+ * Writes a new file that only its owner can read; never overwrites. Returns its absolute path.
  * @throws ServiceError `usage_invalid`
  */
 export async function writeNewFile(path: string, bytes: Uint8Array): Promise<string> {
@@ -19,7 +19,7 @@ export async function writeNewFile(path: string, bytes: Uint8Array): Promise<str
   try {
     await file.writeFile(bytes);
   } catch (error) {
-    await unlink(path); // half a document is none
+    await unlink(path); // leaves no partial document
     throw error;
   } finally {
     await file.close();

@@ -1,19 +1,19 @@
 import { InvalidArgumentError } from 'commander';
 import { ServiceError } from '../runtime/errors.ts';
 
-/** An id of the database. */
+/** Parses an id of the database. */
 export function parseId(text: string): number {
   if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new InvalidArgumentError('Give the id as a positive integer.');
   return Number(text);
 }
 
-/** A count of 0 or more. */
+/** Parses a count of 0 or more. */
 export function parseCount(text: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError('Give an integer of 0 or more.');
   return Number(text);
 }
 
-/** A calendar date or an instant of ISO 8601; a date means its first moment in UTC. */
+/** Parses a calendar date or an instant (ISO 8601); a date means its first moment in UTC. */
 export function parseInstant(text: string): Date {
   const instant = new Date(text);
   const day = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(text)?.[1];
@@ -22,13 +22,13 @@ export function parseInstant(text: string): Date {
   return instant;
 }
 
-/** `Date` takes 30 February for 2 March. */
+/** `Date` parses 30 February as 2 March. */
 function isCalendarDay(day: string): boolean {
   const at = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
 }
 
-/** A person's decision as two flags. */
+/** The flags of a person's decision. */
 export interface VerdictOptions {
   readonly approve?: boolean;
   readonly reject?: boolean;

@@ -1,6 +1,6 @@
 const pageRows = 5000;
 
-/** Reads rows page by page, each after the last row of the one before, up to the limit or to the end. */
+/** Reads rows page by page, up to the limit or to the end. */
 export async function readPages<Row>(
   readPage: (last: Row | undefined, limit: number) => Promise<Row[]>,
   limit = Infinity,

@@ -1,6 +1,6 @@
 /**
- * Progress of a command that waits, on standard error. On a terminal one line is written over and over; elsewhere nothing
- * is written, so that logs hold results and errors only.
+ * Progress of a waiting command, on standard error: one line that is overwritten on a terminal, and nothing elsewhere, so
+ * that logs contain only results and errors.
  */
 export interface Progress {
   show(text: string): void;
@@ -15,7 +15,7 @@ export function startProgress(): Progress {
     show(text) {
       if (text === shown) return;
       shown = text;
-      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns || 80) - 1)}`); // some terminals say 0
+      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns || 80) - 1)}`); // some terminals report 0
     },
     end() {
       if (shown !== '') stderr.write('\r\x1b[K');

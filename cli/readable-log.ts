@@ -1,12 +1,12 @@
 import { errorMessageOf } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 
-/** Levels that a command prints as lines; what lies below them is for whoever looks for a fault. */
+/** Levels that a command prints as text lines; lower levels are for debugging. */
 const levels = ['info', 'warn', 'error', 'fatal'] as const;
 
 /**
- * The log of a command that works in this process, for whoever reads it in a terminal: one line each, without a stack. With
- * `LOG_LEVEL=debug` or `trace` it is the log itself, JSON lines with stacks.
+ * The log of work in this process, for a terminal: one line an entry, without stacks. With `LOG_LEVEL=debug` or `trace` it
+ * is the JSON log with stacks.
  */
 export function readableLog(log: Log): Log {
   if (log.isLevelEnabled('debug')) return log;
@@ -21,7 +21,7 @@ export function readableLog(log: Log): Log {
   return Object.assign(readable, { child: () => readable });
 }
 
-/** One line of what was logged: the message, why, and what it is about. */
+/** A log entry as one line: the message, the reason, and the object. */
 export function formatEntry(facts: unknown, message?: string): string {
   if (typeof facts === 'string') return `caller-trust: ${oneLine(facts)}`;
   const { err, ...others } = { ...(facts as Record<string, unknown> | null) };

@@ -3,20 +3,20 @@ import { resolve } from 'node:path';
 import { ServiceError } from '../runtime/errors.ts';
 import { keepWholeFile } from '../runtime/whole-file.ts';
 
-/** Where results are written, piece by piece: each piece waits until the one before has gone, so that none pile up. */
+/** A destination of streamed results. Each write waits for the previous one (backpressure). */
 export interface ResultOutput {
-  /** The file that is written; undefined for standard output. */
+  /** Path of the file; undefined for standard output. */
   readonly path: string | undefined;
   write(text: string): Promise<void>;
-  /** Gives a file its content, whole. */
+  /** Completes the file. */
   end(): Promise<void>;
-  /** Leaves nothing behind, unless the file is whole. */
+  /** Removes an incomplete file. */
   discard(): Promise<void>;
 }
 
 /**
- * Opens standard output, or a new file, which stays empty until it is whole.
- * @throws ServiceError `usage_invalid` if something of this name is there, or the file cannot be made
+ * Opens standard output, or a new file, which stays empty until it is complete.
+ * @throws ServiceError `usage_invalid` if the name exists, or the file cannot be created
  */
 export async function openOutput(path: string | undefined): Promise<ResultOutput> {
   return path === undefined ? standardOutput() : newFile(resolve(path));
@@ -25,7 +25,7 @@ export async function openOutput(path: string | undefined): Promise<ResultOutput
 function standardOutput(): ResultOutput {
   let gone = false;
   const onError = (error: NodeJS.ErrnoException): void => {
-    gone = true; // the reader of a pipe has had enough, as `head` does
+    gone = true; // the reader of a pipe has closed it, as `head` does
     if (error.code !== 'EPIPE') throw error;
   };
   process.stdout.on('error', onError);
@@ -48,7 +48,7 @@ async function newFile(path: string): Promise<ResultOutput> {
       cause,
     });
   };
-  // The name is taken at once: whoever waits an hour for results must not be told then that it is not free.
+  // The name is reserved now, not after an hour of work.
   const claim = await open(path, 'wx').catch(refuse);
   await claim.close();
   const unfinished = `${path}.${process.pid}.tmp`;

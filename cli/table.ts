@@ -1,10 +1,10 @@
-/** One column of a printed table. Numbers are set flush right. */
+/** One column of a printed table; `flushRight` for numbers. */
 export interface TableColumn<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number | null | undefined;
 }
 
-/** Rows in aligned columns under their titles. Absent values are shown as a dash. */
+/** Formats rows in aligned columns under their titles. Absent values become a dash. */
 export function formatTable<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
   const cells = rows.map((row) => columns.map((column) => column.value(row)));
   const texts = cells.map((line) =>
@@ -20,12 +20,12 @@ export function formatTable<Row>(rows: readonly Row[], columns: readonly TableCo
   return [format(columns.map(({ title }) => title)), ...texts.map(format)].join('\n');
 }
 
-/** A count with thin groups of three, as 1,234,567. */
+/** A count with thousands separators: 1,234,567. */
 export function formatCount(count: number): string {
   return Number.isInteger(count) ? count.toLocaleString('en-US') : count.toFixed(2);
 }
 
-/** Labels and values in two columns. Absent values are left out. */
+/** Formats labels and values in two columns. Absent values are left out. */
 export function formatFacts(facts: readonly (readonly [string, string | number | null | undefined])[]): string {
   const present = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(...present.map(([label]) => label.length));
@@ -41,7 +41,7 @@ function formatValue(value: string | number): string {
   return typeof value === 'number' ? formatCount(value) : value;
 }
 
-/** Paragraphs with an empty line between two; empty ones are left out. */
+/** Paragraphs separated by empty lines; empty ones are left out. */
 export function formatParagraphs(...paragraphs: readonly string[]): string {
   return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
 }

@@ -23,14 +23,14 @@ export async function hasWorker(queues: Queues): Promise<boolean> {
   return queueNames.every((queue) => connected[queue] > 0);
 }
 
-/** What to do where no worker runs. */
+/** Hint if no worker is connected. */
 export const noWorkerText = 'No worker runs: nothing is performed until one is started, with `caller-trust start`.';
 
 /**
- * Runs `work`, which waits for jobs, with somebody to do them: the workers that are connected, or if there are none a
- * worker in this process for as long as it takes. `work` is told whether that ends with it.
+ * Runs `work`, which waits for jobs, with a worker: the connected ones, or else one in this process, which ends with
+ * `work`. `isOwnWorker` says which.
  */
-export async function withSomeWorker<Result>(
+export async function withWorker<Result>(
   given: Services,
   queues: Queues,
   work: (isOwnWorker: boolean) => Promise<Result>,

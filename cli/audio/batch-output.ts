@@ -20,23 +20,23 @@ import type { Outcome } from '../command.ts';
 import { openOutput, type ResultOutput } from '../result-output.ts';
 import { formatCount } from '../table.ts';
 
-/** Options of every command that prints results. */
+/** Options of the commands that print results. */
 export interface OutputOptions {
   readonly csv?: boolean;
   readonly output?: string;
 }
 
-/** How results are printed. */
+/** The form in which results are printed. */
 export type OutputForm = 'table' | 'json' | 'csv';
 
-/** Adds the options that say how results are printed. */
+/** Adds the options for printing results. */
 export function addOutputOptions(command: Command): Command {
   return command
     .option('--csv', 'print results as CSV')
     .option('--output <file>', 'write results to a new file instead');
 }
 
-/** The form that the options ask for. @throws ServiceError `usage_invalid` */
+/** The form that the options select. @throws ServiceError `usage_invalid` */
 export function outputForm(command: Command, { csv = false }: OutputOptions): OutputForm {
   const { json = false } = command.optsWithGlobals<{ json?: boolean }>();
   if (csv && json)
@@ -44,7 +44,7 @@ export function outputForm(command: Command, { csv = false }: OutputOptions): Ou
   return csv ? 'csv' : json ? 'json' : 'table';
 }
 
-/** Without waiting there are no results to print. @throws ServiceError `usage_invalid` */
+/** Refuses output options without `--wait`: there are no results to print. @throws ServiceError `usage_invalid` */
 export function requireWait(
   operation: string,
   { csv, output, wait }: OutputOptions & { readonly wait?: boolean },
@@ -66,7 +66,7 @@ export function batchFacts(
   return { ...batch, counts };
 }
 
-/** How the outcome of a batch is printed. */
+/** Options for printing the outcome of a batch. */
 export interface ResultRequest {
   readonly form: OutputForm;
   readonly output: ResultOutput;
@@ -74,7 +74,7 @@ export interface ResultRequest {
 }
 
 /**
- * Prints the items of a batch, page by page: memory does not grow with the batch. If they went to a file, standard output has a summary.
+ * Prints the items of a batch page by page, so that memory does not grow with the batch. With an output file, standard output gets a summary.
  */
 export async function printResults(db: Pool, batch: Batch, { form, output, states }: ResultRequest): Promise<Outcome> {
   const counts = await countStates(db, batch.batchId);
@@ -130,12 +130,12 @@ function cells({ source, model, requestedModel, state, scores, decision, reason 
   ];
 }
 
-/** Names of files may hold what a terminal would take for a command. */
+/** File names can contain terminal control sequences. */
 function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }
 
-/** Columns of one width over all pages; source and model are as wide as the widest of the batch. */
+/** Column widths are the same on all pages; source and model are as wide as the widest value of the batch. */
 function tableLine(widest: { source: number; model: number }): (texts: readonly string[]) => string {
   const widths = [
     Math.max(6, Math.min(widest.source, 80)),
@@ -160,7 +160,7 @@ function describeCounts({ items, state }: Batch, counts: StateCounts): string {
   return `${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'}, batch ${state}: ${present.join(', ') || 'nothing yet'}.`;
 }
 
-/** The outcome of a batch that has ended. @throws ServiceError `items_failed` if an item ended in error */
+/** Prints the outcome of an ended batch. @throws ServiceError `items_failed` if an item ended in error */
 export async function printEnd(db: Pool, batch: Batch, request: ResultRequest): Promise<Outcome> {
   const outcome = await printResults(db, batch, request);
   const { error } = await countStates(db, batch.batchId);
@@ -187,7 +187,7 @@ function failureHint(id: string, retryHelps: boolean): string {
   return `\`caller-trust batch results ${id} --failed\` lists them${retry}.`;
 }
 
-/** Opens what results are written to before anything is asked for. */
+/** Opens the output of results before any request is made. */
 export function openResultOutput({ output }: OutputOptions): Promise<ResultOutput> {
   return openOutput(output);
 }

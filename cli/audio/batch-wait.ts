@@ -5,24 +5,24 @@ import type { Pool } from '../../runtime/postgres.ts';
 import type { Services } from '../../runtime/services.ts';
 import { formatBar } from '../progress.ts';
 import { formatCount } from '../table.ts';
-import { noWorkerText, withSomeWorker } from '../with-worker.ts';
+import { noWorkerText, withWorker } from '../with-worker.ts';
 import { untilEnded } from '../until-ended.ts';
 
-/** Milliseconds between two looks: often at first, since a single recording takes some tenths of a second. */
-const pollMs = { first: 40, later: 500, firstLooks: 50 } as const;
+/** Milliseconds between polls: short at first, since a single recording takes some tenths of a second. */
+const pollMs = { first: 40, later: 500, firstPolls: 50 } as const;
 
-/** Waits until a batch has ended, with somebody to perform it. @throws ServiceError `interrupted`, `batch_ended` if its items are still being handed in */
+/** Waits until a batch has ended, with a worker to perform it. @throws ServiceError `interrupted`, `batch_ended` if it is still being submitted */
 export async function waitForBatch(services: Services, queues: Queues, batch: Batch): Promise<Batch> {
   if (hasEnded(batch)) return batch;
   if (batch.state === 'open') {
     throw new ServiceError('batch_ended', {
       operation: 'wait for batch',
       object: batch.id,
-      problem: 'Its items are still being handed in.',
-      hint: 'Hand them in to the end with the same command and key, or cancel it.',
+      problem: 'Its items are still being submitted.',
+      hint: 'Finish the submission with the same command and key, or cancel the batch.',
     });
   }
-  return withSomeWorker(services, queues, (isOwnWorker) => untilBatchEnded(services.db, batch, isOwnWorker));
+  return withWorker(services, queues, (isOwnWorker) => untilBatchEnded(services.db, batch, isOwnWorker));
 }
 
 function untilBatchEnded(db: Pool, { id, batchId, items }: Batch, isOwnWorker: boolean): Promise<Batch> {
@@ -30,19 +30,21 @@ function untilBatchEnded(db: Pool, { id, batchId, items }: Batch, isOwnWorker: b
   return untilEnded({
     read: () => readBatch(db, id),
     hasEnded,
-    describe: async (_batch, looks) =>
-      looks % 5 === 0 && process.stderr.isTTY ? describe(await countStates(db, batchId), items, since) : undefined,
-    pollMs: (looks) => (looks < pollMs.firstLooks ? pollMs.first : pollMs.later),
+    describe: async (_batch, polls) =>
+      polls % 5 === 0 && process.stderr.isTTY
+        ? formatBatchProgress(await countStates(db, batchId), items, since)
+        : undefined,
+    pollMs: (polls) => (polls < pollMs.firstPolls ? pollMs.first : pollMs.later),
     interrupted: () =>
       new ServiceError('interrupted', {
         operation: 'wait for batch',
         object: id,
-        hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` says how far it is.`,
+        hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` shows its progress.`,
       }),
   });
 }
 
-function describe({ queued, performing, error }: StateCounts, items: number, since: number): string {
+function formatBatchProgress({ queued, performing, error }: StateCounts, items: number, since: number): string {
   const ended = items - queued - performing;
   const rate = ended / Math.max(0.001, (Date.now() - since) / 1000);
   return `${formatBar(ended / items)} ${formatCount(ended)} of ${formatCount(items)} recordings, ${rate.toFixed(1)} a second${error > 0 ? `, ${formatCount(error)} in error` : ''}`;

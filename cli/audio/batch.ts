@@ -48,7 +48,7 @@ interface RetryOptions extends OutputOptions {
 
 /** `batch list|status|results|retry|cancel`. */
 export function addBatchCommands(program: Command): void {
-  const batch = program.command('batch').description('batches of recordings: how far they are, and what came out');
+  const batch = program.command('batch').description('batches of recordings: progress and results');
   addReadingCommands(batch);
   const retry = batch
     .command('retry')
@@ -56,7 +56,7 @@ export function addBatchCommands(program: Command): void {
       'queue items again that ended in error, if the cause may lie in the service; a cancelled batch goes on',
     )
     .argument('<batch>', 'id of the batch')
-    .option('--all', 'also items whose recording is at fault')
+    .option('--all', 'also items whose recording is the cause of the error')
     .option('--wait', 'wait for the results');
   addOutputOptions(retry)
     .addHelpText('after', '\nExample:\n  caller-trust batch retry 5f0c2a9e-6a0c-4d5e-9f6e-0d8f4f3f7a10 --wait')
@@ -65,7 +65,7 @@ export function addBatchCommands(program: Command): void {
     );
   batch
     .command('cancel')
-    .description('cancel a batch: what has no outcome yet ends in error')
+    .description('cancel a batch: items without an outcome end in error')
     .argument('<batch>', 'id of the batch')
     .action((id: string, _options: object, command: Command) =>
       runCommand(command, () => withServices(({ db }) => cancelCommand(db, id))),
@@ -78,24 +78,24 @@ function addReadingCommands(batch: Command): void {
     .description('list the latest batches')
     .option('--owner <client>', 'only batches of this client')
     .addOption(new Option('--state <state>', 'only batches in this state').choices(BATCH_STATES))
-    .option('--limit <n>', 'at most so many', parseLimit, 20)
+    .option('--limit <n>', 'at most this many', parseLimit, 20)
     .addHelpText('after', '\nExample:\n  caller-trust batch list --state performing')
     .action((options: ListOptions, command: Command) =>
       runCommand(command, () => withServices(({ db }) => listCommand(db, options))),
     );
   batch
     .command('status')
-    .description('show how far a batch is')
+    .description('show the progress of a batch')
     .argument('<batch>', 'id of the batch')
     .action((id: string, _options: object, command: Command) =>
       runCommand(command, () => withServices((services) => statusCommand(services, id))),
     );
   const results = batch
     .command('results')
-    .description('print the items of a batch with what became of them')
+    .description('print the items of a batch with their outcomes')
     .argument('<batch>', 'id of the batch')
     .option('--failed', 'only items that ended in error')
-    .option('--wait', 'wait for its end first');
+    .option('--wait', 'wait until it has ended');
   addOutputOptions(results)
     .addHelpText(
       'after',
@@ -106,7 +106,7 @@ function addReadingCommands(batch: Command): void {
     );
 }
 
-/** A list of at most nothing is a slip of the hand. */
+/** A limit of 0 is a mistake. */
 function parseLimit(text: string): number {
   const limit = parseCount(text);
   if (limit === 0) throw new InvalidArgumentError('Give an integer of 1 or more.');
@@ -152,7 +152,7 @@ async function statusCommand(services: Services, id: string): Promise<Outcome> {
     ['ended', formatTime(batch.endedAt)],
   ]);
   const isWaiting = batch.state === 'queued' || batch.state === 'performing';
-  const workerConnected = isWaiting ? await withQueues(services, hasWorker) : null; // of no matter to one that has ended
+  const workerConnected = isWaiting ? await withQueues(services, hasWorker) : null; // irrelevant once the batch has ended
   const json = {
     ...batchFacts(batch, counts),
     reasons: Object.fromEntries(reasons.map(({ reason, items }) => [reason, items])),
@@ -189,7 +189,7 @@ async function retryCommand(id: string, options: RetryOptions, form: OutputForm)
       if (retried === 0)
         return {
           json: { batch: id, retried, state: batch.state },
-          text: describeNone(id, await countStates(db, batch.batchId)),
+          text: explainEmptyRetry(id, await countStates(db, batch.batchId)),
         };
       const isPerformed = await hasWorker(queues);
       const text = `${formatCount(retried)} ${retried === 1 ? 'item' : 'items'} of batch ${id} ${retried === 1 ? 'is' : 'are'} queued again.${isPerformed ? '' : ` ${noWorkerText}`}`;
@@ -198,8 +198,8 @@ async function retryCommand(id: string, options: RetryOptions, form: OutputForm)
   );
 }
 
-/** Why nothing was queued again: there is nothing in error, or what is would fail again. */
-function describeNone(id: string, { error }: StateCounts): string {
+/** Why nothing was queued again: no item ended in error, or a retry would fail for the same reason. */
+function explainEmptyRetry(id: string, { error }: StateCounts): string {
   if (error === 0) return `No item of batch ${id} ended in error: there is nothing to try again.`;
   return `${formatCount(error)} ${error === 1 ? 'item' : 'items'} of batch ${id} ended in error, for causes in the recordings; --all tries ${error === 1 ? 'it' : 'them'} again all the same.`;
 }

@@ -37,7 +37,7 @@ interface EvaluateOptions {
   readonly cardFrom: readonly string[];
 }
 
-/** Adds the command that measures models on a test set. It needs no database. */
+/** `evaluate`: measures models on a test set. It needs no database. */
 export function addEvaluateCommand(program: Command): void {
   const command = program
     .command('evaluate')
@@ -49,9 +49,9 @@ export function addEvaluateCommand(program: Command): void {
       collect,
       [],
     )
-    .option('--name <text>', 'what the set is called in the report (default: the folder of the index)')
-    .option('--note <text>', 'what is to be known of the set; stands in the report and in cards', '')
-    .option('--channels <mode>', `how the channels of a recording are taken: ${CHANNEL_MODES.join(' or ')}`, 'apart')
+    .option('--name <text>', 'name of the set in the report (default: the folder of the index)')
+    .option('--note <text>', 'a note on the set, for the report and the cards', '')
+    .option('--channels <mode>', `how the channels of a recording are scored: ${CHANNEL_MODES.join(' or ')}`, 'apart')
     .option('--resamples <count>', 'resamples for the intervals', parseCount, 1000)
     .option('--seed <number>', 'seed of the resamples', parseCount, 1)
     .option('--report <file>', 'write the report as JSON')
@@ -123,14 +123,14 @@ async function score(rows: readonly IndexRow[], models: readonly EvaluatedModel[
   const config = commandConfig();
   const pool = openScoringPool({ config, log: createLog({ level: config.logLevel, process: 'evaluate' }) });
   const progress = startProgress();
-  setMaxListeners(0, interruption.signal); // each recording in the queue listens
+  setMaxListeners(0, interruption.signal); // each queued recording adds a listener
   try {
     const scored = await scoreIndex(rows, {
       pool,
       models,
       channels,
       limits: decodeLimitsOf(config),
-      concurrency: config.audioScorers * 2, // one is read while the other is scored
+      concurrency: config.audioScorers * 2, // one recording is read while another is scored
       onProgress: (done, total) => progress.show(`${formatBar(done / total)} ${done} of ${total} recordings`),
       signal: interruption.signal,
     });
@@ -155,7 +155,7 @@ async function writeCards(models: readonly EvaluatedModel[], report: EvaluationR
     throw new ServiceError('usage_invalid', {
       operation: 'write card',
       object: homeless.name,
-      problem: 'The model has no directory of its own.',
+      problem: 'The model has no directory.',
     });
   await Promise.all(models.map((model) => writeCard(model.directory!, { model, report })));
   return models.map(({ directory }) => join(basename(directory!), 'card.md'));

@@ -8,7 +8,7 @@ import type {
 } from '../../evaluation/audio/evaluation-report.ts';
 import { formatTable, type TableColumn } from '../table.ts';
 
-/** A rate in percent, with one digit. */
+/** A rate in percent with one decimal. */
 export const percent = (rate: number) => (rate * 100).toFixed(1);
 
 /** An interval in percent, or undefined for none. */

@@ -7,21 +7,21 @@ import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { SCORE_NAMES, type Scores } from '../../pipelines/audio/verification.ts';
 import { formatParagraphs, formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
 
-/** Flips and recordings without a comparison that are printed; `--json` gives those that the report lists. */
+/** Most flips, and recordings without a comparison, that are printed; `--json` has all that the report lists. */
 const rowsShownMax = 20;
 
-/** A model as commands print it: its row, without what is only of use to processes. */
+/** A model for display, without internal fields. */
 export type ShownModel = Pick<
   RegistryEntry,
   'model' | 'family' | 'release' | 'state' | 'isDefault' | 'removedIn' | 'replacedBy' | 'note' | 'origin' | 'added'
 > & {
   readonly parameters: number | null;
   readonly bytes: number | null;
-  /** What keeps it from being used. */
+  /** Why it cannot be used. */
   readonly fault: string | null;
 };
 
-/** A model with all that is known of it. */
+/** A model with all details. */
 export interface ShownModelDetails extends ShownModel {
   readonly manifest: ModelManifest | null;
   readonly manifestSha256: string | null;
@@ -33,7 +33,7 @@ export interface ShownModelDetails extends ShownModel {
   readonly reports: readonly DriftReportSummary[];
 }
 
-/** Models in a table, a row each. */
+/** Models as a table. */
 export function formatModels(models: readonly ShownModel[]): string {
   return formatTable(models, [
     { title: 'model', value: ({ model }) => model },
@@ -91,11 +91,11 @@ function formatReports(reports: readonly DriftReportSummary[]): string {
   ]);
 }
 
-/** What became of a default. */
+/** Text for one change of a default. */
 export function formatDefaultMove({ family, before, model, since, reportId, forced }: DefaultMove): string {
   if (since === null) return `${model} is the default of ${family} already; nothing was changed.`;
   const basis = forced ? 'without a drift report, by force' : `on drift report ${reportId}`;
-  return `${model} is the default of ${family} since ${formatTime(since)}, ${basis}${before === null ? '' : `; before it was ${before}`}. Batches that were handed in earlier keep their models.`;
+  return `${model} is the default of ${family} since ${formatTime(since)}, ${basis}${before === null ? '' : `; before it was ${before}`}. Batches submitted earlier keep their models.`;
 }
 
 /** A drift report with its largest flips. */
@@ -184,7 +184,7 @@ function formatNotCompared({ notComparedReasons, notCompared, old, new: now, cou
   return `${reasons}\n\n${listed}${moreWords(notCompared.length, counts.notCompared, 'first')}`;
 }
 
-/** Says how many rows of a list are not printed, and how many of them `--json` has. */
+/** States how many rows of a list are not printed, and how many of these `--json` has. */
 function moreWords(listed: number, total: number, which: 'first' | 'largest'): string {
   if (total <= rowsShownMax) return '';
   return `\nThe ${rowsShownMax} ${which} of ${formatCount(total)}; --json gives ${listed === total ? 'all' : formatCount(listed)}.`;

@@ -27,7 +27,7 @@ import { formatBar, startProgress } from '../progress.ts';
 import { readableLog } from '../readable-log.ts';
 import { openOutput, type ResultOutput } from '../result-output.ts';
 
-/** Drift reports that `models show` lists. */
+/** Most drift reports that `models show` lists. */
 const reportsShownMax = 20;
 
 interface ActorOptions {
@@ -69,7 +69,7 @@ function addReadingCommands(models: Command): void {
 function addChangingCommands(models: Command): void {
   models
     .command('add')
-    .description('add a model of your own; docs/audio-models.md says what its manifest holds')
+    .description('add your own model; docs/audio-models.md describes its manifest')
     .argument('<manifest>', 'its manifest.json')
     .requiredOption('--weights <file>', 'its weights, ONNX')
     .option('--by <name>', 'who adds it')
@@ -99,13 +99,13 @@ function addChangingCommands(models: Command): void {
     );
   models
     .command('default')
-    .description('set the default of a family, which needs a drift report of the present one and the new one')
+    .description('set the default of a family, which needs a drift report between the current default and the new one')
     .addArgument(new Argument('<family>', 'the family').choices(FAMILIES))
     .argument('<model>', 'the model that becomes its default')
     .option('--by <name>', 'who sets it')
     .requiredOption('--reason <text>', 'why, kept in the record')
     .option('--report <id>', 'the drift report that it rests on; by default the newest that fits', parseId)
-    .option('--force', 'go without a report; the record says so')
+    .option('--force', 'change the default without a report, which is recorded')
     .addHelpText(
       'after',
       "\nExample:\n  caller-trust models default phone phone/v8 --reason 'Drift report 3 was read by the fraud team'",
@@ -228,7 +228,7 @@ async function driftCommand(
   });
 }
 
-/** Takes the names of files before the work of an hour that they are for; they are made whole, or none of them. */
+/** Reserves output files before an hour of work; they are written completely, or none of them is. */
 async function withNewFiles<Result>(
   paths: readonly (string | undefined)[],
   work: (outputs: readonly (ResultOutput | undefined)[]) => Promise<Result>,

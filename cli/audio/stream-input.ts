@@ -14,37 +14,37 @@ import {
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Audio that is streamed: what its bytes are, and the bytes as they come. */
+/** Audio to stream: its format, and its bytes as they arrive. */
 export interface StreamInput {
   readonly format: StreamFormat;
-  /** The name that lists show. */
+  /** The name for lists. */
   readonly name: string;
   pieces(): AsyncIterable<Buffer>;
 }
 
-/** What raw bytes on standard input are. */
+/** The format of raw bytes on standard input. */
 export interface RawFormat {
   readonly encoding?: StreamEncoding;
   readonly rate?: number;
   readonly inputChannels?: number;
 }
 
-/** Seconds of audio in one piece of a file. */
-const pieceSeconds = 0.1;
+/** Seconds of audio in one chunk of a file. */
+const chunkSeconds = 0.1;
 
-/** Bytes before the audio of a WAV file on standard input. */
+/** Most bytes before the audio of a WAV file on standard input. */
 const headerBytesMax = 1024 * 1024;
 
-/** What audio is read with. */
+/** Options for reading audio. */
 export interface StreamReading {
   readonly config: Config;
-  /** Fires when nobody takes the audio any more: standard input is closed, however quiet it is. */
+  /** Fires when the audio is no longer needed: standard input is then closed, even while a read is pending. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Opens what is to be streamed: a recording of any format that is read here, or standard input for `-`.
- * @throws ServiceError `recording_refused` if it cannot be read, `usage_invalid` for options that do not fit
+ * Opens the audio to stream: a recording of any supported format, or standard input for `-`.
+ * @throws ServiceError `recording_refused` if it cannot be read, `usage_invalid` for options that do not apply
  */
 export async function openStreamInput(
   path: string,
@@ -70,19 +70,19 @@ export async function openStreamInput(
   }
 }
 
-/** Whoever waits for standard input then has the reason of the signal. */
+/** Pending reads of standard input then fail with the signal's reason. */
 function closeAt(signal: AbortSignal): void {
-  stdin.on('error', () => {}); // told to whoever reads it
+  stdin.on('error', () => {}); // the reader gets the error
   signal.throwIfAborted();
   signal.addEventListener('abort', () => stdin.destroy(signal.reason as Error), { once: true });
 }
 
-/** A file is decoded here and sent as 16-bit samples. */
+/** Decodes a file and sends 16-bit samples. */
 async function fileInput(path: string, config: Config): Promise<StreamInput> {
   const recording = await openRecording(path, decodeLimitsOf(config));
   const { sampleRate, channels } = recording;
   const format: StreamFormat = { encoding: 'pcm_s16le', sampleRate, channels };
-  const pieceBytes = Math.ceil(sampleRate * pieceSeconds) * frameBytesOf(format);
+  const chunkBytes = Math.ceil(sampleRate * chunkSeconds) * frameBytesOf(format);
   return {
     format,
     name: basename(path),
@@ -90,7 +90,7 @@ async function fileInput(path: string, config: Config): Promise<StreamInput> {
       try {
         for await (const block of recording.blocks()) {
           const bytes = samplesOf16Bits(block);
-          for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+          for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
         }
       } finally {
         await recording.close();
@@ -122,7 +122,7 @@ function rawInput({ encoding, rate, inputChannels = 1 }: RawFormat): StreamInput
   };
 }
 
-/** A WAV file on standard input, as a recorder writes it: its header first, whose lengths may not be known. */
+/** A WAV file on standard input, as a recorder writes it: the lengths in its header may be unknown. */
 async function wavInput(arriving: Arriving): Promise<StreamInput> {
   const { encoding, channels, sampleRate, dataAt, dataBytes, isStreamed } = await readWavHeader(arriving);
   const streamed = encoding.kind === 'samples' ? encodingOfSamples(encoding.format) : undefined;
@@ -137,9 +137,9 @@ async function wavInput(arriving: Arriving): Promise<StreamInput> {
   };
 }
 
-/** Bytes that arrive: their beginning can be read at places while it is held. */
+/** Arriving bytes, of which the buffered beginning can be read at offsets. */
 class Arriving {
-  /** Nobody knows how many will come. */
+  /** The total is unknown. */
   readonly bytes = Number.MAX_SAFE_INTEGER;
   private readonly source: AsyncIterator<Buffer>;
   private held: Buffer = Buffer.alloc(0);
@@ -150,7 +150,9 @@ class Arriving {
 
   async read(at: number, into: Buffer): Promise<Buffer> {
     if (at + into.length > headerBytesMax)
-      throw invalid('Standard input is no WAV file whose audio begins soon. Give --encoding and --rate for raw audio.');
+      throw invalid(
+        'Standard input is not a WAV file, or its header is too long. Give --encoding and --rate for raw audio.',
+      );
     while (this.held.length < at + into.length) {
       const next = await this.source.next();
       if (next.done === true) break;
@@ -159,7 +161,7 @@ class Arriving {
     return this.held.subarray(at, at + into.length);
   }
 
-  /** So many bytes from a place on, as they come. */
+  /** Up to `count` bytes from an offset, as they arrive. */
   async *rest(bytes: number, from = 0): AsyncGenerator<Buffer> {
     let left = bytes;
     for (let piece: Buffer = this.held.subarray(from); left > 0;) {

@@ -15,7 +15,7 @@ import { startProgress, type Progress } from '../progress.ts';
 import { openStreamInput, type StreamInput } from './stream-input.ts';
 import { formatTable } from '../table.ts';
 
-/** Options of `verify` that are for a stream. */
+/** Options of `verify --stream`. */
 export interface StreamOptions {
   readonly url?: string;
   readonly keyFile?: string;
@@ -29,24 +29,24 @@ interface StreamRequest extends StreamOptions {
   readonly model?: string;
   readonly channels?: ChannelMode;
   readonly name?: string;
-  /** Windows are printed as they come; else the outcome alone, as JSON. */
+  /** Print windows as they arrive; otherwise only the outcome, as JSON. */
   readonly asText: boolean;
 }
 
 /**
- * `verify --stream`: audio goes to the console while it is read, and the scores of its windows come back.
- * @throws ServiceError those of the console, `stream_lost`, `items_failed` if it could not be scored
+ * `verify --stream`: sends audio to the console while reading it, and receives the scores of its windows.
+ * @throws ServiceError the errors of the console, `stream_lost`, `items_failed` if it could not be scored
  */
 export async function verifyStream(path: string, request: StreamRequest): Promise<Outcome> {
   const over = new AbortController();
   try {
     return await streamUntilOver(path, request, over);
   } finally {
-    over.abort(); // input that is still awaited would keep the process
+    over.abort(); // a pending read of the input would keep the process alive
   }
 }
 
-/** `over` fires when the connection is over. */
+/** `over` fires when the connection has closed. */
 async function streamUntilOver(path: string, request: StreamRequest, over: AbortController): Promise<Outcome> {
   const config = commandConfig();
   const key = request.keyFile === undefined ? config.clientKey : await readKeyFile(request.keyFile);
@@ -77,10 +77,10 @@ async function streamUntilOver(path: string, request: StreamRequest, over: Abort
   }
 }
 
-/** Of a path; the end of it says more. */
+/** Characters kept of a path: its end. */
 const nameCharactersMax = 200;
 
-/** The console of this machine, by the file that it writes. @throws ServiceError `stream_lost` */
+/** The address of this machine's console, from its discovery file. @throws ServiceError `stream_lost` */
 async function urlOfConsole({ stateDir }: Config): Promise<string> {
   const text = await readFile(join(stateDir, 'console.json'), 'utf8').catch((cause: unknown) => {
     throw new ServiceError('stream_lost', {
@@ -95,7 +95,7 @@ async function urlOfConsole({ stateDir }: Config): Promise<string> {
 
 interface Sending extends Pick<ReadyMessage['limits'], 'frameBytesMax'> {
   readonly realTime: boolean;
-  /** Fires when nobody takes the audio any more. */
+  /** Fires when the audio is no longer needed. */
   readonly signal: AbortSignal;
 }
 

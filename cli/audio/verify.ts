@@ -37,7 +37,7 @@ interface VerifyOptions extends OutputOptions, StreamOptions {
 }
 
 const examples = `
-A list ends with .csv, .tsv, .jsonl or .ndjson and names a path in each row, relative to the list, with a model and a name if wanted.
+A list ends with .csv, .tsv, .jsonl or .ndjson and names a path in each row, relative to the list, with an optional model and name.
 
 Examples:
   caller-trust verify call.wav --wait
@@ -81,7 +81,7 @@ export function addVerifyCommand(program: Command): void {
       '--key-file <file>',
       'with --stream: file that holds an API key with the scope verifications:stream; by default CALLER_TRUST_KEY',
     )
-    .option('--real-time', 'with --stream: send a file no faster than it sounds')
+    .option('--real-time', 'with --stream: send a file no faster than it plays')
     .addOption(
       new Option('--encoding <name>', 'with --stream -: standard input is raw samples; without it, a WAV file').choices(
         STREAM_ENCODINGS,
@@ -97,7 +97,7 @@ export function addVerifyCommand(program: Command): void {
 }
 
 async function verifyCommand(path: string, options: VerifyOptions, form: OutputForm): Promise<Outcome> {
-  requireFitting(options);
+  requireMatchingOptions(options);
   if (options.stream === true) return verifyStream(path, { ...options, asText: form === 'table' });
   requireWait('verify', options);
   if (options.name !== undefined && options.name.length > batchNameCharactersMax)
@@ -115,8 +115,8 @@ async function verifyCommand(path: string, options: VerifyOptions, form: OutputF
   }
 }
 
-/** Options for a stream, and those for a batch. @throws ServiceError `usage_invalid` */
-function requireFitting(options: VerifyOptions): void {
+/** Refuses stream options without `--stream`, and batch options with it. @throws ServiceError `usage_invalid` */
+function requireMatchingOptions(options: VerifyOptions): void {
   const { stream, csv, output, key, wait, url, keyFile, realTime, encoding, rate, inputChannels } = options;
   const given = (names: Record<string, unknown>) =>
     Object.entries(names).flatMap(([name, value]) => (value === undefined ? [] : [name]));
@@ -146,7 +146,7 @@ async function verifySource(
     withQueues(services, async (queues) => {
       const { db, config, log } = services;
       const key = options.key ?? `cli-${randomUUID()}`;
-      const { batch, repeated } = await handIn(source, key, (onProgress) =>
+      const { batch, repeated } = await withSubmissionProgress(source, key, (onProgress) =>
         requestVerification(
           { db, config, queues, log, onProgress, signal: interruption.signal },
           {
@@ -166,8 +166,8 @@ async function verifySource(
       const isPerformed = await hasWorker(queues);
       const text = [
         `Batch ${id} with ${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'} is ${state}, under the key ${key}.`,
-        `  caller-trust batch status ${id}     how far it is`,
-        `  caller-trust batch results ${id}    what came out`,
+        `  caller-trust batch status ${id}     its progress`,
+        `  caller-trust batch results ${id}    its results`,
         ...(isPerformed ? [] : [noWorkerText]),
       ].join('\n');
       return {
@@ -178,7 +178,7 @@ async function verifySource(
   );
 }
 
-async function handIn<Result>(
+async function withSubmissionProgress<Result>(
   { count }: ItemSource,
   key: string,
   work: (onProgress: (items: number) => void) => Promise<Result>,
@@ -186,13 +186,13 @@ async function handIn<Result>(
   const progress = startProgress();
   try {
     return await work((items) =>
-      progress.show(`${formatBar(items / count)} ${formatCount(items)} of ${formatCount(count)} recordings handed in`),
+      progress.show(`${formatBar(items / count)} ${formatCount(items)} of ${formatCount(count)} recordings submitted`),
     );
   } catch (error) {
     if (!isServiceError(error, 'interrupted')) throw error;
     throw new ServiceError('interrupted', {
-      operation: 'hand recordings in',
-      hint: `The batch is open: the same command with --key ${key} goes on where it ended.`,
+      operation: 'submit recordings',
+      hint: `The batch is open: the same command with --key ${key} continues it.`,
     });
   } finally {
     progress.end();

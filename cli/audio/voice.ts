@@ -92,7 +92,7 @@ function addKeepingCommands(voice: Command): void {
     .description('list voiceprints, newest first')
     .option('--owner <client>', 'only those of this client')
     .option('--deleted', 'also deleted ones')
-    .option('--limit <n>', 'at most so many', parseCount, 100)
+    .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust voice list --owner acme-bank')
     .action((options: ListOptions, command: Command) => runCommand(command, () => listCommand(options)));
   voice
@@ -156,7 +156,7 @@ async function verifyCommand(
   );
 }
 
-/** Opens the vault, the voiceprint model and the processes for one command. */
+/** Opens the vault, the voiceprint model and the scoring processes for one command. */
 async function withVoiceWork<Result>(
   { db, config, log }: Services,
   directory: string | undefined,

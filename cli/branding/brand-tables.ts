@@ -12,7 +12,7 @@ import type { PublicFinding } from '../../pipelines/branding/operation-result.ts
 import { makeExcerpt } from '../../pipelines/phone/text-cleaning.ts';
 import { formatCount, formatFacts, formatTable, formatTime, formatParagraphs } from '../table.ts';
 
-/** An operation with what it came to; `refused` are the rows of its numbers that were not taken. */
+/** An operation with its outcome; `refused` are the rows of its numbers that were refused. */
 export function formatOperation(operation: Operation, refused: readonly OperationRow[]): string {
   const { result, failure } = operation;
   const facts = formatFacts([
@@ -68,7 +68,7 @@ function formatCounts(counts: Partial<Record<string, number>>): string {
     .join(', ');
 }
 
-/** Findings with the place of each; nothing if there are none. */
+/** Findings with their locations; empty text without findings. */
 export function formatFindings(findings: readonly PublicFinding[]): string {
   if (findings.length === 0) return '';
   return formatTable(findings, [
@@ -91,7 +91,6 @@ export function formatRows(rows: readonly OperationRow[]): string {
   ]);
 }
 
-/** Brands in a table. */
 export function formatBrands(brands: readonly BrandSummary[]): string {
   return formatTable(brands, [
     { title: 'handle', value: ({ handle }) => handle },
@@ -107,10 +106,10 @@ export function formatBrands(brands: readonly BrandSummary[]): string {
   ]);
 }
 
-/** A profile as it is shown: contact and tax id only to those who ask for them. */
+/** A profile for display: contact and tax id only on request. */
 export type ShownProfile = Omit<BrandProfile, 'contact' | 'taxId'> & Partial<Pick<BrandProfile, 'contact' | 'taxId'>>;
 
-/** A brand as it is shown. */
+/** A brand for display. */
 export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
   readonly profile: ShownProfile;
   readonly pendingProfile: ShownProfile | null;
@@ -158,7 +157,7 @@ function profileFacts(profile: ShownProfile): [string, string | null | undefined
   ];
 }
 
-/** The audit trail in a table. */
+/** The audit trail as a table. */
 export function formatEvents(events: readonly BrandingEvent[]): string {
   return formatTable(events, [
     { title: 'event', value: ({ eventId }) => String(eventId) },
@@ -177,7 +176,6 @@ export function formatEvents(events: readonly BrandingEvent[]): string {
   ]);
 }
 
-/** Numbers of a brand in a table. */
 export function formatNumbers(numbers: readonly BrandNumber[]): string {
   return formatTable(numbers, [
     { title: 'phone', value: ({ phone }) => phone },
@@ -189,7 +187,6 @@ export function formatNumbers(numbers: readonly BrandNumber[]): string {
   ]);
 }
 
-/** Letters in a table. */
 export function formatLetters(letters: readonly LetterRecord[]): string {
   return formatTable(letters, [
     { title: 'letter', value: ({ letterId }) => String(letterId) },
@@ -225,7 +222,7 @@ export function formatLetter(letter: LetterRecord & { readonly findings: readonl
   return formatParagraphs(facts, formatFindings(letter.findings));
 }
 
-/** What was read from a letter, for those who may see its text. */
+/** The text read from a letter, for users who may see it. */
 export function formatReading({ findings, fields }: SealedReading): string {
   const excerpts = findings.filter(({ excerpt }) => excerpt !== null);
   const read = formatTable(excerpts, [
@@ -239,7 +236,7 @@ export function formatReading({ findings, fields }: SealedReading): string {
 
 function formatFields(fields: NonNullable<SealedReading['fields']>): string {
   const shown = (value: string | null | undefined) =>
-    value === null || value === undefined ? null : makeExcerpt(value); // no control reaches the terminal
+    value === null || value === undefined ? null : makeExcerpt(value); // removes control characters
   return formatFacts([
     ['authorizes by', shown(fields.title?.value)],
     ['for', shown(fields.purpose?.value)],

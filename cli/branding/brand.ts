@@ -40,7 +40,7 @@ import { addNameProtectionCommands } from './name-protection.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
 import { readPages } from '../paging.ts';
 
-/** Flags that stand for fields of a profile. */
+/** Flags for single fields of a profile. */
 interface ProfileFlags {
   readonly legalName?: string;
   readonly displayName?: string;
@@ -83,7 +83,7 @@ function addChangingCommands(brand: Command): void {
     .description('Update Managed Brand: change fields, or give a new letter')
     .argument('<handle>', 'the brand')
     .argument('[file]', 'request as JSON, - for standard input: {"changes": {...}, "numbers", "callReason"}')
-    .option('--owner <client>', 'who asks; by default the owner of the brand')
+    .option('--owner <client>', 'who makes the request; by default the owner of the brand')
     .option('--numbers <csv>', 'CSV of numbers to add');
   addProfileFlags(addRequestOptions(update))
     .addHelpText(
@@ -121,7 +121,7 @@ function addReadingCommands(brand: Command): void {
     .option('--owner <client>', 'only brands of this client')
     .addOption(new Option('--state <state>', 'only brands in this state').choices(BRAND_TRANSITIONS.states))
     .option('--after <handle>', 'only brands after this one', '')
-    .option('--limit <n>', 'at most so many', parseCount, 100)
+    .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust brand list --state in_review')
     .action((options: { owner?: string; state?: string; after: string; limit: number }, command: Command) =>
       runCommand(command, () => listCommand(options)),
@@ -131,7 +131,7 @@ function addReadingCommands(brand: Command): void {
     .description('print the audit trail of a brand, its letters and its numbers, oldest first')
     .argument('<handle>', 'the brand')
     .option('--after <event>', 'only events after this one', parseCount, 0)
-    .option('--limit <n>', 'at most so many; without it all', parseCount)
+    .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand history acme --limit 50')
     .action((handle: string, options: { after: number; limit?: number }, command: Command) =>
       runCommand(command, () => showHistory(handle, options)),
@@ -142,7 +142,7 @@ function addReadingCommands(brand: Command): void {
     .argument('<handle>', 'the brand')
     .addOption(new Option('--state <state>', 'only numbers in this state').choices(NUMBER_TRANSITIONS.states))
     .option('--after <phone>', 'only numbers after this one', '')
-    .option('--limit <n>', 'at most so many; without it all', parseCount)
+    .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand numbers acme --state in_review')
     .action((handle: string, options: { state?: string; after: string; limit?: number }, command: Command) =>
       runCommand(command, () => showNumbers(handle, options)),
@@ -152,7 +152,7 @@ function addReadingCommands(brand: Command): void {
 function addDecidingCommands(brand: Command): void {
   brand
     .command('decide')
-    .description('decide a brand that waits for a person, or its pending revision')
+    .description('decide a brand in review, or its pending revision')
     .argument('<handle>', 'the brand')
     .option('--approve', 'it may be shown')
     .option('--reject', 'it may not')
@@ -231,7 +231,7 @@ async function readFields(file: string | undefined): Promise<RequestFields> {
   return file === '-' ? parseRequestFile(await readStandardInput()) : readRequestFile(file);
 }
 
-/** Standard input, up to one byte more than a request may have. */
+/** Reads standard input up to one byte past the limit of a request. */
 async function readStandardInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of createReadStream('', {
@@ -243,7 +243,7 @@ async function readStandardInput(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Fields of a profile with those of the flags over them. What is not an object is left for the check of the request. */
+/** Applies the flags to the fields of a profile. A value that is not an object is left to the validation of the request. */
 function withFlags(fields: unknown, flags: ProfileFlags): unknown {
   const { legalName, displayName, dba, country, website, address } = flags;
   const given = Object.entries({

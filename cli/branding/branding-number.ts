@@ -22,7 +22,7 @@ export function addBrandingNumberCommands(number: Command): void {
     .argument('[phone...]', 'numbers in international form')
     .option('--file <csv>', 'CSV of the numbers: a column `phone`, or numbers alone')
     .option('--call-reason <text>', 'reason for calls with these numbers, at most 50 characters')
-    .option('--owner <client>', 'who asks; by default the owner of the brand');
+    .option('--owner <client>', 'who makes the request; by default the owner of the brand');
   addRequestOptions(add)
     .addHelpText(
       'after',

@@ -14,10 +14,10 @@ interface RowOptions {
 
 /** `operation show|rows`. */
 export function addBrandingOperationCommands(program: Command): void {
-  const operation = program.command('operation').description('requests for branding, and what became of them');
+  const operation = program.command('operation').description('requests for branding, and their outcomes');
   operation
     .command('show')
-    .description('show what an operation came to')
+    .description('show the outcome of an operation')
     .argument('<operation>', 'id of the operation', parseId)
     .addHelpText('after', '\nExample:\n  caller-trust operation show 12')
     .action((operationId: number, _options: object, command: Command) =>
@@ -27,11 +27,11 @@ export function addBrandingOperationCommands(program: Command): void {
     );
   operation
     .command('rows')
-    .description('print the numbers of an operation by line, with what became of each')
+    .description('print the numbers of an operation by line, with their outcomes')
     .argument('<operation>', 'id of the operation', parseId)
     .option('--refused', 'only rows that were refused')
     .option('--after <line>', 'only rows after this line', parseCount, 0)
-    .option('--limit <n>', 'at most so many; without it all', parseCount)
+    .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust operation rows 12 --refused')
     .action((operationId: number, options: RowOptions, command: Command) =>
       runCommand(command, () => withServices(({ db }) => rowsOutcome(db, operationId, options))),
@@ -43,7 +43,7 @@ async function rowsOutcome(
   operationId: number,
   { refused = false, after, limit }: RowOptions,
 ): Promise<Outcome> {
-  await readOperation(db, operationId); // an unknown one has no rows either
+  await readOperation(db, operationId); // an unknown operation is an error, not an empty list
   const rows = await listRows(db, operationId, { refused, after, limit });
   return {
     json: rows,

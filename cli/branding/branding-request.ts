@@ -18,12 +18,12 @@ import type { Pool } from '../../runtime/postgres.ts';
 import { withServices, type Outcome, currentActor } from '../command.ts';
 import { formatOperation } from './brand-tables.ts';
 import { readPages } from '../paging.ts';
-import { withQueues, withSomeWorker } from '../with-worker.ts';
+import { withQueues, withWorker } from '../with-worker.ts';
 import { untilEnded } from '../until-ended.ts';
 
 const pollMs = 100;
 
-/** Options of every command that hands a request in. */
+/** Options of the commands that submit a request. */
 export interface RequestOptions {
   readonly owner?: string;
   readonly letter?: string;
@@ -32,7 +32,7 @@ export interface RequestOptions {
   readonly wait: boolean;
 }
 
-/** Adds the options that every request has. */
+/** Adds the options of every request. */
 export function addRequestOptions(command: Command): Command {
   return command
     .option('--letter <file>', 'letter of authorization, PDF or PNG')
@@ -43,15 +43,15 @@ export function addRequestOptions(command: Command): Command {
     .option('--no-wait', 'return when the operation is queued');
 }
 
-/** What is asked for: an operation with its request, whose fields are checked at the submission. */
+/** An operation to submit; the submission validates the fields of the request. */
 export interface BrandingRequest {
   readonly kind: OperationKind;
   readonly fields: Record<string, unknown>;
-  /** Handle of the brand that is there already: its owner asks, unless another one is named. */
+  /** Handle of an existing brand: its owner is the default owner of the request. */
   readonly of: string | null;
 }
 
-/** Hands a request in, and waits for its end unless that is not wanted. */
+/** Submits a request, and waits for its end unless `--no-wait` is given. */
 export async function runRequest({ kind, fields, of }: BrandingRequest, options: RequestOptions): Promise<Outcome> {
   return withServices((services) =>
     withQueues(services, async (queues) => {
@@ -59,7 +59,7 @@ export async function runRequest({ kind, fields, of }: BrandingRequest, options:
       const owner = options.owner ?? (of === null ? '' : (await readBrand(db, of)).owner);
       const key = options.key ?? `cli-${randomUUID()}`;
       const files = await readFiles(options, config);
-      const request = fields as OperationRequest; // checked at the submission
+      const request = fields as OperationRequest; // validated by the submission
       const { operationId, repeated } = await requestBranding(
         { db, vault: await openVault(config), queues, log },
         { kind, request, owner, key, requestedBy: currentActor(), ...files },
@@ -71,7 +71,7 @@ export async function runRequest({ kind, fields, of }: BrandingRequest, options:
           json: { operationId, key, owner, state: 'queued', repeated },
           text: `Operation ${operationId} is queued under the key ${key}.`,
         };
-      return operationOutcome(db, await withSomeWorker(services, queues, () => untilOperationEnded(db, operation)), {
+      return operationOutcome(db, await withWorker(services, queues, () => untilOperationEnded(db, operation)), {
         repeated,
       });
     }),
@@ -104,7 +104,7 @@ function untilOperationEnded(db: Pool, { operationId, key }: Operation): Promise
   });
 }
 
-/** An operation with each refused row of its numbers; a failure if it failed or was rejected. */
+/** The outcome of an operation with all refused rows; a failure if it failed or was rejected. */
 export async function operationOutcome(
   db: Pool,
   operation: Operation,
@@ -115,7 +115,7 @@ export async function operationOutcome(
   return { json: { ...operation, ...more, refused }, text: formatOperation(operation, refused), failed };
 }
 
-/** Rows of an operation's numbers, all of them unless there is a limit. */
+/** The rows of an operation's numbers, up to the limit if there is one. */
 export function listRows(
   db: Pool,
   operationId: number,

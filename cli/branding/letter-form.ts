@@ -46,7 +46,7 @@ export function addLetterFormCommand(letter: Command): void {
 
 async function issueForm(file: string, { owner, numbers, language, output }: FormOptions): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
-    const request = (await readRequestFile(file)) as unknown as LetterFormRequest; // checked when it is issued
+    const request = (await readRequestFile(file)) as unknown as LetterFormRequest; // validated when the form is issued
     const numbersFile =
       numbers === undefined
         ? undefined

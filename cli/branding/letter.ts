@@ -52,9 +52,9 @@ function addReadingCommands(letter: Command): void {
     .option('--brand <handle>', 'only letters of this brand')
     .addOption(new Option('--state <state>', 'only letters in this state').choices(LETTER_TRANSITIONS.states))
     .option('--expiring', 'only letters in force that end soon')
-    .option('--days <n>', `with --expiring: how soon, in days; ${expiringDays} unless told`, parseCount)
+    .option('--days <n>', `with --expiring: how soon, in days; by default ${expiringDays}`, parseCount)
     .option('--before <letter>', 'only letters before this one', parseId)
-    .option('--limit <n>', 'at most so many', parseCount, 100)
+    .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText(
       'after',
       '\nExamples:\n  caller-trust letter list --state in_review\n  caller-trust letter list --expiring --days 60',
@@ -64,7 +64,7 @@ function addReadingCommands(letter: Command): void {
     .command('show')
     .description('show a letter with its findings')
     .argument('<letter>', 'id of the letter', parseId)
-    .option('--text', 'also what was read from it')
+    .option('--text', 'also the text that was read from it')
     .option('--save <file>', 'write the document to a new file')
     .option('--pages <dir>', 'write each page as a PNG into a folder')
     .addHelpText(
@@ -79,9 +79,9 @@ function addReadingCommands(letter: Command): void {
 function addDecidingCommands(letter: Command): void {
   letter
     .command('decide')
-    .description('decide a letter that waits for a person')
+    .description('decide a letter in review')
     .argument('<letter>', 'id of the letter', parseId)
-    .option('--approve', 'it authorizes the numbers that were asked for with it')
+    .option('--approve', 'it authorizes the numbers that were requested with it')
     .option('--reject', 'it does not')
     .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
     .addHelpText('after', "\nExample:\n  caller-trust letter decide 7 --approve --reason 'Called the signer back'")
@@ -101,7 +101,7 @@ function addDecidingCommands(letter: Command): void {
     );
   letter
     .command('delete')
-    .description('destroy the key of a letter: its file and what was read from it are gone for good')
+    .description('destroy the key of a letter: its file and its text are lost permanently')
     .argument('<letter>', 'id of the letter', parseId)
     .requiredOption('--reason <text>', 'why, kept in the audit trail')
     .addHelpText('after', "\nExample:\n  caller-trust letter delete 7 --reason 'Erasure asked for, ticket 4711'")
@@ -111,14 +111,14 @@ function addDecidingCommands(letter: Command): void {
 }
 
 const dayMs = 24 * 3_600_000;
-/** The warning time. */
+/** The default warning time. */
 const expiringDays = 30;
 
 async function listCommand({ brand, state, expiring = false, days, before, limit }: ListOptions): Promise<Outcome> {
   if (days !== undefined && !expiring)
     throw new ServiceError('usage_invalid', {
       operation: 'list letters',
-      problem: '--days says how soon a letter ends.',
+      problem: '--days needs --expiring.',
       hint: 'Add --expiring, or leave it out.',
     });
   const endingBy = expiring ? new Date(Date.now() + (days ?? expiringDays) * dayMs) : undefined;
@@ -142,10 +142,10 @@ async function showLetter(services: Services, letterId: number, options: ShowOpt
   };
 }
 
-/** As on a screen: a page of A4 is 909 pixels wide. */
+/** Screen resolution: a page of A4 is 909 pixels wide. */
 const pageDotsPerInch = 110;
 
-/** Writes the document and its pages to new files that only their owner may read; returns their paths. */
+/** Writes the document and its pages to new files that only the owner can read; returns their paths. */
 async function writeDocument(
   { db, config }: Services,
   { letterId, document }: LetterRecord,
@@ -168,14 +168,14 @@ async function writeDocument(
   return written;
 }
 
-/** One folder, not those above it: Node makes several without end where the file system answers oddly, as /proc does. */
+/** Creates one folder, not its parents: recursive creation never ends on some file systems, such as /proc. */
 async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return;
     throw new ServiceError('usage_invalid', {
       operation: 'write pages',
       object: path,
-      problem: 'The folder cannot be made.',
+      problem: 'The folder cannot be created.',
       hint: 'Name one in a folder that exists and that you may write to.',
       cause: error,
     });

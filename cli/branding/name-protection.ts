@@ -26,10 +26,10 @@ interface AddOptions {
 export function addNameProtectionCommands(brand: Command): void {
   const protect = brand
     .command('protect')
-    .description('names that nobody is shown under without a person, beside those that the service knows');
+    .description('protected names: brands with a similar name need the decision of a person');
   protect
     .command('add')
-    .description('protect a name: from now on brands that are near it go to a person')
+    .description('protect a name: from now on brands with a similar name go to a person')
     .argument('<name>', 'the name')
     .requiredOption('--reason <text>', 'why, kept with the entry')
     .addOption(new Option('--category <category>', 'what it stands for').choices(PROTECTED_CATEGORIES).default('brand'))
@@ -52,7 +52,7 @@ export function addNameProtectionCommands(brand: Command): void {
     );
   protect
     .command('check')
-    .description('say which protected name a name is near to, the list of the service included')
+    .description('find the protected name that is similar to a name, in the built-in list too')
     .argument('<name>', 'the name')
     .action((name: string, _options: object, command: Command) => runCommand(command, () => check(name)));
   protect

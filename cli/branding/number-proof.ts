@@ -15,7 +15,7 @@ import { currentActor, runCommand, withServices, type Outcome } from '../command
 import { formatParagraphs, formatCount, formatTable, formatTime } from '../table.ts';
 import { parseCount } from '../options.ts';
 import { readPages } from '../paging.ts';
-import { withQueues, withSomeWorker } from '../with-worker.ts';
+import { withQueues, withWorker } from '../with-worker.ts';
 import { untilEnded } from '../until-ended.ts';
 
 const pollMs = 100;
@@ -27,7 +27,7 @@ export function addNumberProofCommands(number: Command): void {
     .description('prove that a brand answers its numbers, by codes that calls give out');
   prove
     .command('start')
-    .description('have numbers called: those that are named, or every one that is not proven')
+    .description('call numbers: the named ones, or all that are not proven')
     .argument('<handle>', 'the brand')
     .argument('[phone...]', 'numbers in international form')
     .option('--language <tag>', 'language of the calls, such as en or de-AT', 'en')
@@ -38,7 +38,7 @@ export function addNumberProofCommands(number: Command): void {
     );
   prove
     .command('confirm')
-    .description('give the code back that a call to the number said')
+    .description('confirm a number with the code that the call announced')
     .argument('<handle>', 'the brand')
     .argument('<phone>', 'the number that was called')
     .argument('<code>', 'the digits')
@@ -48,10 +48,10 @@ export function addNumberProofCommands(number: Command): void {
     );
   prove
     .command('status')
-    .description('print the numbers of a brand with what is proven of each')
+    .description('print the numbers of a brand with their proofs')
     .argument('<handle>', 'the brand')
     .option('--after <phone>', 'only numbers after this one', '')
-    .option('--limit <n>', 'at most so many; without it all', parseCount)
+    .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust number prove status acme')
     .action((handle: string, options: { after: string; limit?: number }, command: Command) =>
       runCommand(command, () => status(handle, options)),
@@ -69,14 +69,14 @@ function start(handle: string, texts: readonly string[], { language, wait }: Sta
     withQueues(services, async (queues) => {
       const result = await requestProofs({ ...services, queues }, { handle, phones, language, actor: currentActor() });
       if (wait && result.started.length > 0)
-        await withSomeWorker(services, queues, () => untilPlaced(services.db, handle, result));
+        await withWorker(services, queues, () => untilCallsPlaced(services.db, handle, result));
       return { json: result, text: formatStarted(result) };
     }),
   );
 }
 
-/** Waits until the caller has each call, or its proof has ended. */
-async function untilPlaced(db: Pool, handle: string, { started }: StartedProofs): Promise<void> {
+/** Waits until each call is placed, or its proof has ended. */
+async function untilCallsPlaced(db: Pool, handle: string, { started }: StartedProofs): Promise<void> {
   const { brandId } = await readBrand(db, handle);
   const phones = started.flatMap(({ called }) => called);
   await untilEnded({
@@ -121,7 +121,7 @@ async function confirm(handle: string, text: string, code: string): Promise<Outc
     });
     const words = result.proven
       ? `${formatCount(result.numbers)} ${result.numbers === 1 ? 'number is' : 'numbers are'} proven until ${formatTime(result.validUntil)}.${result.letters.map((letterId) => ` Letter ${letterId} is approved.`).join('')}`
-      : 'The code is right; codes of other calls of the block are yet to be given back.';
+      : 'The code is right; codes of other calls of the block are still missing.';
     return { json: { handle, phone, ...result }, text: words };
   });
 }

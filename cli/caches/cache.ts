@@ -14,7 +14,7 @@ interface ApplyOptions {
   manifest?: string;
 }
 
-/** `cache apply-delta`: needs no database and no service. */
+/** `cache apply-delta`: needs neither database nor service. */
 export function addCacheCommands(program: Command): void {
   program
     .command('cache')
@@ -105,7 +105,7 @@ async function requireOffered(path: string, deltas: readonly { readonly sha256: 
   });
 }
 
-/** A file that cannot be opened is told as that. */
+/** Reports a file that cannot be opened as a usage error. */
 function readable(error: unknown): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || !('path' in error)) return error;
   return new ServiceError('usage_invalid', {

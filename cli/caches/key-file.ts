@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../runtime/errors.ts';
 
 /**
- * The API key in a file: one line, nothing else. It is never shown and never written anywhere.
+ * Reads the API key from a file with one line. It is never printed or written.
  * @throws ServiceError `usage_invalid`
  */
 export async function readKeyFile(path: string): Promise<string> {

@@ -17,7 +17,7 @@ interface LookupOptions {
   keyFile?: string;
 }
 
-/** `lookup`: what a published cache says of one number, without a download and without a database. */
+/** `lookup`: finds one number in a published cache without downloading it. It needs no database. */
 export function addLookupCommand(program: Command): void {
   program
     .command('lookup')

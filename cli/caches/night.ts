@@ -21,7 +21,7 @@ import { currentActor, runCommand, withServices, type Outcome } from '../command
 import { parseId } from '../options.ts';
 import { formatBar } from '../progress.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
-import { withQueues, withSomeWorker } from '../with-worker.ts';
+import { withQueues, withWorker } from '../with-worker.ts';
 import { untilEnded } from '../until-ended.ts';
 
 const pollMs = 200;
@@ -53,7 +53,7 @@ export function addNightCommands(program: Command): void {
     )
     .action((options: RunOptions, command: Command) => runCommand(command, () => runNight(options)));
   for (const [name, description] of [
-    ['status', 'show how far a night is; by default the latest'],
+    ['status', 'show the progress of a night; by default the latest'],
     ['report', 'show the report of a night; by default the latest'],
   ] as const) {
     night
@@ -112,7 +112,7 @@ async function runNight(options: RunOptions): Promise<Outcome> {
       await enqueueNight(queues, { runId });
       if (!options.wait)
         return { json: { runId, key, state, repeated }, text: `Night ${runId} is queued under the key ${key}.` };
-      return nightOutcome(await withSomeWorker(services, queues, () => untilFinished(services.db, runId)));
+      return nightOutcome(await withWorker(services, queues, () => untilFinished(services.db, runId)));
     }),
   );
 }
@@ -164,7 +164,7 @@ function formatBuilds(builds: readonly BuildState[]): string {
   ]);
 }
 
-/** The table that tells the operator whether tonight's files are good. */
+/** The report by which the operator judges tonight's files. */
 export function formatReport(report: NightReport): string {
   const { night, counts } = report;
   const seconds = (Date.parse(report.finishedAt) - Date.parse(night.openedAt)) / 1000;
@@ -190,7 +190,7 @@ export function formatReport(report: NightReport): string {
         ]
       : [],
   );
-  // Reports of the first releases have no such list.
+  // Reports of the first releases lack this list.
   const lapsed = (report.lapsed ?? []).map(
     ({ brand, validUntil, numbers }) =>
       `brand ${brand}: ${numbers} numbers left the files, because their letter ended ${formatTime(validUntil)}`,

@@ -12,7 +12,7 @@ import { parseCount } from '../options.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatTable } from '../table.ts';
 
-/** Ranges of one file that are downloaded at a time. */
+/** Ranges of one file that are downloaded in parallel. */
 const parallelLimits = { byDefault: 4, max: 16 } as const;
 
 interface PullCommandOptions {
@@ -24,7 +24,7 @@ interface PullCommandOptions {
   randomDelay: number;
 }
 
-/** `pull`: a client of the service, which needs no database. */
+/** `pull`: a client of the API; needs no database. */
 export function addPullCommand(program: Command): void {
   program
     .command('pull')
@@ -89,7 +89,7 @@ function wantedOf({ cache, country }: PullCommandOptions): Wanted {
   return { caches: cache, countries: country };
 }
 
-/** One artefact was asked for: its error decides the exit code. */
+/** If one artefact was requested, its error decides the exit code. */
 function asError(artefact: PulledArtefact, { code, reason }: NonNullable<PulledArtefact['failure']>): ServiceError {
   return new ServiceError(code, { operation: 'pull', object: formatArtefact(artefact), problem: reason });
 }

@@ -23,17 +23,17 @@ export interface VerifiedSamples {
   readonly items: readonly ShownVerification[];
 }
 
-/** The recordings that the package has. */
+/** The sample recordings in the package. */
 export const sampleRecordings = join(packageRoot, 'samples', 'recordings');
 
-/** How each sample must end; what the scores are is up to the models. */
+/** The state that each sample must reach; scores depend on the models. */
 const withoutScore: Readonly<Record<string, string>> = {
   'dial-tone.wav': 'no_voice',
   'not-a-recording.wav': 'format_unknown',
 };
 
 /**
- * Verifies the sample recordings, and then once more: the second batch must take every result from the first.
+ * Verifies the sample recordings twice: the second batch must reuse every result of the first.
  * @throws ServiceError `items_failed` if an item does not end as it must
  */
 export async function verifySamples({ outcome }: DemoCommands): Promise<VerifiedSamples> {
@@ -53,7 +53,7 @@ export async function verifySamples({ outcome }: DemoCommands): Promise<Verified
   return first;
 }
 
-/** The API shows the owner the batch with the scores that the command printed. */
+/** Checks that the API shows the owner the batch with the scores that the command printed. */
 export async function checkVerifications(url: string, key: string, { batch, items }: VerifiedSamples): Promise<void> {
   const read = async (path: string) => {
     const answer = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
@@ -68,7 +68,7 @@ export async function checkVerifications(url: string, key: string, { batch, item
   }
 }
 
-/** What comparing recordings with a voiceprint gave. */
+/** Results of comparing recordings with a voiceprint. */
 export interface ComparedVoices {
   readonly same: number | null;
   readonly other: number | null;
@@ -78,7 +78,7 @@ interface Comparison {
   readonly identity: number | null;
 }
 
-/** Enrols the reader of three samples, compares a fourth of the same reader and one of another, and deletes the voiceprint. */
+/** Enrols the speaker of three samples, compares a fourth sample of the same speaker and one of another, and deletes the voiceprint. */
 export async function compareVoices({ cli, outcome }: DemoCommands): Promise<ComparedVoices> {
   const file = (name: string) => join(sampleRecordings, name);
   const enrolled = await cli<{ id: string }>(

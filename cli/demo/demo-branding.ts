@@ -11,11 +11,11 @@ import { formatTable } from '../table.ts';
 export interface DemoCommands {
   /** Runs a command that must succeed, and returns what it prints with --json. */
   cli<Result>(...args: string[]): Promise<Result>;
-  /** The same for a command that may also end with a result that is a failure. */
+  /** The same for a command whose result may be a failure. */
   outcome<Result>(...args: string[]): Promise<Result>;
 }
 
-/** What became of one sample letter. */
+/** The outcome of one sample letter. */
 export interface ShownLetter {
   readonly file: string;
   readonly brand: string;
@@ -25,12 +25,12 @@ export interface ShownLetter {
   readonly because: string;
 }
 
-/** Client whose brands the demo registers. */
+/** The client that owns the demo's brands. */
 export const demoOwner = 'demo';
 
 /**
- * Registers a brand with each kind of letter: an issued form that comes back signed and that the rules approve, a scan of a free
- * letter that a person approves, and a forged one that nobody approves.
+ * Registers a brand with each kind of letter: a signed issued form, which the rules approve, a scanned free letter, which a
+ * person approves, and a forged letter, which is rejected.
  */
 export async function registerBrands(commands: DemoCommands, samples: WrittenSamples): Promise<ShownLetter[]> {
   const form = await issueAndSign(commands, samples.signed);
@@ -53,19 +53,19 @@ export async function registerBrands(commands: DemoCommands, samples: WrittenSam
   ];
 }
 
-/** Has the form of a sample's request issued, and signs it as its signer would: with a certificate of the sample authority. */
+/** Issues the form of a sample's request and signs it with a certificate of the sample authority. */
 async function issueAndSign({ cli }: DemoCommands, sample: string): Promise<string> {
   const [request, form, signed] = [
     requestOf(sample),
     sample.replace(/[^/\\]+$/, 'issued-form.pdf'),
     sample.replace(/[^/\\]+$/, 'signed-form.pdf'),
   ] as const;
-  await rm(form, { force: true }); // of an earlier run
+  await rm(form, { force: true }); // from an earlier run
   await cli('letter', 'form', request, '--owner', demoOwner, '-o', form);
   const { brand, signer } = JSON.parse(await readFile(request, 'utf8')) as {
     brand: { legalName: string };
     signer: { name: string };
-  }; // what the samples wrote
+  }; // as the sample generator wrote it
   const certificate = certifySigner({ name: signer.name, organization: brand.legalName });
   await writeFile(
     signed,

@@ -5,7 +5,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { sampleRecordings, type VerifiedSamples } from './demo-audio.ts';
 import { demoOwner, type DemoCommands } from './demo-branding.ts';
 
-/** What came of a sample that was streamed. */
+/** The result of a streamed sample. */
 export interface StreamedSample {
   readonly source: string;
   readonly windows: number;
@@ -14,8 +14,8 @@ export interface StreamedSample {
 const source = 'call-two-sides.wav';
 
 /**
- * Streams a sample to the console, as a caller's system would while it is recorded: that must give the scores which the batch gave.
- * @throws ServiceError `items_failed` if it does not
+ * Streams a sample to the console in real time, as a client would: the scores must equal those of the batch.
+ * @throws ServiceError `items_failed` if they do not
  */
 export async function streamSample(
   { cli }: Pick<DemoCommands, 'cli'>,

@@ -4,14 +4,14 @@ import type { PulledArtefact } from '../../pipelines/caches/client/pull.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { DemoCommands } from './demo-branding.ts';
 
-/** What a client's second `pull` took after one number had changed. */
+/** Traffic of a client's second `pull` after one number has changed. */
 export interface FollowedChange {
   readonly phone: string;
-  /** Artefacts that came as a delta. */
+  /** Artefacts updated by a delta. */
   readonly deltas: number;
   readonly bytesFirst: number;
   readonly bytesSecond: number;
-  /** What a look-up of the number took, without any copy. */
+  /** Traffic of a lookup of the number without a local copy. */
   readonly bytesLookedUp: number;
 }
 
@@ -23,13 +23,13 @@ interface Pulled {
 interface FollowOptions {
   readonly url: string;
   readonly key: string;
-  /** A number that a feed calls SPAM or FRAUD. */
+  /** A number that a feed reports as SPAM or FRAUD. */
   readonly phone: string;
   readonly directory: string;
 }
 
 /**
- * Follows one change from redress to a client's copies: pulls everything, clears a number, runs a night, pulls what changed,
+ * Follows one change from redress to a client's copies: pulls everything, clears a number, runs a night, pulls the changes,
  * and looks the number up in the remote file.
  * @throws ServiceError `night_failed` if a step does not do what it should
  */
@@ -69,7 +69,7 @@ export async function followChange(
   };
 }
 
-/** The API knows a new publication within its polling time. */
+/** The API serves a new publication within its polling interval. */
 async function untilMoved(pull: () => Promise<Pulled>): Promise<Pulled> {
   const triesMax = 20;
   for (let tries = 1; ; tries++) {

@@ -38,7 +38,7 @@ interface DemoOptions {
   keep?: boolean;
 }
 
-/** `demo`: what a user would do, through the commands that a user has. */
+/** `demo`: a tour of the service through its public commands. */
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
@@ -47,7 +47,7 @@ export function addDemoCommand(program: Command): void {
     .action((options: DemoOptions, command: Command) => runCommand(command, () => demo(options)));
 }
 
-/** One downloaded and checked artefact. */
+/** A downloaded and checked artefact. */
 interface Download {
   readonly name: string;
   readonly manifest: Manifest;
@@ -120,7 +120,7 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
   }
 }
 
-/** The usual directory, or one of its own while another demo runs in it. */
+/** The default directory, or a new one if another demo is running there. */
 async function chooseDirectory(usual: string): Promise<string> {
   await mkdir(usual, { recursive: true });
   const owner = Number(await readFile(join(usual, 'pid'), 'utf8').catch(() => ''));
@@ -130,7 +130,7 @@ async function chooseDirectory(usual: string): Promise<string> {
   return directory;
 }
 
-/** The running service of the demo: `caller-trust start` in a process of its own, and commands beside it. */
+/** The running service of the demo: `caller-trust start` in a child process, and commands beside it. */
 interface Service extends DemoCommands {
   url(): Promise<string>;
   stop(): Promise<void>;
@@ -138,7 +138,7 @@ interface Service extends DemoCommands {
 
 async function startService(directory: string, settings: Record<string, string>): Promise<Service> {
   const state = join(directory, 'state');
-  // One account does everything in the demo.
+  // One user does everything in the demo.
   const env = childEnvironment({
     TWO_PAIRS_OF_EYES: 'off',
     STATE_DIR: state,
@@ -208,7 +208,7 @@ async function untilHealthy(service: Service, child: ChildProcess, directory: st
   }
 }
 
-/** Downloads every artefact that the API lists, and checks it as a client would: digests, sizes, rows, order, 304. */
+/** Downloads every listed artefact and checks it as a client would: digests, sizes, rows, order, 304. */
 async function downloadAll({
   url,
   key,
@@ -240,7 +240,7 @@ async function downloadAll({
   return downloads;
 }
 
-/** The API knows a new key and a new publication within its polling times. */
+/** The API accepts a new key and serves a new publication within its polling intervals. */
 async function untilPublished(url: string, headers: Record<string, string>): Promise<Manifest[]> {
   const until = Date.now() + readySecondsMax * 1000;
   for (;;) {
@@ -268,7 +268,7 @@ function checkDownload(name: string, { file, rows }: Manifest, bytes: Buffer): v
   if (wrong.length > 0) throw failure(`${name}: ${wrong.join(', ')} not as the manifest says.`);
 }
 
-/** The API shows the owner each brand as it was decided, and the branded cache has exactly the verified numbers. */
+/** Checks that the API shows the owner each brand in its decided state, and that the branded cache has exactly the verified numbers. */
 async function checkBranding(
   url: string,
   key: string,
@@ -286,7 +286,7 @@ async function checkBranding(
   say(`the branded cache has the ${verified} verified numbers, and the API shows the brands as they were decided`);
 }
 
-/** The first number of the spammer cache; they begin with +1, which has countries. */
+/** The first number of the spammer cache; the sample numbers begin with +1, which has countries. */
 async function firstSpammer(downloads: readonly Download[]): Promise<string> {
   const plain = gunzipSync(await readFile(downloads.find(({ name }) => name === 'spammer_phones')!.path)).toString(
     'utf8',

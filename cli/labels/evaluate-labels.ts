@@ -42,7 +42,7 @@ interface EvaluateLabelsOptions {
   readonly scoringCardFrom?: string;
 }
 
-/** `evaluate labels`: measures the rules on complaints by what is reported next. It needs no database. */
+/** `evaluate labels`: measures the rules on complaints against later reports. It needs no database. */
 export function addEvaluateLabelsCommand(evaluate: Command): void {
   evaluate
     .command('labels')
@@ -74,7 +74,7 @@ export function addEvaluateLabelsCommand(evaluate: Command): void {
     )
     .action((files: string[], _options: object, command: Command) =>
       runCommand(command, () => evaluateLabels(files, command.optsWithGlobals<EvaluateLabelsOptions>())),
-    ); // `evaluate` has taken those that it knows, too
+    ); // the parent command `evaluate` parses the options that both have
 }
 
 async function evaluateLabels(files: readonly string[], options: EvaluateLabelsOptions): Promise<Outcome> {

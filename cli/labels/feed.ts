@@ -16,7 +16,7 @@ import type { Pool } from '../../runtime/postgres.ts';
 import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
 import { parseCount, parseId } from '../options.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
-import { withQueues, withSomeWorker } from '../with-worker.ts';
+import { withQueues, withWorker } from '../with-worker.ts';
 import { untilEnded } from '../until-ended.ts';
 
 interface LoadOptions {
@@ -37,12 +37,12 @@ const rejectsPage = 1000;
 
 /** `feed load|list|show|rejects|release|discard`. */
 export function addFeedCommands(program: Command): void {
-  const feed = program.command('feed').description('load feeds and read what became of them');
+  const feed = program.command('feed').description('load feeds and read their outcomes');
   addLoadCommand(feed);
   feed
     .command('list')
     .description('list the latest loads')
-    .option('--limit <n>', 'at most so many', parseCount, 20)
+    .option('--limit <n>', 'at most this many', parseCount, 20)
     .action((options: { limit: number }, command: Command) =>
       runCommand(command, () => withServices(async ({ db }) => listOutcome(await listFeedLoads(db, options)))),
     );
@@ -58,7 +58,7 @@ export function addFeedCommands(program: Command): void {
     .description('print the refused rows of a load with their lines')
     .argument('<load>', 'id of the load', parseId)
     .option('--after <line>', 'only rows after this line', parseCount, 0)
-    .option('--limit <n>', 'at most so many; without it all', parseCount)
+    .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust feed rejects 12 --limit 50')
     .action((loadId: number, options: { after: number; limit?: number }, command: Command) =>
       runCommand(command, () => withServices(({ db }) => rejectsOutcome(db, loadId, options))),
@@ -122,7 +122,7 @@ function addLoadCommand(feed: Command): void {
     );
 }
 
-/** `name=header`, several times. */
+/** Collects repeated `name=header` options. */
 function collectColumn(text: string, columns: Record<string, string>): Record<string, string> {
   const [name = '', ...header] = text.split('=');
   if (name.trim() === '' || header.length === 0) throw new InvalidArgumentError('Write it as NAME=HEADER.');
@@ -152,7 +152,7 @@ async function loadFeed(
       });
       await enqueueFeedLoad(queues, { loadId });
       if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is queued.` };
-      return loadOutcome(await withSomeWorker(services, queues, () => untilLoaded(db, loadId)));
+      return loadOutcome(await withWorker(services, queues, () => untilLoaded(db, loadId)));
     }),
   );
 }
@@ -164,7 +164,7 @@ function releaseLoad(loadId: number, reason: string, wait: boolean): Promise<Out
       await decideHeldLoad({ db, loadId, decision: 'release', reason, actor: currentActor(), eyes: config });
       await enqueueFeedLoad(queues, { loadId });
       if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is released and queued.` };
-      return loadOutcome(await withSomeWorker(services, queues, () => untilLoaded(db, loadId)));
+      return loadOutcome(await withWorker(services, queues, () => untilLoaded(db, loadId)));
     }),
   );
 }

@@ -72,7 +72,7 @@ function addReadingCommands(number: Command): void {
     .description('list disputes, oldest first')
     .option('--state <state>', `${DISPUTE_STATES.join(', ')} or all`, 'open')
     .option('--after <id>', 'only disputes after this one', parseCount, 0)
-    .option('--limit <n>', 'at most so many', parseCount, 100)
+    .option('--limit <n>', 'at most this many', parseCount, 100)
     .action((options: { state: string; after: number; limit: number }, command: Command) =>
       runCommand(command, () => list(options)),
     );

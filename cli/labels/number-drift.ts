@@ -17,7 +17,7 @@ interface DriftOptions {
   readonly by: string;
 }
 
-/** `number drift`: the rule of this version beside the last scoring, and putting it in force. */
+/** `number drift`: compares this version's rule with the last scoring, and puts it into force. */
 export function addNumberDriftCommand(number: Command): void {
   number
     .command('drift')
@@ -66,7 +66,7 @@ const columns: readonly TableColumn<LabelChange>[] = [
   { title: 'published', value: ({ published }) => published },
 ];
 
-/** The drift report for people. */
+/** The drift report as text. */
 function formatDrift({
   inForce,
   before,

@@ -12,7 +12,7 @@ import { addNumberDriftCommand } from './number-drift.ts';
 import { addNumberProofCommands } from '../branding/number-proof.ts';
 import { formatFacts, formatTime } from '../table.ts';
 
-/** `number show|history|clear|dispute|disputes|protect|drift`, and those of numbers for branding. */
+/** `number show|history|clear|dispute|disputes|protect|drift`, and the subcommands of numbers for branding. */
 export function addNumberCommands(program: Command): void {
   const number = program.command('number').description('what is known of a number, redress, and numbers for branding');
   number
@@ -29,7 +29,7 @@ export function addNumberCommands(program: Command): void {
       'list the changes of the published label of a number with their causes, newest first, and its disputes with their decisions',
     )
     .argument('<phone>', 'number in international form')
-    .option('--limit <n>', 'at most so many', parseCount, 100)
+    .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust number history +12025550123')
     .action((phone: string, options: { limit: number }, command: Command) =>
       runCommand(command, () => showHistory(phone, options)),

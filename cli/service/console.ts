@@ -130,7 +130,7 @@ function shown(user: Record<string, string>, password: string | undefined): Outc
   };
 }
 
-/** The owners of a user in one text; nothing for one who acts for none. */
+/** The owners of a user as text; undefined for a user without owners. */
 function ownersIn({ owners }: ConsoleUser): { owners?: string } {
   return owners.length === 0 ? {} : { owners: owners.join(', ') };
 }
@@ -206,7 +206,7 @@ async function readPasswordFile(path: string): Promise<string> {
   return text.replace(/\r?\n$/, '');
 }
 
-/** Asks on the terminal; what is typed is not shown. */
+/** Prompts on the terminal without echo. */
 async function askPassword(): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });

@@ -51,7 +51,7 @@ async function dumpCommand({ db }: Services): Promise<Outcome> {
   }
 }
 
-/** One thing that the doctor looked at. */
+/** One check of the doctor. */
 interface Finding {
   readonly thing: string;
   readonly good: boolean;
@@ -117,7 +117,7 @@ async function describeQueues({ config, database, log }: Services): Promise<stri
   }
 }
 
-/** What rules alone approve; without roots and proofs that is nothing. */
+/** Which letters the rules approve; without trusted roots and proofs, none. */
 async function describeLetters({ config }: Services): Promise<string> {
   const roots = (await readTrustRoots(config))?.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
   if (roots === 0 && config.letterApproval !== 'form+numbers')

@@ -11,7 +11,7 @@ import { stopSignal } from '../../runtime/shutdown.ts';
 import { migrateDatabase, runCommand } from '../command.ts';
 import { packageRoot } from '../package-root.ts';
 
-/** `start`: every process of the Procfile, with one signal path, until SIGTERM or Ctrl-C. */
+/** `start`: runs every process of the Procfile until SIGTERM or Ctrl-C. */
 export function addStartCommand(program: Command): void {
   program
     .command('start')
@@ -24,12 +24,12 @@ export function addStartCommand(program: Command): void {
     );
 }
 
-/** Seconds between two looks whether the embedded database still runs. */
+/** Seconds between checks that the embedded database is running. */
 const databaseWatchSeconds = 5;
 
 async function start(): Promise<void> {
   const config = loadConfig();
-  // First of all: a signal that comes while the database starts must be heard too.
+  // First, so that a signal during the start of the database is handled too.
   const signal = stopSignal(createLog({ level: config.logLevel, process: 'start' }));
   const services = await openServices(config, 'start');
   const watch = services.database.kind === 'embedded' ? watchDatabase(services) : undefined;
@@ -44,7 +44,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Starts the embedded database again, on the same port, when its server has died. */
+/** Restarts the embedded database, on the same port, if its server has died. */
 function watchDatabase({ config, log }: Services): { stop(): Promise<void> } {
   return repeat({
     seconds: databaseWatchSeconds,

@@ -9,7 +9,7 @@ import { adviceOn } from '../http/error-advice.ts';
 import { pageOf } from '../http/paging.ts';
 export type { Manifest };
 
-/** An artefact in the list: what readers are given, or why they are given nothing. */
+/** An artefact in the list: its published version, or why it has none. */
 export interface ListedArtefact {
   readonly cache: string;
   readonly country: string;
@@ -24,7 +24,7 @@ export interface ListedArtefact {
   readonly deltas: number;
 }
 
-/** Why readers are given an old version, since when, and what to do about it. */
+/** Why the published version is stale, since when, and what to do about it. */
 export interface StaleFacts {
   readonly code: string;
   readonly reason: string;
@@ -32,12 +32,12 @@ export interface StaleFacts {
   readonly advice: string | null;
 }
 
-/** An artefact with its manifest; null while nothing was published. */
+/** An artefact with its manifest; null before its first publication. */
 export interface ArtefactDetail extends ListedArtefact {
   readonly manifest: Manifest | null;
 }
 
-/** A version as the history of sizes shows it. */
+/** A version in the history of sizes. */
 export interface ArtefactVersion {
   readonly version: number;
   readonly runId: number;
@@ -47,7 +47,7 @@ export interface ArtefactVersion {
   readonly bytes: number;
   readonly plainBytes: number;
   readonly sha256: string;
-  /** What leads here from the version before; null where there is no delta. */
+  /** The delta from the previous version; null if there is none. */
   readonly delta: {
     readonly bytes: number;
     readonly added: number;
@@ -56,7 +56,7 @@ export interface ArtefactVersion {
   } | null;
 }
 
-/** Every artefact that a night was to build, by cache and country: some 250 countries a cache at most, so all at once. */
+/** Every artefact that any night has built, by cache and country. Not paged: at most about 250 countries a cache. */
 export async function listArtefacts(db: Queryable): Promise<ListedArtefact[]> {
   return (await listPublications(db)).map(listed);
 }
@@ -72,8 +72,8 @@ export async function readArtefact(db: Queryable, name: ArtefactName): Promise<A
 }
 
 /**
- * The version of an artefact that readers are given.
- * @throws ServiceError `artefact_not_found` also if nothing was published yet
+ * The published version of an artefact.
+ * @throws ServiceError `artefact_not_found`, also before its first publication
  */
 export async function readPublished(db: Queryable, name: ArtefactName): Promise<PublishedVersion> {
   const { published } = await findPublication(db, name);
@@ -113,7 +113,7 @@ function listed({ cache, country, status, stale, published, confirmedAsOf }: Pub
   };
 }
 
-/** A part of the versions of an artefact, newest first, and the version before which older ones are. */
+/** A page of the versions of an artefact, newest first, and the cursor of the next page. */
 export async function listArtefactVersions(
   db: Queryable,
   { cache, country }: ArtefactName,

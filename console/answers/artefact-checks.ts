@@ -9,10 +9,10 @@ import { formatArtefact, type ArtefactName } from '../../pipelines/caches/defini
 import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 
-/** Checks that run at a time in this process: each reads files as fast as the disk gives them. */
+/** Concurrent checks in this process: each reads files at full disk speed. */
 const checksRunningMax = 1;
 
-/** What is checked: every kept version of one artefact, or the version of each artefact that readers are given. */
+/** What is checked: every stored version of one artefact, or the published version of each artefact. */
 export type CheckScope = ArtefactName | 'current';
 
 /** The verdict on one version. */
@@ -25,7 +25,7 @@ export interface Verdict {
   readonly bytes: number;
 }
 
-/** A check of stored files, as it stands. */
+/** The state of a check of stored files. */
 export interface ArtefactCheck {
   readonly state: 'running' | 'finished' | 'failed';
   /** What is checked: `phones/US`, or `current`. */
@@ -33,13 +33,13 @@ export interface ArtefactCheck {
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
   readonly versions: number;
-  /** In the order in which they were checked. */
+  /** In the order of the checks. */
   readonly verdicts: readonly Verdict[];
-  /** Why the check itself could not go on. */
+  /** Why the check itself failed. */
   readonly problem: string | null;
 }
 
-/** Reads stored files again in the background, and keeps the latest result of each scope until the process ends. */
+/** Verifies stored files in the background, and keeps the latest result of each scope until the process ends. */
 export class ArtefactChecks {
   readonly #work: Pick<ConsoleWork, 'db' | 'store' | 'config' | 'log' | 'signal'>;
   readonly #latest = new Map<string, ArtefactCheck>();
@@ -49,13 +49,13 @@ export class ArtefactChecks {
     this.#work = work;
   }
 
-  /** The latest check of a scope, running or not; null if there was none since the process began. */
+  /** The latest check of a scope, running or ended; null if there was none since the start of the process. */
   latest(scope: CheckScope): ArtefactCheck | null {
     return this.#latest.get(nameOf(scope)) ?? null;
   }
 
   /**
-   * Begins a check and returns how it stands.
+   * Starts a check and returns its state.
    * @throws ServiceError `overloaded` while {@link checksRunningMax} run, `artefact_not_found` if nothing of the scope was published
    */
   async start(scope: CheckScope): Promise<ArtefactCheck> {

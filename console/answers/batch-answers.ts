@@ -24,14 +24,14 @@ import type { requestRetry } from '../../jobs/queues/verification-producer.ts';
 
 export type { BatchState };
 
-/** A batch as pages read it. */
+/** A batch, as pages read it. */
 export type BatchAnswer = ReturnType<typeof batchOf>;
 
 function batchOf({ settingsSha256: _settings, batchId: _batchId, ...batch }: Batch) {
   return batch;
 }
 
-/** A batch in a list, with how many of its items have no outcome yet. */
+/** A batch in a list, with the number of its items without an outcome. */
 export type ListedBatch = BatchAnswer & { readonly open: number };
 
 /** Batches of all clients, the newest first. */
@@ -54,12 +54,12 @@ export async function listAllBatches(
   return { batches: shown.map((batch) => ({ ...batchOf(batch), open: open.get(batch.batchId) ?? 0 })), next };
 }
 
-/** A batch as it stands at this moment. */
+/** The current state of a batch. */
 export interface LiveBatch {
   readonly batch: BatchAnswer;
   readonly counts: StateCounts;
   readonly reasons: readonly (ReasonFacts & { readonly items: number })[];
-  /** Null where nobody is needed any more. */
+  /** Null once no worker is needed. */
   readonly workerConnected: boolean | null;
 }
 
@@ -79,11 +79,11 @@ export async function readLiveBatch(
   };
 }
 
-/** An item of a batch, with what its reason means. */
+/** An item of a batch, with the meaning of its reason. */
 export type ListedItem = VerificationRecord & { readonly why: ReasonFacts | null };
 
 /**
- * Items of a batch in its order, after a line; of one state if that is given.
+ * Items of a batch in order, after a line; with `state` only those in it.
  * @throws ServiceError `batch_unknown`
  */
 export async function listItems(
@@ -119,5 +119,5 @@ export async function* writeResults(
   for await (const page of readVerifications(db, batchId, { states, windows: false })) yield formatResults(page);
 }
 
-/** How many items were queued again. */
+/** The number of items queued again. */
 export type RetriedBatch = Awaited<ReturnType<typeof requestRetry>>;

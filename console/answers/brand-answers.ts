@@ -20,10 +20,10 @@ import type { OwnProtectedName } from '../../pipelines/branding/names/protected-
 export type { BrandingEvent, BrandSummary, OwnProtectedName };
 export type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
 
-/** A number with what is proven of it. */
+/** A number with its proofs. */
 export type ProvenNumber = IdentifiedNumber & { readonly proof: Pick<NumberProofStatus, 'provenUntil' | 'pending'> };
 
-/** Adds to numbers of a brand what is proven of each. */
+/** Adds the proofs to numbers of a brand. */
 export async function withProofs(
   db: Queryable,
   brandId: number,
@@ -44,7 +44,7 @@ export async function withProofs(
   }));
 }
 
-/** The audit trail of a brand, newest first, before one event. */
+/** The audit trail of a brand, newest first, before an event. */
 export async function listBrandHistory(
   db: Queryable,
   brandId: number,
@@ -53,10 +53,10 @@ export async function listBrandHistory(
   return queryRows<BrandingEvent>(db, sql('console/list_brand_events'), [brandId, before ?? null, limit]);
 }
 
-/** A profile as everybody sees it, and which private fields there are. */
+/** The public fields of a profile, and whether it has private ones. */
 export type ShownProfile = Omit<BrandProfile, 'contact' | 'taxId'> & { readonly hasPrivate: boolean };
 
-/** What those who may see private fields are shown of a profile. */
+/** The private fields of a profile. */
 export type PrivateFields = Pick<BrandProfile, 'contact' | 'taxId'>;
 
 /** Private fields of a brand, of both revisions. */
@@ -65,7 +65,7 @@ export interface RevealedFields {
   readonly pendingProfile: PrivateFields | null;
 }
 
-/** What those who asked for private fields are shown. */
+/** Reads the private fields of both revisions. */
 export function revealedFields({
   profile,
   pendingProfile,
@@ -74,7 +74,7 @@ export function revealedFields({
   return { profile: pick(profile), pendingProfile: pendingProfile && pick(pendingProfile) };
 }
 
-/** A brand as everybody sees it, with what can be done to it now. */
+/** A brand without private fields, with the actions that are possible now. */
 export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
   readonly profile: ShownProfile;
   readonly pendingProfile: ShownProfile | null;
@@ -84,16 +84,16 @@ export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
     readonly resume: boolean;
     readonly withdraw: boolean;
   };
-  /** Why who looks at it may not decide what waits; null if nothing speaks against it. */
+  /** Why the viewing user may not decide it; null if the user may. */
   readonly whyNotDecide: string | null;
 };
 
-/** A profile without the fields that are shown on demand only. */
+/** A profile without the fields that are shown only on demand. */
 export function shownProfile({ contact, taxId, ...profile }: BrandProfile): ShownProfile {
   return { ...profile, hasPrivate: contact !== null || taxId !== null };
 }
 
-/** A brand without private fields; to somebody outside of the house with nothing that can be done to it. */
+/** A brand without private fields; for users of agencies without possible actions. */
 export function shownBrand(
   brand: BrandRecord,
   { isOutside, whyNot }: { isOutside: boolean; whyNot: string | null },
@@ -101,7 +101,7 @@ export function shownBrand(
   const { profile, pendingProfile, state } = brand;
   const mayTake = (action: 'suspend' | 'resume' | 'withdraw') => !isOutside && allows(BRAND_TRANSITIONS, state, action);
   const can = {
-    decide: !isOutside && waitsForPerson(brand),
+    decide: !isOutside && isInReview(brand),
     suspend: mayTake('suspend'),
     resume: mayTake('resume'),
     withdraw: mayTake('withdraw'),
@@ -115,8 +115,8 @@ export function shownBrand(
   };
 }
 
-/** True if a person can decide the brand, or its pending revision, now: its letters are decided first. */
-function waitsForPerson({ state, approvedRevision, pendingRevision, letters }: BrandRecord): boolean {
+/** True if a person can decide the brand, or its pending revision, now: its letters must be decided first. */
+function isInReview({ state, approvedRevision, pendingRevision, letters }: BrandRecord): boolean {
   if (pendingRevision === null || state === 'withdrawn') return false;
   if (approvedRevision === null && !allows(BRAND_TRANSITIONS, state, 'approve')) return false;
   return !letters.some(
@@ -124,16 +124,16 @@ function waitsForPerson({ state, approvedRevision, pendingRevision, letters }: B
   );
 }
 
-/** The proofs that a request has started. */
+/** The proofs that a request started. */
 export type StartedProofs = Awaited<ReturnType<typeof requestProofs>>;
 
-/** The names that operators have protected, and the categories that there are. */
+/** The names that operators have protected, and all categories. */
 export interface ProtectedNames {
   readonly names: readonly OwnProtectedName[];
   readonly categories: typeof PROTECTED_CATEGORIES;
 }
 
-/** The protected name that a name is near to, with how; null if it is near none. */
+/** The protected name that a name is similar to, and how; null if there is none. */
 export interface NearName {
   readonly near: { readonly name: string; readonly category: string; readonly how: string } | null;
 }

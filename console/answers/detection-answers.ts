@@ -5,17 +5,17 @@ import { isWorkerConnected } from './queue-answers.ts';
 
 export type { ServerMessage } from '../../pipelines/audio/streaming/stream-protocol.ts';
 
-/** A model that a recording can be verified with. */
+/** A model that the demo offers. */
 export type OfferedModel = Pick<
   RegistryEntry,
   'model' | 'family' | 'release' | 'state' | 'isDefault' | 'replacedBy'
 > & {
   readonly isUsable: boolean;
-  /** Least voice in a recording; null where no weights are here. */
+  /** Minimum seconds of voice in a recording; null without weights. */
   readonly voiceSecondsMin: number | null;
 };
 
-/** What may be handed in, and what it is verified with. */
+/** Limits and models of the demo. */
 export interface DetectionFacts {
   readonly families: readonly Family[];
   readonly models: readonly OfferedModel[];
@@ -23,7 +23,7 @@ export interface DetectionFacts {
   readonly workerConnected: boolean;
 }
 
-/** What the demo offers at this moment. */
+/** Reads the current limits and models of the demo. */
 export async function readDetectionFacts({
   db,
   config,
@@ -51,10 +51,10 @@ function offered({ model, family, release, state, isDefault, replacedBy, manifes
   };
 }
 
-/** A recording that was handed in: its batch and its verification, by their public ids. */
-export interface HandedIn {
+/** The public ids of a submitted recording's batch and verification. */
+export interface SubmittedRecording {
   readonly batch: string;
   readonly verification: string;
-  /** True if it was handed in before under the same key. */
+  /** True if it was submitted before under the same key. */
   readonly repeated: boolean;
 }

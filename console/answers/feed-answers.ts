@@ -4,7 +4,7 @@ import type { Listed } from './json.ts';
 
 export type { FeedLoad, FeedReject };
 
-/** When each feed came last. */
+/** The last arrival of each feed. */
 export interface FeedArrivals {
   readonly arrivals: Awaited<ReturnType<typeof listFeedArrivals>>;
 }

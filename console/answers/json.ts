@@ -1,11 +1,11 @@
-/** What JSON cannot carry, or what has no type: no page can read it. */
+/** Marks values that JSON cannot carry, or that have no type: pages cannot use them. */
 interface NotInJson<Value> {
   readonly notInJson: Value;
 }
 
 /**
- * What a page reads of a value that the server answers as JSON: an instant is text. Bytes, big integers, functions, maps, sets, `any` and
- * `never`, which would fit whatever a page reads, are {@link NotInJson}.
+ * The type of a value after a JSON round trip: a Date becomes text. Bytes, big integers, functions, maps, sets, `any` and
+ * `never`, which would be assignable to anything, become {@link NotInJson}.
  */
 export type Json<Value> =
   IsAny<Value> extends true
@@ -33,7 +33,7 @@ type Unsendable =
   | ReadonlySet<unknown>
   | ((...given: never[]) => unknown);
 
-/** The place in a list where its next part begins; null at the end. */
+/** A page of a list; `next` is the cursor of the next page, null on the last. */
 export interface Listed {
   readonly next: string | null;
 }

@@ -17,7 +17,7 @@ export type { Severity } from '../../pipelines/branding/finding.ts';
 export type { PdfSignature } from '../../pipelines/branding/letter-reading.ts';
 export type { LetterState } from '../../pipelines/branding/states.ts';
 
-/** A letter that waits for a person. */
+/** A letter in review. */
 export interface WaitingLetter {
   readonly letterId: number;
   readonly handle: string;
@@ -26,13 +26,13 @@ export interface WaitingLetter {
   readonly submittedAt: Date;
   readonly format: string | null;
   readonly pages: number | null;
-  /** Numbers that were asked for with it. */
+  /** Numbers that were requested with it. */
   readonly requested: number;
-  /** Codes that a person must judge. */
+  /** Codes of the findings to review. */
   readonly findings: readonly string[];
 }
 
-/** A brand, or the pending revision of one, that waits for a person. */
+/** A brand in review, or with a pending revision. */
 export interface WaitingBrand {
   readonly handle: string;
   readonly owner: string;
@@ -43,7 +43,7 @@ export interface WaitingBrand {
   readonly findings: readonly string[];
 }
 
-/** Letters that wait for a person, oldest first. */
+/** Letters in review, oldest first. */
 export async function listWaitingLetters(
   db: Queryable,
   { after, limit }: { after: number; limit: number },
@@ -51,7 +51,7 @@ export async function listWaitingLetters(
   return queryRows<WaitingLetter>(db, sql('console/list_waiting_letters'), [after, limit]);
 }
 
-/** Brands that wait for a person, by handle. */
+/** Brands in review, by handle. */
 export async function listWaitingBrands(
   db: Queryable,
   { after, limit }: { after: string; limit: number },
@@ -59,19 +59,18 @@ export async function listWaitingBrands(
   return queryRows<WaitingBrand>(db, sql('console/list_waiting_brands'), [after, limit]);
 }
 
-/** How many letters, brands and disputes wait for a person. */
+/** The numbers of letters, brands and disputes that wait for a person. */
 export interface WaitingCounts {
   readonly letters: number;
   readonly brands: number;
   readonly disputes: number;
 }
 
-/** Counts what waits for a person. */
 export async function countWaiting(db: Queryable): Promise<WaitingCounts> {
-  return (await queryRow<WaitingCounts>(db, sql('console/count_waiting')))!; // counts are always one row
+  return (await queryRow<WaitingCounts>(db, sql('console/count_waiting')))!; // always one row
 }
 
-/** What was asked for with a letter. */
+/** The request that a letter came with. */
 export interface LetterRequest {
   readonly kind: OperationKind;
   readonly requestedBy: string;
@@ -80,17 +79,17 @@ export interface LetterRequest {
   readonly profile: ShownProfile;
   readonly brandState: BrandState;
   readonly requested: number;
-  /** Of the requested ones, those that the letter authorizes. */
+  /** The requested numbers that the letter authorizes. */
   readonly authorized: number;
 }
 
-/** What was asked for with a letter that is there. */
+/** Reads the request of an existing letter. */
 export async function readLetterRequest(db: Queryable, letterId: number): Promise<LetterRequest> {
   const row = (await queryRow<Omit<LetterRequest, 'profile'> & { profile: BrandProfile }>(
     db,
     sql('console/read_letter_request'),
     [letterId],
-  ))!; // each letter has its operation
+  ))!; // each letter has an operation
   return { ...row, profile: shownProfile(row.profile) };
 }
 
@@ -102,7 +101,7 @@ export interface RequestedNumber {
   readonly state: NumberState | null;
 }
 
-/** Numbers that were requested with a letter, in the order of the request; `missing`: only those that it does not authorize. */
+/** Numbers requested with a letter, in the order of the request; `missing`: only those that it does not authorize. */
 export async function listRequestedNumbers(
   db: Queryable,
   letterId: number,
@@ -111,19 +110,19 @@ export async function listRequestedNumbers(
   return queryRows<RequestedNumber>(db, sql('console/list_letter_numbers'), [letterId, after, missing, limit]);
 }
 
-/** What each code of a finding checks. */
+/** The meaning of each finding code. */
 const meanings: ReadonlyMap<string, string> = new Map([
   ...LETTER_RULES.map(({ id, checks }) => [id, checks] as const),
   ...Object.entries(LETTER_REFUSALS),
   ...Object.entries(BRAND_CHECKS).map(([code, { pass }]) => [code, pass] as const),
 ]);
 
-/** A finding as customers see it, with what its code checks. */
+/** A public finding with the meaning of its code. */
 export function explained<Any extends PublicFinding>(finding: Any): Any & { readonly meaning: string } {
   return { ...finding, meaning: meanings.get(finding.code) ?? '' };
 }
 
-/** A letter with its findings and what was asked for with it, without its text. */
+/** A letter with its findings and its request, without its text. */
 export type ShownLetter = LetterRecord & {
   readonly findings: readonly (PublicFinding & { readonly meaning: string })[];
   readonly request: LetterRequest;
@@ -135,14 +134,14 @@ export async function readShownLetter(db: Queryable, letterId: number): Promise<
   return { ...letter, findings: letter.findings.map(explained), request: await readLetterRequest(db, letterId) };
 }
 
-/** A finding with the text and the place that it was read from. */
+/** A finding with its text and its location. */
 export interface PlacedFinding extends PublicFinding {
   readonly meaning: string;
   readonly excerpt: string | null;
   readonly place: Place | null;
 }
 
-/** Something that was found in a letter, with where. */
+/** A field that was found in a letter, with its location. */
 export interface ShownField {
   readonly name: string;
   readonly value: string;
@@ -150,18 +149,18 @@ export interface ShownField {
   readonly place: Place | null;
 }
 
-/** What is shown of one page: its measures for its place on the screen, and its text for those who do not see it. */
+/** The size of a page, for its layout, and its text, for screen readers. */
 export interface ShownPage {
   readonly page: number;
   readonly width: number;
   readonly height: number;
   readonly source: 'text' | 'ocr';
-  /** Degrees clockwise by which its picture is shown turned: marks are those of the turned page. */
+  /** Clockwise rotation of its picture in degrees; marks refer to the rotated page. */
   readonly turned: number;
   readonly lines: readonly { readonly text: string; readonly confidence: number | null }[];
 }
 
-/** What was read from a letter, for those who may see its text. */
+/** The text and fields that were read from a letter. */
 export interface ShownReading {
   readonly findings: readonly PlacedFinding[];
   readonly fields: readonly ShownField[];
@@ -172,16 +171,16 @@ export interface ShownReading {
   readonly embeddedCsv: string | null;
 }
 
-/** A letter as those see it who decide. */
+/** A letter for the person who decides it. */
 export interface ReviewedLetter {
   readonly letter: LetterRecord;
   readonly request: LetterRequest;
   readonly reading: ShownReading;
-  /** Why who looks at it may not decide it; null if nothing speaks against it. */
+  /** Why the viewing user may not decide it; null if the user may. */
   readonly whyNotDecide: string | null;
 }
 
-/** What those who decide are shown of a letter that was opened for them. */
+/** Combines an opened letter with what a decision needs. */
 export async function reviewedLetter(
   db: Queryable,
   { opened, findings, ...letter }: Awaited<ReturnType<typeof readLetterRecord>>,
@@ -195,7 +194,7 @@ export async function reviewedLetter(
   };
 }
 
-/** What was read from a letter; its findings alone where nothing is kept of its text. */
+/** What was read from a letter; only the findings if its text is not stored. */
 export function shownReading(opened: SealedReading | null, findings: readonly PublicFinding[]): ShownReading {
   if (opened === null)
     return {
@@ -234,7 +233,7 @@ function placed({ code, severity, message, place, excerpt }: Finding): PlacedFin
   };
 }
 
-/** The fields of a letter by the names that people know them under; those that were not found are left out. */
+/** The fields that were found in a letter, with labels for people. */
 function foundFields(fields: LetterFields): ShownField[] {
   const { signature, attachment, phones, otherPhones } = fields;
   const one = (name: string, found: { value: string; excerpt: string; place: Place } | null): ShownField[] =>

@@ -25,11 +25,10 @@ export type ListedModel = Pick<
   readonly parameters: number | null;
   readonly bytes: number | null;
   readonly thresholds: ModelManifest['thresholds'] | null;
-  /** What keeps it from being used. */
+  /** Why it cannot be used. */
   readonly fault: string | null;
 };
 
-/** The row of a model. */
 export function listedModel({
   model,
   family,
@@ -65,10 +64,10 @@ export function listedModel({
   };
 }
 
-/** Largest card that is shown; those that are shipped have some 10 kB. */
+/** Largest card that is shown; shipped cards have about 10 kB. */
 const cardBytesMax = 256 * 1024;
 
-/** The text of a file beside a model's manifest, or null if it has none. */
+/** The text of a file beside a model's manifest, or null if there is none. */
 export async function readBeside(directory: string | null, name: 'card.md' | 'det.svg'): Promise<string | null> {
   if (directory === null) return null;
   const text = await readFile(join(directory, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -78,10 +77,10 @@ export async function readBeside(directory: string | null, name: 'card.md' | 'de
   return text === null || text.length > cardBytesMax ? null : text;
 }
 
-/** Changes of defaults that the page of the models shows. */
+/** Changes of defaults on the models page. */
 const changesShownMax = 50;
 
-/** The registry as of a release, with the model that voices are compared by, and the defaults that were set here. */
+/** The registry as of a release, with the voiceprint model and the changes of defaults. */
 export interface ShownRegistry {
   readonly release: string;
   readonly newestRelease: string;
@@ -103,16 +102,15 @@ export async function readRegistry(db: Queryable, registry: ModelRegistry, relea
   };
 }
 
-/** A model with its card, and when it became the default or ceased to be it. */
+/** A model with its card, and its history as a default. */
 export type ShownModel = ListedModel &
   Pick<RegistryEntry, 'manifest' | 'manifestSha256'> & {
     readonly card: string | null;
-    /** True if there is a picture of its error rates. */
+    /** True if it has a picture of its error rates. */
     readonly hasCurve: boolean;
     readonly defaults: readonly DefaultChange[];
   };
 
-/** Reads what the page of a model shows. */
 export async function readModel(db: Queryable, entry: RegistryEntry): Promise<ShownModel> {
   const { model, manifest, manifestSha256, directory } = entry;
   return {
@@ -125,7 +123,7 @@ export async function readModel(db: Queryable, entry: RegistryEntry): Promise<Sh
   };
 }
 
-/** The model that voices are compared by, with its card. */
+/** The voiceprint model with its card. */
 export type ShownVoiceModel = Pick<VoiceModel, 'identityThreshold' | 'agreementMin'> & {
   readonly model: string;
   readonly card: string | null;
@@ -183,13 +181,12 @@ export async function readReport(db: Queryable, reportId: number): Promise<Store
   return report;
 }
 
-/** Flips and recordings without a comparison that a page shows; the command prints the whole report. */
+/** Most flips, and recordings without a comparison, on a page; the command prints the whole report. */
 const rowsShownMax = 100;
 
-/** A report as its page shows it: without the points of the picture, and with the first of its lists. */
+/** A report without the points of its picture, and with shortened lists. */
 export type ShownReport = Omit<StoredReport, 'report'> & Omit<DriftReport, 'points'> & { readonly pointsDrawn: number };
 
-/** What the page of a report shows. */
 export function shownReport({ report, ...facts }: StoredReport): ShownReport {
   const { points, flips, notCompared, ...rest } = report;
   return {
@@ -201,5 +198,5 @@ export function shownReport({ report, ...facts }: StoredReport): ShownReport {
   };
 }
 
-/** A part of the list of drift reports. */
+/** A page of drift reports. */
 export type ReportPage = Awaited<ReturnType<typeof listReports>>;

@@ -3,21 +3,21 @@ import { readStoredEvaluation } from '../../evaluation/audio/stored-evaluation.t
 import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import type { ScoreName } from '../../pipelines/audio/verification.ts';
 
-/** How often a score of a model errs, on the recordings of its card; shares between 0 and 1. */
+/** Error rates of a score, from the evaluation in the model's card; fractions from 0 to 1. */
 export interface ScoreFigures {
   readonly score: ScoreName;
-  /** The rate at which both kinds of error are as frequent, with its interval of 95 %. */
+  /** The equal error rate, with its 95 % interval. */
   readonly equalError: {
     readonly rate: number;
     readonly interval: { readonly low: number; readonly high: number } | null;
   };
-  /** At the model's threshold: authentic recordings that are refused, and attacks that pass; null where it was measured without. */
+  /** At the model's threshold: rejected authentic recordings, and accepted attacks; null if measured without a threshold. */
   readonly atThreshold: { readonly threshold: number; readonly miss: number; readonly falseAlarm: number } | null;
   readonly bonafide: number;
   readonly attacks: number;
 }
 
-/** What the card of a model says of its errors. */
+/** The error rates in a model's card. */
 export interface ModelFigures {
   readonly model: string;
   readonly recordings: number;
@@ -27,7 +27,7 @@ export interface ModelFigures {
 
 const evaluations = new Map<string, Promise<EvaluationReport | undefined>>();
 
-/** Shipped files do not change while a process runs. */
+/** Cached: shipped files do not change while the process runs. */
 function readOnce(directory: string): Promise<EvaluationReport | undefined> {
   const reading = evaluations.get(directory) ?? readStoredEvaluation(directory);
   evaluations.set(directory, reading);
@@ -35,7 +35,7 @@ function readOnce(directory: string): Promise<EvaluationReport | undefined> {
   return reading;
 }
 
-/** The error rates of a model's card, or null for one without a card. */
+/** The error rates of a model, or null without a card. */
 export async function readModelFigures(
   entry: Pick<RegistryEntry, 'model' | 'family' | 'directory'> | undefined,
 ): Promise<ModelFigures | null> {

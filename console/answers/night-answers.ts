@@ -8,32 +8,32 @@ import type { Config } from '../../runtime/config.ts';
 
 export type { RequestedNight };
 
-/** Days of the history that are read at a time. */
+/** Days on a page of the history. */
 export const historyDays = 30;
 
-/** Most nights that are listed of the days that are read; the history itself counts all. */
+/** Most nights that are listed for a page; the history itself includes all. */
 export const nightsMax = 200;
 
-/** The outcome of an artefact on a day. `stale`: the build failed, and readers keep the version before. */
+/** The outcome of an artefact on a day. `stale`: the build failed, and the previous version stays published. */
 export type CellState = 'published' | 'unchanged' | 'stale' | 'failed' | 'running';
 
-/** One artefact on one day, by the latest night of the day that was to build it. */
+/** One artefact on one day: the outcome in the latest night of the day that included it. */
 export interface Cell {
   readonly state: CellState;
   readonly runId: number;
-  /** Nights of the day that were to build it. */
+  /** Nights of the day that included it. */
   readonly nights: number;
   readonly failureCode: string | null;
 }
 
-/** The days of one artefact, in the order of {@link NightHistory.days}; null where no night was to build it. */
+/** The days of one artefact, in the order of {@link NightHistory.days}; null where no night included it. */
 export interface HistoryRow {
   readonly cache: CacheName;
   readonly country: string;
   readonly cells: readonly (Cell | null)[];
 }
 
-/** What a night was asked to do and how far it came. */
+/** The request and the progress of a night. */
 export interface NightSummary {
   readonly runId: number;
   readonly date: string;
@@ -55,14 +55,14 @@ export interface NightSummary {
   readonly rowsExpected: number;
 }
 
-/** The history of nights on some days, the newest day first. */
+/** The history of nights by day, newest first. */
 export interface NightHistory {
   readonly days: readonly string[];
   readonly rows: readonly HistoryRow[];
   readonly nights: readonly NightSummary[];
-  /** True while a night of whatever day is due or running. */
+  /** True while any night is due or running. */
   readonly isOpen: boolean;
-  /** The day before which older nights are; null if there are none. */
+  /** The cursor of older days; null if there are none. */
   readonly next: string | null;
 }
 
@@ -85,30 +85,30 @@ interface StandingRow {
 
 const dayMs = 86_400_000;
 
-/** So many days that end before a day (UTC), the newest first. */
+/** The `count` days before a day (UTC), newest first. */
 export function daysBefore(day: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) =>
     new Date(Date.parse(`${day}T00:00:00Z`) - (at + 1) * dayMs).toISOString().slice(0, 10),
   );
 }
 
-/** Today and the days before it. */
+/** Today and the days before it, newest first. */
 function daysUntilNow(count: number): string[] {
   return daysBefore(new Date(Date.now() + dayMs).toISOString().slice(0, 10), count);
 }
 
-/** The history of the {@link historyDays} days before a day, or of those that end today. */
+/** The history of the {@link historyDays} days before a day, or up to today. */
 export async function readHistory(db: Queryable, before?: string): Promise<NightHistory> {
   const days = before === undefined ? daysUntilNow(historyDays) : daysBefore(before, historyDays);
   return readDays(db, days, await readStanding(db, days));
 }
 
-/** Days at the end of the history that a page follows: today, and yesterday for the night that is open at midnight. The days before do not change. */
+/** Days that a page follows live: today, and yesterday for a night that is open at midnight. Earlier days do not change. */
 const followedDays = 2;
 
 /**
- * Reads the last {@link followedDays} days of the history again and again for a page that follows them. While no night is open and none
- * was added, that takes one small statement.
+ * Polls the last {@link followedDays} days of the history for live pages. While no night is open and none was added, a poll
+ * is one small statement.
  */
 export function followHistory(db: Queryable): () => Promise<NightHistory> {
   let last: { readonly key: string; readonly history: NightHistory } | undefined;
@@ -155,7 +155,7 @@ function rowsOf(cells: readonly CellRow[], days: readonly string[]): HistoryRow[
   return [...rows.values()];
 }
 
-/** The nights of some days, newest first. */
+/** The nights of the given days, newest first. */
 export async function listNights(
   db: Queryable,
   { oldest, newest }: { readonly oldest: string; readonly newest: string },
@@ -164,7 +164,7 @@ export async function listNights(
   return nights.map(withScope);
 }
 
-/** A row with the artefacts that were asked for as the database has them. */
+/** A row with the requested artefacts as stored. */
 type ScopedRow<Record> = Omit<Record, 'only'> & {
   readonly only: { readonly cache: string; readonly country: string } | null;
 };
@@ -173,7 +173,7 @@ function withScope<Row extends ScopedRow<object>>(row: Row): Omit<Row, 'only'> &
   return { ...row, only: row.only && formatArtefact(row.only) };
 }
 
-/** Why something failed, and what to do about it. */
+/** The reason of a failure, and what to do about it. */
 export interface FailureFacts {
   readonly code: string;
   readonly reason: string;
@@ -186,7 +186,7 @@ export interface NightBuild {
   readonly country: string;
   readonly state: NightState['builds'][number]['state'];
   readonly kind: 'full' | 'incremental' | 'keep';
-  /** The version that readers are given after the night; null if there is none. */
+  /** The published version after the night; null if there is none. */
   readonly version: number | null;
   readonly rowsExpected: number;
   readonly rows: number | null;
@@ -202,7 +202,7 @@ export interface NightBuild {
   readonly failure: FailureFacts | null;
 }
 
-/** A night with all that is known of it. */
+/** A night with all details. */
 export interface NightDetail {
   readonly night: Pick<
     NightState,
@@ -231,13 +231,13 @@ export interface NightDetail {
   readonly others: readonly NightSummary[];
 }
 
-/** What was asked of a night, and the instants that it was made of. */
+/** The request of a night, and its timestamps. */
 type NightRequest = Pick<NightDetail['night'], 'only' | 'acceptShrink' | 'full' | 'asOf' | 'evaluatedAt'>;
 
 type BuildRow = Omit<NightBuild, 'failure'> & { readonly failure: Omit<FailureFacts, 'advice'> | null };
 
 /**
- * A night with its builds, whether it is finished or not.
+ * A night with its builds, finished or not.
  * @throws ServiceError `night_unknown`
  */
 export async function readWholeNight(db: Queryable, runId: number): Promise<NightDetail> {
@@ -256,10 +256,10 @@ function failureOf({ code, reason }: { code: string; reason: string }): FailureF
   return { code, reason, advice: adviceOn(code) };
 }
 
-/** The settings that the dialog of a night shows. */
+/** The settings that the dialog for a night shows. */
 export type NightSettings = Pick<Config, 'shrinkPercentMax'>;
 
-/** The names of files that were released. */
+/** The released files. */
 export interface ReleasedFiles {
   readonly released: readonly string[];
 }

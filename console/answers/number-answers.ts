@@ -9,7 +9,7 @@ import { readNumber, type NumberRecord } from '../../pipelines/labels/number-rec
 import type { Queryable } from '../../runtime/postgres.ts';
 export type { Dispute, Label };
 
-/** Changes of a label, and disputes, that the page of a number shows; the command line lists more. */
+/** Most label changes, and disputes, on the page of a number; the command line lists all. */
 const historyShown = 100;
 
 /** A change of a label with its cause in words. */
@@ -19,17 +19,17 @@ export interface ShownLabelChange {
   readonly from: Label;
   readonly to: Label;
   readonly cause: string;
-  /** What it rests on: a load, a rule with its counts, or who cleared the number and why. */
+  /** The basis: a load, a rule with its counts, or who cleared the number and why. */
   readonly why: string;
 }
 
-/** A number with its label, why it has it, and what was disputed. */
+/** A number with its label, the reason for it, and its disputes. */
 export type ShownNumber = Pick<
   NumberRecord,
   'phone' | 'country' | 'reputation' | 'since' | 'feed' | 'complaints' | 'score' | 'redress' | 'protection'
 > & { readonly changes: readonly ShownLabelChange[]; readonly disputes: readonly Dispute[] };
 
-/** What the page of numbers shows of one. @throws ServiceError `phone_invalid`, `phone_unknown` */
+/** Reads a number for its page. @throws ServiceError `phone_invalid`, `phone_unknown` */
 export async function shownNumber(db: Queryable, phoneText: string): Promise<ShownNumber> {
   const { phone, country, reputation, since, feed, complaints, score, redress, protection } = await readNumber(
     db,
@@ -56,7 +56,7 @@ function shownChange(event: LabelEvent): ShownLabelChange {
   return { eventId, at, from, to, cause: LABEL_CAUSES[cause], why: describeLabelReason(event) };
 }
 
-/** How to reach who filed a dispute. */
+/** The contact of the person who filed a dispute. */
 export interface DisputeContact {
   readonly contact: string | null;
 }

@@ -9,7 +9,7 @@ import type { requestBranding } from '../../jobs/queues/branding-producer.ts';
 export type { OperationKind };
 export type { Operation, OperationRow } from '../../pipelines/branding/operation.ts';
 
-/** The outcome of an operation, or its state while there is none. */
+/** The outcome of an operation, or its state before the outcome. */
 export const OPERATION_STANDINGS = [
   'queued',
   'approved',
@@ -35,7 +35,7 @@ export interface OperationSummary {
   readonly numbers: number | null;
 }
 
-/** What a list of operations is narrowed to. */
+/** Filters of a list of operations. */
 export interface OperationFilter {
   readonly before?: number | undefined;
   /** Null for all. */
@@ -59,10 +59,10 @@ export async function listOperations(
   ]);
 }
 
-/** Rows that are read at a time for a file. */
+/** Rows per read while writing a file. */
 const rowsRead = 1000;
 
-/** The refused rows of an operation as CSV (RFC 4180) with a header, in pieces. */
+/** Streams the refused rows of an operation as CSV (RFC 4180) with a header. */
 export async function* writeRejects(db: Queryable, operationId: number): AsyncGenerator<string> {
   yield 'line,phone,code,reason\r\n';
   for (let after = 0; ;) {

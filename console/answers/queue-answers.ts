@@ -2,28 +2,28 @@ import type { ListedJob, QueueCounts, Queues } from '../../jobs/queues/backend.t
 import { queueNames, type QueueName } from '../../jobs/queues/queues.ts';
 import type { Listed } from './json.ts';
 
-/** A queue with how many of its jobs are in each state. */
+/** A queue with the number of its jobs in each state. */
 export interface QueueSummary {
   readonly name: QueueName;
-  /** True while no worker takes jobs of it. */
+  /** True while workers take no jobs from it. */
   readonly isPaused: boolean;
-  /** Workers that are connected. */
+  /** Connected workers. */
   readonly workers: number;
   readonly counts: QueueCounts;
 }
 
-/** All queues, and what holds them. */
+/** All queues, and their backend. */
 export interface QueueList {
   readonly backend: Queues['kind'];
   readonly queues: readonly QueueSummary[];
 }
 
-/** Jobs of a queue in one state. */
+/** A page of the jobs of a queue in one state. */
 export interface JobPage extends Listed {
   readonly jobs: readonly ListedJob[];
 }
 
-/** The queues as they are at this moment, in the order in which a night passes them. */
+/** The current queues, in the order in which a night uses them. */
 export async function listQueues(queues: Queues): Promise<QueueList> {
   const [counts, workers, paused] = await Promise.all([queues.counts(), queues.workers(), queues.paused()]);
   return {
@@ -32,7 +32,7 @@ export async function listQueues(queues: Queues): Promise<QueueList> {
   };
 }
 
-/** True if a worker is connected that performs verifications. */
+/** True if a worker that performs verifications is connected. */
 export async function isWorkerConnected(queues: Queues): Promise<boolean> {
   const connected = await queues.workers();
   return connected.verifications > 0 && connected.batches > 0;

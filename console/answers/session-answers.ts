@@ -5,10 +5,10 @@ import type { Session } from '../access/sessions.ts';
 
 export type { ConsoleProblem, LeastRole, Role, Session };
 
-/** Nobody is logged in. */
+/** The answer without a session. */
 export interface NoSession {
   readonly user: null;
-  /** False for a console that nobody can log in to yet. */
+  /** False while the console has no user. */
   readonly hasUsers: boolean;
 }
 

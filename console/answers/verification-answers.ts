@@ -23,14 +23,14 @@ export type { DecisionLabel, ScoredWindow, VerificationState };
 export type { RecordingWaveform } from '../../pipelines/audio/scoring/recording-waveform.ts';
 export type { ScoreName, Scores, WindowLabel } from '../../pipelines/audio/verification.ts';
 
-/** Why there is no score, in words, and whether another try may help. */
+/** Why there is no score, in words, and whether a retry may help. */
 export interface ReasonFacts {
   readonly reason: AudioReason;
   readonly meaning: string;
   readonly retryHelps: boolean;
 }
 
-/** What a reason means. */
+/** The meaning of a reason. */
 export function describeReason(reason: AudioReason): ReasonFacts {
   return { reason, meaning: AUDIO_REASONS[reason].meaning, retryHelps: AUDIO_REASONS[reason].retry };
 }
@@ -41,18 +41,18 @@ export type ListedVerification = Omit<PlacedVerification, 'batchId'> & {
   readonly identity: { readonly score: number; readonly threshold: number | null } | null;
 };
 
-/** What a list of verifications is narrowed to. */
+/** Filters of a list of verifications. */
 export type VerificationFilter = Omit<NewestFilter, 'owner' | 'lowest' | 'before'> & {
   readonly before?: VerificationPlace | undefined;
 };
 
 const newest: VerificationPlace = { batchId: Number.MAX_SAFE_INTEGER, line: 0 };
 
-/** By how many an id may be out of the order of time: batches that are handed in at the same moment. */
+/** How far ids may deviate from the order of time, for batches submitted at the same moment. */
 const idsOutOfOrderMax = 1000;
 
 /**
- * Verifications of all clients, the newest first, with the place of the next page.
+ * Verifications of all clients, newest first, with the cursor of the next page.
  * @throws ServiceError `batch_unknown`
  */
 export async function listVerifications(
@@ -84,7 +84,7 @@ function earlierOf(a: VerificationPlace, b: VerificationPlace): VerificationPlac
   return a.batchId < b.batchId || (a.batchId === b.batchId && a.line <= b.line) ? a : b;
 }
 
-/** The batches that can hold what is asked for: an index of ids is a shorter way to a day than a look at every row. */
+/** The range of batch ids that can match the filter: an index range instead of a scan of every row. */
 async function boundsOf(
   db: Queryable,
   { batch, from, until }: VerificationFilter,
@@ -120,7 +120,7 @@ export interface IdentityAnswer {
   readonly at: Date;
 }
 
-/** A verification with all that is known of it. */
+/** A verification with all details. */
 export interface VerificationDetail extends StoredVerification {
   readonly why: ReasonFacts | null;
   readonly recording: (StoredRecording & { readonly playback: Playback | null }) | null;
@@ -147,7 +147,7 @@ interface StoredRecording {
   readonly deletedWhy: string | null;
 }
 
-/** Comparisons that are shown of one recording. */
+/** Most comparisons that are shown for a recording. */
 const identitiesMax = 10;
 
 /** @throws ServiceError `verification_unknown` */
@@ -173,7 +173,7 @@ export async function readVerification(db: Queryable, id: string): Promise<Verif
 
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Comparisons of recordings with voiceprints by the digest of the audio, of each the newest first. */
+/** Comparisons of recordings with voiceprints, by the digest of the audio, newest first. */
 async function listIdentities(
   db: Queryable,
   digests: readonly string[],
@@ -188,18 +188,18 @@ async function listIdentities(
   );
 }
 
-/** A verification that is followed until it has ended. */
+/** A verification, followed until it has ended. */
 export interface LiveVerification {
   readonly verification: VerificationDetail & { readonly figures: ModelFigures | null };
-  /** Null where no worker is needed any more. */
+  /** Null once no worker is needed. */
   readonly workerConnected: boolean | null;
 }
 
-/** How a recording is played: as it was handed in, or decoded to a WAV file. */
+/** How a recording is played: the original file, or decoded to WAV. */
 export type Playback = 'original' | 'converted';
 
 /**
- * Codecs that Chromium, Firefox and Safari all play, by the container as the decoder names it (docs/audio-formats.md). What is not here is
+ * Codecs that Chromium, Firefox and Safari all play, by the decoder's container name (docs/audio-formats.md). Others are
  * converted: WAV with GSM, IMA ADPCM, or samples of 32-bit integers or 64 bits, FLAC in Ogg, and MP4 with anything but AAC.
  */
 const played: Readonly<Record<string, readonly string[]>> = {
@@ -210,7 +210,7 @@ const played: Readonly<Record<string, readonly string[]>> = {
   mp4: ['aac'],
 };
 
-/** How a recording is played; null while nothing has opened it, so that its format is not known. */
+/** How a recording is played; null while its format is unknown because it has not been opened. */
 export function playbackOf({
   format,
   codec,

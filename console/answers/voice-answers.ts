@@ -17,13 +17,13 @@ export type { Scores, VoiceprintRecord };
 export type { Enrolled } from '../../pipelines/audio/voices/voice-enrolment.ts';
 export type { VoiceVerificationResult } from '../../pipelines/audio/voices/voice-verification.ts';
 
-/** Rows of comparisons that a history shows; the list of comparisons has all of them. */
+/** Most comparisons in a history; the list of comparisons has all of them. */
 const comparisonsInHistoryMax = 50;
 
-/** Other rows of a history: an enrolment, and a deletion. */
+/** Most other events in a history: an enrolment, and a deletion. */
 const othersInHistoryMax = 50;
 
-/** The history of a voiceprint, newest first: all of it but older comparisons, which are counted. */
+/** The history of a voiceprint, newest first; older comparisons are only counted. */
 export async function readVoiceHistory(
   db: Queryable,
   voiceprint: string,
@@ -39,7 +39,7 @@ export async function readVoiceHistory(
   };
 }
 
-/** A part of the list of voiceprints, and the place of the next one. */
+/** A page of voiceprints, and the cursor of the next one. */
 export async function listVoiceprints(
   db: Queryable,
   filter: VoiceprintFilter,
@@ -56,7 +56,7 @@ export async function readShownVoiceprint(db: Queryable, id: string): Promise<Sh
   return { ...(await readVoiceprint(db, id)), ...(await readVoiceHistory(db, id)) };
 }
 
-/** What an enrolment takes, and by which model. */
+/** The limits of an enrolment, and its model. */
 export type ShownEnrolmentLimits = typeof enrolmentLimits & {
   readonly fileBytesMax: number;
   readonly model: string;
@@ -76,7 +76,7 @@ export interface StoredComparison {
   readonly verificationId: string;
   readonly verifiedAt: Date;
   readonly verifiedBy: string;
-  /** Null with a reason. */
+  /** Null if there is a reason. */
   readonly identity: number | null;
   readonly reason: string | null;
   readonly decision: {
@@ -126,8 +126,8 @@ function comparisonOf({
   return { verificationId: publicId, verifiedAt, verifiedBy, identity, reason, decision };
 }
 
-/** A part of the list of voiceprints. */
+/** A page of voiceprints. */
 export type VoiceprintPage = Awaited<ReturnType<typeof listVoiceprints>>;
 
-/** A part of the list of comparisons. */
+/** A page of comparisons. */
 export type ComparisonPage = Awaited<ReturnType<typeof listComparisons>>;

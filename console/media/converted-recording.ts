@@ -10,15 +10,15 @@ const encoding = 'pcm_s16le';
 /** Bytes before the samples. */
 export const convertedHeaderBytes = wavHeaderBytes({ encoding });
 
-/** Bytes that are read at once for an answer. */
-const pieceBytes = 64 * 1024;
+/** Bytes of one read for an answer. */
+const chunkBytes = 64 * 1024;
 
-/** A recording as a WAV file of 16 bits. The file has no name, so that it is gone with this process, however that ends. */
+/** A recording as a 16-bit WAV file. The file is unlinked while open, so that it disappears with this process. */
 export class ConvertedRecording {
   private readonly file: FileHandle;
   private written = convertedHeaderBytes;
 
-  /** Makes an empty one in a folder, which is made if it is not there. */
+  /** Creates an empty one in a folder, which is created if necessary. */
   static async begin(directory: string): Promise<ConvertedRecording> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const path = join(directory, `converted-${randomBytes(8).toString('hex')}`);
@@ -37,18 +37,18 @@ export class ConvertedRecording {
     this.file = file;
   }
 
-  /** Of the file so far, header and all; those that are being written among them. */
+  /** Bytes of the file so far, with its header and with pending writes. */
   get bytes(): number {
     return this.written;
   }
 
-  /** Writes the next samples. */
+  /** Appends samples. */
   async add(pcm: Uint8Array): Promise<void> {
     this.written += pcm.length;
     await this.file.writeFile(pcm);
   }
 
-  /** Writes the header, when all samples are there. */
+  /** Writes the header once all samples are written. */
   async finish(format: { readonly sampleRate: number; readonly channels: number }): Promise<void> {
     await this.file.write(
       wavHeader({ encoding, ...format }, this.written - convertedHeaderBytes),
@@ -58,19 +58,19 @@ export class ConvertedRecording {
     );
   }
 
-  /** The bytes of a range, read as they are asked for. */
+  /** Streams a range of bytes. */
   read(range: FileRange): Readable {
     return Readable.from(this.pieces(range), { objectMode: false });
   }
 
-  /** Gives the file back. A piece that is being read comes to its end before. */
+  /** Closes the file after pending reads. */
   close(): Promise<void> {
     return this.file.close();
   }
 
   private async *pieces({ start, end }: FileRange): AsyncGenerator<Buffer> {
     for (let at = start; at <= end;) {
-      const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(Math.min(pieceBytes, end - at + 1)), {
+      const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(Math.min(chunkBytes, end - at + 1)), {
         position: at,
       });
       if (bytesRead === 0) throw new Error('the converted recording is shorter than it was');

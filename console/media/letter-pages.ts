@@ -1,14 +1,14 @@
 import type { RenderedPage } from '../../pipelines/branding/reading/letter-reader.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Letters whose drawn pages are kept, and for how long: one reviewer reads one letter at a time, and comes back to the one before. */
+/** Most letters with drawn pages in memory, and for how long: a reviewer reads one letter at a time, and returns to the previous one. */
 export const drawnLettersMax = 6;
 export const drawnSecondsMax = 300;
 
-/** Bytes of all drawn pages that are kept, beside those of the newest letter. A noisy page has 1.6 megabytes. */
+/** Most bytes of drawn pages in memory, not counting the newest letter. A noisy page has 1.6 megabytes. */
 export const drawnBytesMax = 64 * 1024 * 1024;
 
-/** Letters that wait for their turn to be drawn; each takes a process of half a gigabyte, so one is drawn at a time. */
+/** Letters that may wait to be drawn. One is drawn at a time, since each takes a process of half a gigabyte. */
 export const waitingLettersMax = 10;
 
 interface Drawn {
@@ -17,17 +17,17 @@ interface Drawn {
   bytes: number;
 }
 
-/** How the pages of a document are drawn. */
+/** Draws the pages of a document. */
 export type DrawPages = (documentId: number) => Promise<readonly RenderedPage[]>;
 
 /**
- * Pages of letters as pictures, drawn when they are first asked for and kept in memory for some minutes, never on a disk. Several who ask for the same
- * letter share one drawing.
+ * Pages of letters as pictures, drawn on the first request and kept in memory for some minutes, never on disk. Concurrent
+ * requests for a letter share one drawing.
  */
 export class LetterPages {
   private readonly draw: DrawPages;
   private readonly now: () => number;
-  /** Oldest use first. */
+  /** Least recently used first. */
   private readonly drawn = new Map<number, Drawn>();
   private turn: Promise<unknown> = Promise.resolve();
   private waiting = 0;
@@ -38,8 +38,8 @@ export class LetterPages {
   }
 
   /**
-   * Every page of a document; none if it cannot be drawn.
-   * @throws ServiceError `overloaded` if {@link waitingLettersMax} letters wait to be drawn, and what drawing throws
+   * All pages of a document; an empty array if it cannot be drawn.
+   * @throws ServiceError `overloaded` if {@link waitingLettersMax} letters wait to be drawn, and the errors of drawing
    */
   async pagesOf(documentId: number): Promise<readonly RenderedPage[]> {
     this.forgetOld();
@@ -54,7 +54,7 @@ export class LetterPages {
       const pages = await kept.pages;
       kept.bytes = pages.reduce((sum, { png }) => sum + png.length, 0);
       this.forgetMany();
-      setTimeout(() => this.forgetOld(), drawnSecondsMax * 1000 + 1).unref(); // also when nobody opens a letter any more
+      setTimeout(() => this.forgetOld(), drawnSecondsMax * 1000 + 1).unref(); // also if no further letter is opened
       return pages;
     } catch (error) {
       if (this.drawn.get(documentId) === kept) this.drawn.delete(documentId);
@@ -62,7 +62,7 @@ export class LetterPages {
     }
   }
 
-  /** Lets go of the pages of a document, which must not be shown any more. */
+  /** Drops the pages of a document that must not be shown any more. */
   forget(documentId: number): void {
     this.drawn.delete(documentId);
   }

@@ -6,19 +6,19 @@ import type { ConsoleWork } from '../http/console-work.ts';
 import { ConvertedRecording, convertedHeaderBytes } from './converted-recording.ts';
 import { SharedWork } from './shared-work.ts';
 import { Turns } from '../http/turns.ts';
-import { notHere } from './waveforms.ts';
+import { recordingNotStored } from './waveforms.ts';
 
-/** What converted recordings may take. */
+/** Limits of converted recordings. */
 export interface PlaybackLimits {
-  /** Recordings that are converted at a time, and those that wait. */
+  /** Concurrent conversions, and those that may wait. */
   readonly runningMax: number;
   readonly waitingMax: number;
-  /** Bytes of one: nine hours of both sides of a call at 8 kHz, or an hour and a half of stereo at 48 kHz. */
+  /** Bytes of one recording: nine hours of both sides of a call at 8 kHz, or an hour and a half of stereo at 48 kHz. */
   readonly recordingBytesMax: number;
-  /** Bytes of all that are kept, heard or being made. */
+  /** Bytes of all that are kept, in use, or being converted. */
   readonly diskBytesMax: number;
   readonly keptMax: number;
-  /** Milliseconds for which one is kept that nobody hears: a browser asks for the next part when somebody seeks. */
+  /** Milliseconds for which an unused one is kept: a browser requests another range when the user seeks. */
   readonly idleMs: number;
 }
 
@@ -36,12 +36,12 @@ export const playbackLimits: PlaybackLimits = {
 
 type PlaybackWork = Pick<ConsoleWork, 'config' | 'scoring' | 'log' | 'signal'>;
 
-/** The folder of converted recordings, below STATE_DIR: a temporary folder of the system may lie in memory. */
+/** The folder of converted recordings, below STATE_DIR: the system's temporary folder may be in memory. */
 export function playbackDirectory(stateDir: string): string {
   return join(stateDir, 'playback');
 }
 
-/** Recordings that browsers do not play, as WAV files: each is decoded by a child process, once for all who listen. */
+/** Converts recordings that browsers cannot play to WAV: a child process decodes each once for all listeners. */
 export class Playbacks {
   private readonly work: PlaybackWork;
   private readonly limits: PlaybackLimits;
@@ -70,14 +70,15 @@ export class Playbacks {
   }
 
   /**
-   * A stored recording as WAV, which can be read until `signal` fires. Converting ends when the signals of all who wait for it have fired.
-   * @throws ServiceError `recording_unknown` if it is not here, `recording_refused` if it cannot be read or is too long, `overloaded`
+   * A stored recording as WAV, readable until `signal` fires. The conversion is cancelled once the signals of all waiting
+   * requests have fired.
+   * @throws ServiceError `recording_unknown` if it is not stored here, `recording_refused` if it cannot be read or is too long, `overloaded`
    */
   read(sha256: string, signal: AbortSignal): Promise<ConvertedRecording> {
     return this.shared.take(sha256, signal, (left) => this.turns.take(() => this.convert(sha256, left), left));
   }
 
-  /** Lets go of a recording that was deleted. */
+  /** Drops a recording that was deleted. */
   forget(sha256: string): void {
     this.shared.forget(sha256);
   }
@@ -98,11 +99,11 @@ export class Playbacks {
       return recording;
     } catch (error) {
       await this.remove(recording);
-      throw asRefusal(error, sha256);
+      throw toServiceError(error, sha256);
     }
   }
 
-  /** Writes samples where there is room. The process that sends them is not believed to keep to the limit. */
+  /** Appends samples within the limit, which the sandboxed decoder is not trusted to keep. */
   private async add(recording: ConvertedRecording, pcm: Uint8Array): Promise<void> {
     const { recordingBytesMax, diskBytesMax } = this.limits;
     if (recording.bytes + pcm.length > recordingBytesMax)
@@ -124,9 +125,9 @@ export class Playbacks {
   }
 }
 
-function asRefusal(error: unknown, sha256: string): unknown {
+function toServiceError(error: unknown, sha256: string): unknown {
   if (!(error instanceof AudioRefusal)) return error;
-  if (error.reason === 'file_missing') return notHere();
+  if (error.reason === 'file_missing') return recordingNotStored();
   return new ServiceError('recording_refused', {
     operation: 'convert recording',
     object: sha256,

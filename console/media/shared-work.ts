@@ -1,12 +1,12 @@
-/** What is kept of work that was done, and for how long. */
+/** Which results are kept, and for how long. */
 export interface SharedWorkOptions<Result> {
-  /** Fires when the process stops: nothing is kept then. */
+  /** Fires when the process stops: all results are then released. */
   readonly signal: AbortSignal;
-  /** Results that are kept, with those that are being made; the latest used stay. */
+  /** Most results, pending ones included; the least recently used are dropped. */
   readonly keptMax: number;
-  /** Milliseconds without a user after which a result is released; absent: never. */
+  /** Milliseconds without a user after which a result is released; undefined: never. */
   readonly idleMs?: number;
-  /** Called with a result that has no user and is not kept any more. */
+  /** Called with each released result. */
   readonly onGone?: (result: Result) => void;
 }
 
@@ -20,10 +20,10 @@ interface Held<Result> {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** Work on what many may ask for at the same moment: it is done once for all of them, and its result is kept for a while. */
+/** Deduplicates work: concurrent requests for a key share one run, and its result is cached. */
 export class SharedWork<Result> {
   private readonly options: SharedWorkOptions<Result>;
-  /** The latest used last. */
+  /** Most recently used last. */
   private readonly held = new Map<string, Held<Result>>();
 
   constructor(options: SharedWorkOptions<Result>) {
@@ -32,8 +32,9 @@ export class SharedWork<Result> {
   }
 
   /**
-   * The result for a key, which may be used until `signal` fires. Work ends when the signals of all who wait for it have fired.
-   * @throws what the work throws; the next request tries it again
+   * The result for a key, which may be used until `signal` fires. The work is cancelled once the signals of all waiting
+   * requests have fired.
+   * @throws the errors of the work; the next request runs it again
    */
   take(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const held = this.held.get(key) ?? this.begin(key, work);
@@ -45,13 +46,13 @@ export class SharedWork<Result> {
     return held.result;
   }
 
-  /** Releases a result when its last user has left; later requests have it made again. */
+  /** Drops a result, which is released when its last user has left; later requests run the work again. */
   forget(key: string): void {
     const held = this.held.get(key);
     if (held !== undefined) this.drop(key, held);
   }
 
-  /** Releases the result that was not used for the longest time; false if all are in use. */
+  /** Releases the least recently used result; false if all are in use. */
   forgetOldestUnused(): boolean {
     const unused = [...this.held].find(([, { users }]) => users === 0);
     if (unused === undefined) return false;

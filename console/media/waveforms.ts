@@ -8,10 +8,10 @@ import { SharedWork } from './shared-work.ts';
 import { Turns } from '../http/turns.ts';
 import type { VerificationDetail } from '../answers/verification-answers.ts';
 
-/** Pictures that are kept, the latest used: each has at most some 60 KB a channel. */
+/** Waveforms in memory, least recently used dropped; each has at most about 60 KB a channel. */
 const keptMax = 32;
 
-/** Pictures that are drawn at a time, and those that wait: workers of the same machine score meanwhile. */
+/** Waveforms computed at a time, and requests that may wait: workers on the same machine score meanwhile. */
 const drawnAtOnceMax = 2;
 const waitingMax = 20;
 
@@ -21,7 +21,7 @@ interface DrawnRecording {
   readonly settings: VerificationDetail['settings'];
 }
 
-/** Pictures of recordings: each is read by a child process, once for all who look at the same moment. */
+/** Waveforms of recordings: a child process computes each once for concurrent requests. */
 export class Waveforms {
   private readonly work: Pick<ConsoleWork, 'config' | 'db' | 'scoring' | 'signal'>;
   private readonly pictures: SharedWork<RecordingWaveform>;
@@ -37,8 +37,8 @@ export class Waveforms {
   }
 
   /**
-   * The picture of the recording of a verification, with the voice that its model heard. Drawing ends when the signals of all who wait
-   * for it have fired.
+   * The waveform of a verification's recording, with the voice activity that its model found. The work is cancelled once the
+   * signals of all waiting requests have fired.
    * @throws ServiceError `recording_unknown` if it is not stored, `recording_refused` if it cannot be read, `overloaded`
    */
   async read(
@@ -61,7 +61,7 @@ export class Waveforms {
       );
     } catch (error) {
       if (!(error instanceof AudioRefusal)) throw error;
-      if (error.reason === 'file_missing') throw notHere();
+      if (error.reason === 'file_missing') throw recordingNotStored();
       throw new ServiceError('recording_refused', {
         operation: 'draw recording',
         object: sha256,
@@ -80,7 +80,7 @@ export function requireStored({ audio, recording }: Pick<VerificationDetail, 'au
   if (audio === null || recording === null || recording.bytes === null)
     throw new ServiceError('recording_unknown', {
       operation: 'read recording',
-      problem: 'The file could not be read when it was handed in, so that nothing is stored of it.',
+      problem: 'The submitted file could not be read, so nothing of it is stored.',
     });
   if (recording.deletedAt !== null)
     throw new ServiceError('recording_unknown', {
@@ -92,8 +92,8 @@ export function requireStored({ audio, recording }: Pick<VerificationDetail, 'au
   return { sha256: audio.sha256, bytes: recording.bytes };
 }
 
-/** The audio lies on another machine, or somebody has taken the file away. */
-export function notHere(): ServiceError {
+/** The error of audio that is on another machine, or whose file was removed. */
+export function recordingNotStored(): ServiceError {
   return new ServiceError('recording_unknown', {
     operation: 'read recording',
     problem: 'The stored audio is not in the audio directory of the console.',
@@ -106,7 +106,7 @@ function usableModel(registry: ModelRegistry, name: string): ResolvedModel | nul
     const resolution = registry.resolve(name);
     return resolution.kind === 'model' ? resolution.model : null;
   } catch (error) {
-    if (isServiceError(error, 'model_invalid')) return null; // drawn without the voice
+    if (isServiceError(error, 'model_invalid')) return null; // the waveform then has no voice activity
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
-import { readDetectionFacts, type HandedIn } from '../answers/detection-answers.ts';
+import { readDetectionFacts, type SubmittedRecording } from '../answers/detection-answers.ts';
 import { withForm } from '../http/uploads.ts';
 
 /** Longest name of a recording that is kept, in characters. */
@@ -60,7 +60,7 @@ export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork)
         },
       );
       const [item] = await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: false });
-      return { batch: batch.id, verification: item!.id, repeated } satisfies HandedIn;
+      return { batch: batch.id, verification: item!.id, repeated } satisfies SubmittedRecording;
     }),
   );
 }

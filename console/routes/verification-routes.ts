@@ -23,7 +23,7 @@ import {
   type LiveVerification,
   type VerificationDetail,
 } from '../answers/verification-answers.ts';
-import { notHere, requireStored, Waveforms } from '../media/waveforms.ts';
+import { recordingNotStored, requireStored, Waveforms } from '../media/waveforms.ts';
 import { isWorkerConnected } from '../answers/queue-answers.ts';
 
 const instant = z.iso
@@ -169,7 +169,7 @@ async function sendAudio(
   if (type === undefined) throw notOpened();
   const file = await open(new AudioStore(config.audioDir).pathOf(audio!.sha256)).catch(
     (error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? notHere() : error;
+      throw error.code === 'ENOENT' ? recordingNotStored() : error;
     },
   );
   try {

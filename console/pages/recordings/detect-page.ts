@@ -1,4 +1,4 @@
-import type { DetectionFacts, HandedIn } from '../../answers/detection-answers.ts';
+import type { DetectionFacts, SubmittedRecording } from '../../answers/detection-answers.ts';
 import type { LiveVerification } from '../../answers/verification-answers.ts';
 import { Field, Notice, Page, ProblemNotice, Read, Section } from '../shell/components.ts';
 import { Microphone } from './detect-microphone.ts';
@@ -159,7 +159,7 @@ function handIn(
   { file, model, channels, key }: DetectionRequest,
   onSent: (share: number) => void,
   signal: AbortSignal,
-): Promise<Json<HandedIn>> {
+): Promise<Json<SubmittedRecording>> {
   const form = new FormData();
   for (const [name, value] of Object.entries({ key, model, channels })) form.set(name, value);
   form.set('file', file);
@@ -169,7 +169,7 @@ function handIn(
     request.setRequestHeader('X-CSRF-Token', csrfToken());
     request.upload.addEventListener('progress', ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total));
     request.addEventListener('load', () => {
-      if (request.status === 200) return resolve(JSON.parse(request.responseText) as Json<HandedIn>);
+      if (request.status === 200) return resolve(JSON.parse(request.responseText) as Json<SubmittedRecording>);
       void readProblem(new Response(request.responseText, { status: request.status })).then(reject);
     });
     request.addEventListener('error', () =>
