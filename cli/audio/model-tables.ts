@@ -1,28 +1,20 @@
+import type { ListedModel } from '../../console/answers/model-answers.ts';
 import type { DefaultChange, DefaultMove } from '../../pipelines/audio/drift/move-default.ts';
 import type { ComparisonResult } from '../../pipelines/audio/drift/compare-models.ts';
 import type { DriftReportSummary } from '../../pipelines/audio/drift/drift-record.ts';
 import type { DriftReport, Flip, NotCompared } from '../../pipelines/audio/drift/drift-report.ts';
 import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
-import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { SCORE_NAMES, type Scores } from '../../pipelines/audio/verification.ts';
 import { formatParagraphs, formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
 
 /** Most flips, and recordings without a comparison, that are printed; `--json` has all that the report lists. */
 const rowsShownMax = 20;
 
-/** A model for display, without internal fields. */
-export type ShownModel = Pick<
-  RegistryEntry,
-  'model' | 'family' | 'release' | 'state' | 'isDefault' | 'removedIn' | 'replacedBy' | 'note' | 'origin' | 'added'
-> & {
-  readonly parameters: number | null;
-  readonly bytes: number | null;
-  /** Why it cannot be used. */
-  readonly fault: string | null;
-};
+/** A model of the registry as commands print it. */
+export type PrintedModel = Omit<ListedModel, 'thresholds'>;
 
 /** A model with all details. */
-export interface ShownModelDetails extends ShownModel {
+export interface PrintedModelDetails extends PrintedModel {
   readonly manifest: ModelManifest | null;
   readonly manifestSha256: string | null;
   readonly directory: string | null;
@@ -34,7 +26,7 @@ export interface ShownModelDetails extends ShownModel {
 }
 
 /** Models as a table. */
-export function formatModels(models: readonly ShownModel[]): string {
+export function formatModels(models: readonly PrintedModel[]): string {
   return formatTable(models, [
     { title: 'model', value: ({ model }) => model },
     { title: 'release', value: ({ release }) => release ?? 'added here' },
@@ -47,7 +39,7 @@ export function formatModels(models: readonly ShownModel[]): string {
 }
 
 /** A model with its manifest and its history. */
-export function formatModel(model: ShownModelDetails): string {
+export function formatModel(model: PrintedModelDetails): string {
   const facts = formatFacts([
     ['model', model.model],
     ['family', model.family],

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { listedModel } from '../../console/answers/model-answers.ts';
 import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
 import { compareModels, type ComparisonResult } from '../../pipelines/audio/drift/compare-models.ts';
 import { drawDrift } from '../../pipelines/audio/drift/drift-picture.ts';
@@ -19,8 +20,8 @@ import {
   formatDrift,
   formatModel,
   formatModels,
-  type ShownModel,
-  type ShownModelDetails,
+  type PrintedModel,
+  type PrintedModelDetails,
 } from './model-tables.ts';
 import { parseId } from '../options.ts';
 import { formatBar, startProgress } from '../progress.ts';
@@ -119,7 +120,7 @@ function addChangingCommands(models: Command): void {
 async function listCommand(release?: string): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const registry = await loadRegistry(db, config);
-    const models = registry.models(release).map(shownModel);
+    const models = registry.models(release).map(printedModel);
     const text = formatModels(models);
     if (release === undefined || release === registry.newestRelease)
       return { json: { release: registry.newestRelease, models }, text };
@@ -137,8 +138,8 @@ async function showModel(name: string): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const entry = requireEntry(await loadRegistry(db, config), name);
     const { manifest, manifestSha256, directory, weightsFile } = entry;
-    const model: ShownModelDetails = {
-      ...shownModel(entry),
+    const model: PrintedModelDetails = {
+      ...printedModel(entry),
       manifest,
       manifestSha256,
       directory,
@@ -151,35 +152,9 @@ async function showModel(name: string): Promise<Outcome> {
   });
 }
 
-function shownModel({
-  model,
-  family,
-  release,
-  state,
-  isDefault,
-  removedIn,
-  replacedBy,
-  note,
-  origin,
-  added,
-  fault,
-  manifest,
-}: RegistryEntry): ShownModel {
-  const size = { parameters: manifest?.parameters ?? null, bytes: manifest?.bytes ?? null };
-  return {
-    model,
-    family,
-    release,
-    state,
-    isDefault,
-    removedIn,
-    replacedBy,
-    note,
-    origin,
-    added,
-    ...size,
-    fault: fault?.problem ?? null,
-  };
+function printedModel(entry: RegistryEntry): PrintedModel {
+  const { thresholds: _thresholds, ...printed } = listedModel(entry);
+  return printed;
 }
 
 async function pathIfThere(path: string | null): Promise<string | null> {

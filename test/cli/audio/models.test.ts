@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { ShownModel, ShownModelDetails } from '../../../cli/audio/model-tables.ts';
+import type { PrintedModel, PrintedModelDetails } from '../../../cli/audio/model-tables.ts';
 import { submitBatch } from '../../../pipelines/audio/batches/batch-intake.ts';
 import type { DefaultMove } from '../../../pipelines/audio/drift/move-default.ts';
 import type { DriftReport } from '../../../pipelines/audio/drift/drift-report.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 describe('models list', () => {
   it('has a row for each model of the specification, with the removed one', async () => {
-    const { models, release } = await json<{ release: string; models: ShownModel[] }>('models', 'list');
+    const { models, release } = await json<{ release: string; models: PrintedModel[] }>('models', 'list');
     expect(release).toBe('2026.04.r1p0');
     expect(models.map(({ model }) => model).sort()).toEqual([
       'digital/v1.1',
@@ -69,7 +69,7 @@ describe('models list', () => {
   });
 
   it('answers as of a release, and refuses one that there was none', async () => {
-    const { models } = await json<{ models: ShownModel[] }>('models', 'list', '--release', '2025.11.r1p0');
+    const { models } = await json<{ models: PrintedModel[] }>('models', 'list', '--release', '2025.11.r1p0');
     expect(models.find(({ isDefault, family }) => isDefault && family === 'phone')?.model).toBe('phone/v5');
     expect((await cli('models', 'list', '--release', '2025.11.r1p0')).stdout).toMatch(
       /\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.04\.r1p0/,
@@ -80,7 +80,7 @@ describe('models list', () => {
 
 describe('models show', () => {
   it('gives the manifest, the place of the weights and the history', async () => {
-    const model = await json<ShownModelDetails>('models', 'show', 'PHONE/v1.1');
+    const model = await json<PrintedModelDetails>('models', 'show', 'PHONE/v1.1');
     expect(model).toMatchObject({
       model: 'phone/v1.1',
       state: 'available',
@@ -258,14 +258,14 @@ describe('models default', () => {
         /^phone\/v3 is the default of phone since .* on drift report \d+; before it was phone\/v1\.1\./,
       ) as string,
     });
-    const { defaults, reports } = await json<ShownModelDetails>('models', 'show', 'phone/v1.1');
+    const { defaults, reports } = await json<PrintedModelDetails>('models', 'show', 'phone/v1.1');
     expect(defaults.map(({ model, forced, setBy }) => [model, forced, setBy])).toEqual([
       ['phone/v3', false, expect.stringMatching(/^cli /)],
       ['phone/v1.1', true, 'Kim'],
     ]);
     expect(reports.length).toBeGreaterThan(1);
     expect(
-      (await json<{ models: ShownModel[] }>('models', 'list')).models.find(
+      (await json<{ models: PrintedModel[] }>('models', 'list')).models.find(
         ({ isDefault, family }) => isDefault && family === 'phone',
       )?.model,
     ).toBe('phone/v3');
