@@ -4,7 +4,7 @@ import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
 import { startConsole } from './start.ts';
 
-/** The process of the console: serves its pages until it is asked to stop. */
+/** The process of the console: serves its pages until it is stopped. */
 await runProcess('console', async () => {
   const services = await openServices(loadConfig(), 'console');
   const stopping = stopSignal(services.log);

@@ -29,7 +29,7 @@ import { registerStaticFiles } from './routes/static-files.ts';
 import { registerStreaming } from './streaming/stream-routes.ts';
 import { registerUploads } from './http/uploads.ts';
 
-/** Nothing but what this console serves: no inline script, no inline style, no outside address, no frame around it. */
+/** Only resources of this console: no inline script or style, no external address, no framing. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -55,42 +55,42 @@ const securityHeaders = {
   'Permissions-Policy': 'microphone=(self), camera=(), geolocation=()',
 } as const;
 
-/** One year, as browsers ask for; only where the console is reached through TLS. */
+/** One year; only if the console is reached through TLS. */
 const transportSecurity = 'max-age=31536000';
 
-/** A route with who may use it. */
+/** A route with its access rule. */
 export interface RouteRule {
   readonly method: string;
   readonly url: string;
   readonly access: LeastRole | 'nobody';
-  /** True for one that users of agencies may use too, for what is theirs. */
+  /** True if agencies may use it for their own data. */
   readonly forAgencies: boolean;
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route, in the order in which they were made. */
+    /** Every route, in order of registration. */
     routeRules: readonly RouteRule[];
   }
 }
 
-/** What the server answers from. */
+/** Dependencies of the server. */
 export interface ConsoleServerOptions {
   readonly work: ConsoleWork;
   /** Known once the server listens. */
   readonly address: () => ConsoleAddress;
 }
 
-/** Longest body that is not a form with files. */
+/** Largest body other than a form with files. */
 const bodyBytesMax = 1024 * 1024;
 
 /**
- * Requests that one address may make in a minute, static files of the pages not counted: they are in memory, and a page loaded without a
- * cache asks for some 35, so that colleagues behind one address would use the limit up. Pages that are followed live make one request.
+ * Requests per minute and address. Static files do not count: they are in memory, and loading a page without a cache takes
+ * about 35 of them, so that an office behind one address would exceed the limit. A live page makes one request.
  */
 const requestsPerMinuteMax = 1200;
 
-/** Seconds in which a request must arrive; one with a recording of 512 MiB at 10 Mbit/s takes seven minutes. */
+/** Seconds within which a request must arrive; a recording of 512 MiB takes seven minutes at 10 Mbit/s. */
 const requestSecondsMax = 900;
 const headersSecondsMax = 10;
 
@@ -98,13 +98,13 @@ const headersSecondsMax = 10;
 export async function createConsoleServer({ work, address }: ConsoleServerOptions): Promise<FastifyInstance> {
   const { db, config, log } = work;
   const app = fastify({
-    trustProxy: config.consoleOrigin === undefined ? false : config.consoleProxies, // else every user has the address of the proxy, and its limits
+    trustProxy: config.consoleOrigin === undefined ? false : config.consoleProxies, // otherwise every user would have the address of the proxy, and share its limits
     bodyLimit: bodyBytesMax,
     requestTimeout: requestSecondsMax * 1000,
     http: { headersTimeout: headersSecondsMax * 1000 },
-    forceCloseConnections: true, // live answers never end by themselves
+    forceCloseConnections: true, // live answers do not end by themselves
     genReqId: () => randomUUID(),
-    frameworkErrors: (thrown, request, reply) => void answerError(thrown, request, setHeaders(request, reply)), // before any hook
+    frameworkErrors: (thrown, request, reply) => void answerError(thrown, request, setHeaders(request, reply)), // these errors run no hooks
   });
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     reply.headers({
@@ -128,14 +128,14 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   app.setNotFoundHandler(() => {
     throw new ServiceError('route_unknown', { operation: 'route request' });
   });
-  app.removeContentTypeParser('text/plain'); // forms of other pages can send it
+  app.removeContentTypeParser('text/plain'); // cross-site forms can send it
   app.addHook('onRequest', async (request, reply) => void setHeaders(request, reply));
   await app.register(fastifyCookie);
   await app.register(rateLimit, { global: false });
   const countRequest = app.createRateLimit({ max: requestsPerMinuteMax, timeWindow: 60_000 });
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isCounted === false) return;
-    const count = await countRequest(request); // before anything is read for it
+    const count = await countRequest(request); // before any work for the request
     if (!count.isAllowed && count.isExceeded)
       throw new ServiceError('rate_limited', {
         operation: 'limit requests',
@@ -143,7 +143,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
         hint: 'Try again in a minute.',
       });
   });
-  await app.register(fastifyMultipart, { throwFileSizeLimit: false }); // uploads.ts says it in our words
+  await app.register(fastifyMultipart, { throwFileSizeLimit: false }); // uploads.ts throws its own error
   registerUploads(app, config.stateDir);
   guardRoutes(app, { db, limits: config, address });
   requireAccessOfRoutes(app);
@@ -171,7 +171,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   return app;
 }
 
-/** A route that does not say who may use it is a fault of the program, found when it starts. */
+/** Fails at startup if a route has no access rule. */
 function requireAccessOfRoutes(app: FastifyInstance): void {
   const rules: RouteRule[] = [];
   app.decorate('routeRules', rules);

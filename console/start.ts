@@ -14,13 +14,13 @@ import { writeDiscovery } from '../runtime/discovery.ts';
 /** A running console. */
 export interface RunningConsole {
   readonly url: string;
-  /** Stops accepting, ends live answers, and gives everything back. Safe to call twice. */
+  /** Stops accepting requests, ends live answers, and releases everything. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the console on its address.
- * @throws ServiceError `setting_invalid` if it would be open to a network without TLS, `address_unavailable` if the port is taken
+ * @throws ServiceError `setting_invalid` if it would be reachable without TLS, `address_unavailable` if the port is taken
  */
 export async function startConsole(services: Services): Promise<RunningConsole> {
   const { config, db, log, database } = services;

@@ -1,20 +1,20 @@
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Where the console is reached. */
+/** The address of the console. */
 export interface ConsoleAddress {
-  /** Origins (RFC 6454) of its own pages. */
+  /** Origins (RFC 6454) of its pages. */
   readonly origins: ReadonlySet<string>;
-  /** Values of the Host header that name it: any other one is a page elsewhere whose name was pointed here. */
+  /** Accepted values of the Host header; others indicate DNS rebinding. */
   readonly hosts: ReadonlySet<string>;
-  /** True if browsers reach it through TLS. */
+  /** True if browsers connect with TLS. */
   readonly secure: boolean;
 }
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /**
- * Where the console is reached, by its settings and the port that it was given. Beyond the loopback interface it must be told its
- * origin, which is of TLS: the cookie of a session must not cross a network in the clear.
+ * The address of the console, from its settings and its port. Beyond the loopback interface an https origin must be set: the
+ * session cookie must not cross a network unencrypted.
  * @throws ServiceError `setting_invalid`
  */
 export function addressOf(
@@ -31,7 +31,7 @@ export function addressOf(
   };
 }
 
-/** @throws ServiceError `setting_invalid` if sessions would cross a network without TLS */
+/** @throws ServiceError `setting_invalid` if session cookies would cross a network without TLS */
 export function requireOrigin(consoleHost: string, consoleOrigin: string | undefined): void {
   const isSafe = consoleOrigin === undefined ? loopback.has(consoleHost) : isOriginSafe(new URL(consoleOrigin));
   if (isSafe) return;

@@ -1,7 +1,7 @@
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 
-/** The closed list of what is recorded. Decisions on brands, letters and voiceprints are in trails of their own as well. */
+/** The closed list of recorded actions. Decisions on brands, letters and voiceprints are also in trails of their own. */
 export const ACTIONS = {
   log_in: 'logged in',
   log_in_refused: 'failed to log in',
@@ -53,7 +53,7 @@ export const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS;
 
-/** Something that was done. */
+/** A recorded action. */
 export interface ConsoleEvent {
   readonly eventId: number;
   readonly at: Date;
@@ -64,7 +64,7 @@ export interface ConsoleEvent {
   readonly address: string | null;
 }
 
-/** What is recorded of an action; the detail holds no content of letters or recordings, and no phone number. */
+/** A new record; its detail contains no content of letters or recordings, and no phone number. */
 export interface NewEvent {
   readonly actor: string;
   readonly action: Action;
@@ -73,7 +73,7 @@ export interface NewEvent {
   readonly address?: string | null;
 }
 
-/** Records what was done. The zone of a link-local address is left out: `inet` has none. */
+/** Records an action, without the zone of a link-local address, which `inet` does not support. */
 export async function recordEvent(
   db: Queryable,
   { actor, action, object = null, detail = {}, address = null }: NewEvent,
@@ -87,15 +87,15 @@ export async function recordEvent(
   ]);
 }
 
-/** An event with its action in words. */
+/** Describes an event's action in words. */
 export type ShownEvent = ConsoleEvent & { readonly what: string };
 
-/** An event as the page of the trail shows it. */
+/** An event for the audit page. */
 export function shownEvent(event: ConsoleEvent): ShownEvent {
   return { ...event, what: ACTIONS[event.action] };
 }
 
-/** What was done, newest first. */
+/** Recorded actions, newest first. */
 export async function listEvents(
   db: Queryable,
   {

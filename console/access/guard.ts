@@ -10,24 +10,24 @@ import type { ConsoleUser } from './users.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session that the request belongs to; undefined where nobody is logged in. Set before any route of the console runs. */
+    /** The session of the request; undefined without one. Set before any route of the console runs. */
     session: Session | undefined;
-    /** True while the session goes on and its user may use the route, with the role and the owners of the start; for answers that last. Asking does not count as use of the session. */
+    /** True while the session lasts and its user may use the route with unchanged role and owners; for long-lived answers. The call does not extend the session. */
     isStillAllowed(): Promise<boolean>;
   }
   interface FastifyContextConfig {
-    /** Least role that may use the route; `nobody`: also without a session. Every route of the console says it. */
+    /** Least role that may use the route; `nobody`: no session needed. Required for every route. */
     access?: LeastRole | 'nobody';
-    /** Also for users of agencies, to whom the route gives what belongs to their owners alone. */
+    /** True if agencies may use the route, which then shows only data of their owners. */
     forAgencies?: boolean;
-    /** The route looks at the session, though it needs none. */
+    /** The route reads the session, although it needs none. */
     readsSession?: boolean;
-    /** False for an answer from memory: it does not count towards the limit of requests of an address. */
+    /** False for answers from memory, which do not count towards the request limit of an address. */
     isCounted?: boolean;
   }
 }
 
-/** What the guard decides by. */
+/** Dependencies of the guard. */
 export interface GuardOptions {
   readonly db: Pool;
   readonly limits: SessionLimits;
@@ -38,14 +38,14 @@ export interface GuardOptions {
 /** Requests that change nothing (RFC 9110 section 9.2.1). */
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Name of the cookie; with the prefix, browsers keep it to this host and to TLS (RFC 6265bis section 4.1.3.2). */
+/** Name of the session cookie; its prefix makes browsers restrict it to this host and to TLS (RFC 6265bis section 4.1.3.2). */
 export function cookieName({ secure }: Pick<ConsoleAddress, 'secure'>): string {
   return secure ? '__Host-caller-trust-console' : 'caller-trust-console';
 }
 
 /**
- * Lets a request through to its route only if it names this console as its host and no other page as its origin, its user has the role
- * of the route, and, where it changes something, it comes from a page of this console with the token of the session.
+ * Admits a request to its route only if its Host header names this console, its Origin is not another site, its user has the
+ * role of the route, and, for a request that changes something, it comes from a page of this console with the session's token.
  */
 export function guardRoutes(app: FastifyInstance, { db, limits, address }: GuardOptions): void {
   app.decorateRequest('session');
@@ -80,7 +80,7 @@ export function guardRoutes(app: FastifyInstance, { db, limits, address }: Guard
   });
 }
 
-/** A name that was pointed at this address would make another page's requests look like our own. */
+/** Prevents DNS rebinding: a foreign host name that resolves to this address would make its pages same-origin. */
 function requireOwnHost({ headers }: FastifyRequest, { hosts }: ConsoleAddress): void {
   if (headers.host !== undefined && hosts.has(headers.host.toLowerCase())) return;
   throw new ServiceError('request_invalid', {
@@ -90,7 +90,7 @@ function requireOwnHost({ headers }: FastifyRequest, { hosts }: ConsoleAddress):
   });
 }
 
-/** @throws ServiceError `forbidden` for a request that a page elsewhere has made */
+/** @throws ServiceError `forbidden` for a request from another origin */
 export function requireOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, { origins }: ConsoleAddress): void {
   if (headers.origin === undefined || !origins.has(headers.origin.toLowerCase())) throw forged();
 }
@@ -103,20 +103,20 @@ function forged(): ServiceError {
   });
 }
 
-/** Who makes a request; its route is for users. */
+/** The user of a request whose route requires one. */
 export function userOf({ session }: FastifyRequest): ConsoleUser {
   if (session === undefined) throw new ServiceError('unauthenticated', { operation: 'open console' });
   return session.user;
 }
 
-/** Who acts, for the trails of brands, letters, nights and voices. */
+/** The actor, for the trails of brands, letters, nights and voices. */
 export function actorOf(request: FastifyRequest): string {
   return `console ${userOf(request).name}`;
 }
 
 /**
- * Records what the user of a request does. Nothing is done without a record: that of a change in the database is written in the
- * transaction of the change; that of a look, and of a change elsewhere (queues, files), before it, and so stands for the intent.
+ * Records the action of a request's user. Every action has a record: a change in the database is recorded in its transaction;
+ * a read, and a change elsewhere (queues, files), is recorded before it happens, so that record states the intent.
  */
 export async function recordAction(
   db: Queryable,

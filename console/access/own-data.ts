@@ -11,7 +11,7 @@ import { operationUnknown, readOperation, type Operation } from '../../pipelines
 import type { Queryable } from '../../runtime/postgres.ts';
 import { userOf } from './guard.ts';
 
-/** The owners whose data a request may see; null for those of all. A user of an agency sees that of its own owners, whatever is asked for. */
+/** The owners whose data a request may see; null for all. An agency always sees only its own owners. */
 export function ownersSeen(request: FastifyRequest, asked?: string): readonly string[] | null {
   const { role, owners } = userOf(request);
   if (role !== 'agency') return asked === undefined ? null : [asked];
@@ -23,20 +23,20 @@ export function maySee(request: FastifyRequest, owner: string): boolean {
   return ownersSeen(request)?.includes(owner) ?? true;
 }
 
-/** A brand that the request may see. To an agency, another owner's brand is as unknown as none. @throws ServiceError `brand_unknown` */
+/** Reads a brand that the request may see. For an agency, another owner's brand is unknown. @throws ServiceError `brand_unknown` */
 export async function readSeenBrand(db: Queryable, request: FastifyRequest, handle: string): Promise<BrandRecord> {
   const brand = await readBrand(db, handle);
   if (!maySee(request, brand.owner)) throw brandUnknown(handle);
   return { ...brand, letters: brand.letters.map((letter) => withoutDecider(request, letter)) };
 }
 
-/** That a letter may be seen. @throws ServiceError `letter_unknown` */
+/** Requires that the request may see a letter. @throws ServiceError `letter_unknown` */
 export async function requireSeenLetter(db: Queryable, request: FastifyRequest, letterId: number): Promise<void> {
   const { owner } = await readLetterRecord(db, letterId);
   if (!maySee(request, owner)) throw letterUnknown(letterId);
 }
 
-/** An operation that the request may see. @throws ServiceError `operation_unknown` */
+/** Reads an operation that the request may see. @throws ServiceError `operation_unknown` */
 export async function readSeenOperation(
   db: Queryable,
   request: FastifyRequest,
@@ -47,7 +47,7 @@ export async function readSeenOperation(
   return operation;
 }
 
-/** Agencies see why a letter was decided, not by whom. */
+/** Hides from agencies who decided a letter. */
 export function withoutDecider<Letter extends LetterRecord>(request: FastifyRequest, letter: Letter): Letter {
   return userOf(request).role === 'agency' ? { ...letter, decidedBy: null } : letter;
 }

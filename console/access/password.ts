@@ -1,26 +1,26 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 /**
- * The cost of a hash: RFC 7914 with N = 2^17, r = 8, p = 1, which takes 128 MiB and some tenths of a second (the parameters that OWASP's
- * Password Storage Cheat Sheet names first for scrypt).
+ * The cost of a hash: scrypt (RFC 7914) with N = 2^17, r = 8, p = 1, which takes 128 MiB and some tenths of a second (the
+ * first recommendation of OWASP's Password Storage Cheat Sheet for scrypt).
  */
 const cost = { N: 2 ** 17, r: 8, p: 1 } as const;
 
 const saltBytes = 16;
 const hashBytes = 32;
 
-/** Fewest and most characters of a password. NIST SP 800-63B asks for 15 where a password is the only factor, and for at least 64 to be taken. */
+/** Length limits of a password. NIST SP 800-63B requires at least 15 characters for a single factor, and support for at least 64. */
 export const passwordCharactersMin = 15;
 export const passwordCharactersMax = 128;
 
-/** Hashes a password: `scrypt$N$r$p$salt$hash`, the last two in base64. Composed and decomposed characters count as the same (NFKC). */
+/** Hashes a password: `scrypt$N$r$p$salt$hash`, the last two in base64. The password is normalized (NFKC). */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await derive(password, salt, cost);
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64'), hash.toString('base64')].join('$');
 }
 
-/** True if a password is the one that was hashed. Takes as long for a wrong one as for the right one. */
+/** True if a password matches a hash. Takes the same time for a wrong one. */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const [, N, r, p, salt, hash] = stored.split('$');
   const expected = Buffer.from(hash ?? '', 'base64');
@@ -28,7 +28,7 @@ export async function isPassword(password: string, stored: string): Promise<bool
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
-/** Does the work of a comparison for a user who does not exist, so that the time does not tell the names that do. */
+/** Does the work of a comparison for an unknown user, so that timing does not reveal which names exist. */
 export async function wasteComparison(password: string): Promise<void> {
   await derive(password, Buffer.alloc(saltBytes), cost);
 }

@@ -1,24 +1,24 @@
-/** Roles of the people behind the service, each with what the one before it may do. */
-const inOrder = ['viewer', 'reviewer', 'operator'] as const;
+/** Ordered roles: each includes the permissions of the previous ones. */
+const ordered = ['viewer', 'reviewer', 'operator'] as const;
 
 /**
- * The closed list of roles. A viewer reads. A reviewer decides letters and brands, and hands recordings, voices and branding requests in.
- * An operator also runs nights, works on the queues and deletes. An agency is outside of that order: it sees and hands in the brands,
- * letters and numbers of its owners, and decides nothing.
+ * The closed list of roles. A viewer reads. A reviewer decides letters and brands, and submits recordings, voices and branding
+ * requests. An operator also runs nights, manages the queues and deletes. An agency is outside this order: it sees and submits
+ * the brands, letters and numbers of its owners, and decides nothing.
  */
-export const ROLES = [...inOrder, 'agency'] as const;
+export const ROLES = [...ordered, 'agency'] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** The least role that a route takes. */
-export type LeastRole = (typeof inOrder)[number];
+/** The least role that a route requires. */
+export type LeastRole = (typeof ordered)[number];
 
-/** True if a role may do what another one may. */
+/** True if a role includes another one. */
 export function mayActAs(role: Role, needed: LeastRole): boolean {
-  return role !== 'agency' && inOrder.indexOf(role) >= inOrder.indexOf(needed);
+  return role !== 'agency' && ordered.indexOf(role) >= ordered.indexOf(needed);
 }
 
-/** True if a role may use a route; one that is for agencies too gives them what is theirs alone. */
+/** True if a role may use a route. */
 export function mayUse(role: Role, { access, forAgencies }: { access: LeastRole; forAgencies: boolean }): boolean {
   return role === 'agency' ? forAgencies : mayActAs(role, access);
 }

@@ -7,31 +7,31 @@ import type { ComparedUser, ConsoleUser } from './users.ts';
 const tokenBytes = 32;
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
-/** How long sessions last. */
+/** Lifetimes of sessions. */
 export interface SessionLimits {
   readonly consoleSessionHoursMax: number;
   readonly consoleIdleMinutesMax: number;
 }
 
-/** A session that a request belongs to. */
+/** The session of a request. */
 export interface Session {
   readonly user: ConsoleUser;
   readonly endsAt: Date;
-  /** What requests that change something must carry. */
+  /** The token for requests that change something. */
   readonly csrfToken: string;
 }
 
-/** A session that was opened. */
+/** A newly opened session. */
 export interface OpenedSession {
-  /** For the browser's cookie alone. */
+  /** Only for the browser's cookie. */
   readonly token: string;
   readonly endsAt: Date;
-  /** Of its user, at this moment. */
+  /** The user's role, at this moment. */
   readonly role: Role;
   readonly owners: readonly string[];
 }
 
-/** Opens a session; undefined if the password that was compared is no longer that of its user, or the user is gone. */
+/** Opens a session; undefined if the user's password has changed since the comparison, or the user was removed. */
 export async function openSession(
   db: Queryable,
   { userId, passwordHash }: Pick<ComparedUser, 'userId' | 'passwordHash'>,
@@ -47,14 +47,14 @@ export async function openSession(
   return row && { token, endsAt: row.endsAt, role: row.role, owners: row.owners };
 }
 
-/** The session of a token, unless it has ended or was idle for too long. Notes that it is in use. */
+/** The session of a token, unless it has ended or expired. Extends its idle time. */
 export async function findSession(db: Queryable, token: string, limits: SessionLimits): Promise<Session | undefined> {
   const found = await readSession(db, token, limits);
   if (found?.seenRecently === false) await db.query(sql('console/touch_session'), [digestOf(token)]);
   return found?.session;
 }
 
-/** The same, without noting that it is in use. */
+/** The same without extending the idle time. */
 export async function lookAtSession(db: Queryable, token: string, limits: SessionLimits): Promise<Session | undefined> {
   return (await readSession(db, token, limits))?.session;
 }
@@ -82,22 +82,22 @@ async function readSession(
   );
 }
 
-/** Ends a session; doing it again changes nothing. */
+/** Ends a session. Idempotent. */
 export async function endSession(db: Queryable, token: string): Promise<void> {
   await db.query(sql('console/delete_session'), [digestOf(token)]);
 }
 
-/** Forgets sessions that have ended. */
+/** Deletes ended sessions. */
 export async function sweepSessions(db: Queryable, { consoleIdleMinutesMax }: SessionLimits): Promise<void> {
   await db.query(sql('console/sweep_sessions'), [consoleIdleMinutesMax]);
 }
 
-/** The token against forged requests: bound to the session, and of no use to find it. */
+/** The token against request forgery, derived from the session's token, which it does not reveal. */
 export function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update('caller-trust console: requests that change something').digest('base64url');
 }
 
-/** True if a request carries the token of its session. */
+/** True if a request has the token of its session. */
 export function isCsrfToken(given: unknown, { csrfToken }: Session): boolean {
   const [left, right] = [Buffer.from(typeof given === 'string' ? given : ''), Buffer.from(csrfToken)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -5,19 +5,19 @@ import { sql } from '../../sql/sql.ts';
 import { hashPassword, isPassword, passwordCharactersMax, passwordCharactersMin, wasteComparison } from './password.ts';
 import { ROLES, type Role } from './roles.ts';
 
-/** Who is logged in. */
+/** The user of a session. */
 export interface ConsoleUser {
   readonly name: string;
   readonly role: Role;
-  /** Owners of brands that the user acts for. A user of an agency sees theirs only; nobody decides what belongs to an owner of his own. */
+  /** Owners of brands that the user acts for. A user of an agency sees only their data; nobody decides on data of their own owners. */
   readonly owners: readonly string[];
 }
 
-/** A user as the operator sees it. */
+/** A user in the operator's list. */
 export interface ListedUser extends ConsoleUser {
   readonly createdAt: Date;
   readonly passwordChangedAt: Date;
-  /** Open ones. */
+  /** Open sessions. */
   readonly sessions: number;
   readonly seenAt: Date | null;
 }
@@ -25,7 +25,7 @@ export interface ListedUser extends ConsoleUser {
 /** Fewest different characters of a password. */
 const distinctCharactersMin = 5;
 
-/** A name of fewer characters than this may stand in a password: it is part of many words. */
+/** Shorter user names may occur in a password: they are part of many words. */
 const guessedNameCharactersMin = 4;
 
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,39}$/;
@@ -44,7 +44,7 @@ export async function addUser(
   }: { readonly name: string; readonly role: string; readonly password: string; readonly owners?: readonly string[] },
 ): Promise<ConsoleUser> {
   if (!nameForm.test(name))
-    throw invalid(
+    throw invalidUser(
       'add user',
       name,
       'A name has 1 to 40 lower-case letters, digits, dots, hyphens and underscores, and begins with a letter or digit.',
@@ -88,13 +88,13 @@ export async function listUsers(db: Queryable): Promise<ListedUser[]> {
   }));
 }
 
-/** False for a console that nobody can log in to yet. */
+/** False while the console has no user. */
 export async function hasUsers(db: Queryable): Promise<boolean> {
   return (await queryRow<{ hasUsers: boolean }>(db, sql('console/has_users')))!.hasUsers;
 }
 
 /**
- * Gives a user another password and ends all sessions of the old one, also one that a log-in is about to open.
+ * Changes a password and ends all sessions of the old one, including one that a concurrent log-in is opening.
  * @throws ServiceError `console_user_unknown`, `console_user_invalid`
  */
 export async function changePassword(db: Pool, name: string, password: string): Promise<void> {
@@ -113,8 +113,8 @@ export async function changePassword(db: Pool, name: string, password: string): 
 }
 
 /**
- * Gives a user another role, and other owners to act for where they are named, which holds from the next request on. Who acted for an
- * owner goes on doing so with another role, and decides nothing of it, until other owners are named.
+ * Changes a user's role, and the owners if given, from the next request on. Without new owners the user keeps the old ones,
+ * and still decides nothing of theirs.
  * @throws ServiceError `console_user_unknown`, `console_user_invalid`
  */
 export async function changeRole(
@@ -149,19 +149,19 @@ export async function removeUser(db: Queryable, name: string): Promise<void> {
 /** A user whose password was compared. */
 export interface ComparedUser extends Pick<ConsoleUser, 'name' | 'role'> {
   readonly userId: number;
-  /** What it was compared with: no session is opened once this has changed. */
+  /** The compared hash: no session is opened if it has changed since. */
   readonly passwordHash: string;
 }
 
 /** The outcome of comparing a name and a password. */
 export interface FoundUser {
-  /** Undefined if nobody has the name, or the password is another one. */
+  /** Undefined if the name is unknown or the password wrong. */
   readonly user: ComparedUser | undefined;
-  /** True if a user has the name. */
+  /** True if the name exists. */
   readonly isKnown: boolean;
 }
 
-/** The user of a name and password. A name that nobody has takes as long as a wrong password. */
+/** The user of a name and password. An unknown name takes as long as a wrong password. */
 export async function findUser(db: Queryable, name: string, password: string): Promise<FoundUser> {
   const row = await queryRow<{ userId: number; name: string; role: Role; passwordHash: string }>(
     db,
@@ -197,30 +197,38 @@ async function requireUser<Row extends object>(
 
 function requireRole(operation: string, role: string): Role {
   const known = ROLES.find((each) => each === role);
-  if (known === undefined) throw invalid(operation, role, `A role is one of ${ROLES.join(', ')}.`);
+  if (known === undefined) throw invalidUser(operation, role, `A role is one of ${ROLES.join(', ')}.`);
   return known;
 }
 
-/** Owners as brands name them. @throws ServiceError `console_user_invalid` */
+/** Validates names of owners. @throws ServiceError `console_user_invalid` */
 function requireOwners(operation: string, role: Role, given: readonly string[]): string[] {
   const owners = [...new Set(given.map((owner) => cleanText(owner) ?? ''))].sort();
   if (owners.some((owner) => owner === '' || owner.length > 128))
-    throw invalid(operation, role, 'An owner has 1 to 128 characters.');
+    throw invalidUser(operation, role, 'An owner has 1 to 128 characters.');
   if (role === 'agency' && owners.length === 0)
-    throw invalid(operation, role, 'A user of an agency acts for an owner of brands: name one or more with --owner.');
+    throw invalidUser(
+      operation,
+      role,
+      'A user of an agency acts for an owner of brands: name one or more with --owner.',
+    );
   return owners;
 }
 
 function requirePassword(operation: string, name: string, password: string): void {
   const characters = [...password].length;
   if (characters < passwordCharactersMin || characters > passwordCharactersMax)
-    throw invalid(operation, name, `A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters.`);
+    throw invalidUser(
+      operation,
+      name,
+      `A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters.`,
+    );
   if (new Set(password).size < distinctCharactersMin)
-    throw invalid(operation, name, 'The password repeats a few characters.');
+    throw invalidUser(operation, name, 'The password repeats a few characters.');
   if (name.length >= guessedNameCharactersMin && password.toLowerCase().includes(name))
-    throw invalid(operation, name, 'The password holds the name.');
+    throw invalidUser(operation, name, 'The password holds the name.');
 }
 
-function invalid(operation: string, object: string, problem: string): ServiceError {
+function invalidUser(operation: string, object: string, problem: string): ServiceError {
   return new ServiceError('console_user_invalid', { operation, object, problem });
 }

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
 
 /**
- * The fields of a request by their schema; for bodies, queries and paths alike.
- * @throws ServiceError `parameter_invalid`, naming each field that is wrong
+ * Validates a body, query or path by its schema.
+ * @throws ServiceError `parameter_invalid`, naming each invalid field
  */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  if (holdsNul(value))
+  if (containsNul(value))
     throw new ServiceError('parameter_invalid', {
       operation: 'read request',
       problem: 'A value holds the character NUL.',
@@ -19,8 +19,8 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, value: unkno
   throw new ServiceError('parameter_invalid', { operation: 'read request', problem });
 }
 
-/** PostgreSQL stores no NUL, neither in text nor in JSON. A value may be nested deeply, so nothing here calls itself. */
-function holdsNul(value: unknown): boolean {
+/** Finds NUL, which PostgreSQL cannot store in text or JSON. Iterative, since a value may be nested deeply. */
+function containsNul(value: unknown): boolean {
   for (const left = [value]; left.length > 0;) {
     const each = left.pop();
     if (typeof each === 'string' && each.includes('\0')) return true;

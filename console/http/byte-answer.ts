@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Bytes that are sent whole, or the part of them that is asked for. */
+/** Content that is sent completely, or in a requested range. */
 export interface SentBytes {
   readonly type: string;
   /** A strong entity tag, in its quotes. */
@@ -39,15 +39,15 @@ export function sendBytes(
     .send(read({ start, end }));
 }
 
-/** What of a file is sent: the bytes from `start` to `end`, both included. */
+/** A range of bytes from `start` to `end`, both included. */
 export interface FileRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The one range that a request asks for (RFC 9110 section 14.2): undefined for the whole file, also where the header has another unit
- * or more than one range; `unsatisfiable` where no byte of it exists.
+ * The range of a request (RFC 9110 section 14.2): undefined for the whole file, also for another unit or several ranges;
+ * `unsatisfiable` if no byte of it exists.
  */
 export function parseRange(header: string | undefined, bytes: number): FileRange | undefined | 'unsatisfiable' {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');

@@ -6,14 +6,14 @@ import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
-/** What the routes of the console work with. Everything that they do goes through the jobs and queries that the CLI uses. */
+/** Dependencies of the console's routes, which use the same producers and queries as the CLI. */
 export interface ConsoleWork {
   readonly config: Config;
   readonly db: Pool;
   readonly queues: Queues;
   readonly vault: Vault;
   readonly store: ArtefactStore;
-  /** Child processes for what strangers have recorded, started when they are needed. */
+  /** Child processes that decode and score untrusted recordings, started on demand. */
   readonly scoring: ScoringPool;
   readonly log: Log;
   /** Fires when the process stops. */

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sqlDirectory } from '../../sql/sql.ts';
 
-/** A row of the tables in docs/errors.md: the code first, what to do last. */
+/** A row of the tables in docs/errors.md: the code first, the advice last. */
 const row = /^\| `([a-z_]+)` \|.*\| ([^|]+) \|$/gm;
 
 let advice: ReadonlyMap<string, string> | undefined;
 
-/** What to do about an error of the closed list, as docs/errors.md says it, in plain text; null for a code that it does not have. */
+/** The advice of docs/errors.md for an error code, as plain text; null for other codes. */
 export function adviceOn(code: string): string | null {
   advice ??= readAdvice();
   return advice.get(code) ?? null;
@@ -15,11 +15,11 @@ export function adviceOn(code: string): string | null {
 
 function readAdvice(): ReadonlyMap<string, string> {
   const path = join(dirname(sqlDirectory), 'docs', 'errors.md');
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''; // an installation may leave the documents out
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''; // an installation may lack the documents
   return new Map([...text.matchAll(row)].map(([, code, words]) => [code!, plainText(words!)]));
 }
 
-/** `[name](target)` as its name, and code without its marks. */
+/** Removes Markdown links and code marks. */
 function plainText(markdown: string): string {
   return markdown
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -1,10 +1,10 @@
-/** Milliseconds in which what was read counts as the value of the moment. */
+/** Milliseconds for which a read value counts as current. */
 const freshMs = 800;
 
-/** A reading is left alone so many times as long as it took. */
-const restShare = 3;
+/** The pause after a read, as a multiple of its duration. */
+const pauseFactor = 3;
 
-/** Reads one value for all who follow it: one reading at a time, however many there are, and none where the last one is fresh. */
+/** Reads one value for all its followers: one read at a time, and none while the last value is fresh. */
 export class LiveReading<Value> {
   private readonly read: () => Promise<Value>;
   private current: Promise<Value> | undefined;
@@ -15,7 +15,7 @@ export class LiveReading<Value> {
     this.read = read;
   }
 
-  /** A value that is read from now on: who has changed something sees it. */
+  /** A value whose read starts now, so that it includes the caller's own changes. */
   async now(): Promise<Value> {
     if (this.current === undefined) return this.start();
     return (this.following ??= this.current
@@ -26,11 +26,11 @@ export class LiveReading<Value> {
       }));
   }
 
-  /** A value for who has one already. */
+  /** The next value, for a follower that already has one. */
   async next(): Promise<Value> {
     const { current, latest } = this;
     if (current !== undefined) return current;
-    if (latest !== undefined && performance.now() - latest.endedAt < Math.max(freshMs, restShare * latest.tookMs))
+    if (latest !== undefined && performance.now() - latest.endedAt < Math.max(freshMs, pauseFactor * latest.tookMs))
       return latest.value;
     return this.start();
   }
@@ -53,20 +53,20 @@ interface SharedReading {
   followers: number;
 }
 
-/** Readings by what they read, of each process that runs here. */
+/** Readings by key, for each console in this process. */
 const shared = new WeakMap<object, Map<string, SharedReading>>();
 
-/** The reading of a key, shared by all who have not let it go. */
+/** The shared reading of a key, kept until its last follower releases it. */
 export function shareReading<Value>(
   owner: object,
   key: string,
   read: () => Promise<Value>,
-): { readonly reading: LiveReading<Value>; readonly letGo: () => void } {
+): { readonly reading: LiveReading<Value>; readonly release: () => void } {
   const readings = shared.get(owner) ?? new Map<string, SharedReading>();
   shared.set(owner, readings);
   const found = readings.get(key) ?? { reading: new LiveReading<unknown>(read), followers: 0 };
   readings.set(key, found);
   found.followers++;
-  const letGo = () => void (--found.followers === 0 && readings.delete(key));
-  return { reading: found.reading as LiveReading<Value>, letGo };
+  const release = () => void (--found.followers === 0 && readings.delete(key));
+  return { reading: found.reading as LiveReading<Value>, release };
 }

@@ -7,35 +7,35 @@ import { userOf } from '../access/guard.ts';
 import type { ConsoleWork } from './console-work.ts';
 import { shareReading, type LiveReading } from './live-reading.ts';
 
-/** Milliseconds between two looks. */
-const lookMs = 1000;
+/** Milliseconds between polls. */
+const pollMs = 1000;
 
-/** Reads without a change after which a comment line is sent, so that proxies do not take the connection for dead. */
-const quietLooksMax = 15;
+/** Polls without a change after which a comment line keeps the connection alive through proxies. */
+const quietPollsMax = 15;
 
-/** Live connections of the whole process, and of one user: each looks after its session once a second. */
+/** Most live connections of the process, and of a user: each checks its session once a second. */
 export const liveConnectionsMax = 200;
 export const liveConnectionsPerUserMax = 30;
 
-/** Looks after which a browser that takes nothing is left alone. */
-const unreadLooksMax = 60;
+/** Polls after which a browser that reads nothing is disconnected. */
+const unreadPollsMax = 60;
 
 /** Open connections, by user. */
 const open = new Map<string, number>();
 
-/** What a live answer is made of. */
+/** The source of a live answer. */
 export interface LiveSource<Value> {
   readonly work: Pick<ConsoleWork, 'signal' | 'log'>;
-  /** Reads the value as it stands, which is the same for all who may use the route: it is read once for those who follow the same path. */
+  /** Reads the current value, which must be the same for all users of the route: followers of the same path share one read. */
   readonly read: () => Promise<Value>;
-  /** True for a value that will not change any more: it is sent, and the stream ends. */
+  /** True for a final value: it is sent, and the stream ends. */
   readonly isLast?: (value: Value) => boolean;
 }
 
 /**
- * Answers with server-sent events (HTML Living Standard, section 9.2): the value at once as an event `value`, then again whenever it has
- * changed, and an event `end` after the last one. Ends when the browser leaves or takes nothing for long, when the session ends or its
- * user may not use the route any more, and when the process stops. While a browser is behind, nothing is kept for it but the newest value.
+ * Answers with server-sent events (HTML Living Standard, section 9.2): an event `value` immediately and after each change, and
+ * an event `end` after the final value. Ends when the browser disconnects or stops reading, when the session ends or its user
+ * loses access to the route, and when the process stops. For a slow browser only the newest value is kept.
  * @throws ServiceError `overloaded` if {@link liveConnectionsMax} are open, or {@link liveConnectionsPerUserMax} of the user
  */
 export async function sendLive<Value>(
@@ -43,14 +43,14 @@ export async function sendLive<Value>(
   reply: FastifyReply,
   source: LiveSource<Value>,
 ): Promise<void> {
-  const leave = takePlace(userOf(request).name);
-  const { reading, letGo } = shareReading(source.work.signal, request.url, source.read);
+  const leave = takeConnection(userOf(request).name);
+  const { reading, release } = shareReading(source.work.signal, request.url, source.read);
   try {
-    const value = await reading.now(); // an error is answered as one, before the stream begins
+    const value = await reading.now(); // an error before the stream begins becomes an ordinary answer
     if (request.method === 'HEAD') return void (await reply.type(eventStream).send());
     await follow(request, reply, { ...source, reading, first: value });
   } finally {
-    letGo();
+    release();
     leave();
   }
 }
@@ -85,26 +85,26 @@ async function follow<Value>(
       const digest = createHash('sha256').update(text).digest('base64');
       const isLastOne = isLast(value);
       if (raw.writableNeedDrain && !isLastOne) {
-        if (++unread === unreadLooksMax) return void raw.destroy();
+        if (++unread === unreadPollsMax) return void raw.destroy();
       } else if (digest !== sent) {
         raw.write(`event: value\ndata: ${text}\n\n`);
         [sent, unread] = [digest, 0];
-      } else if (++quiet % quietLooksMax === 0) raw.write(': still here\n\n');
+      } else if (++quiet % quietPollsMax === 0) raw.write(': still here\n\n');
       if (isLastOne) break;
-      await sleep(lookMs, undefined, { signal: stopped });
-      if (!(await request.isStillAllowed())) return; // without `end`: the browser asks again, and the answer says why not
+      await sleep(pollMs, undefined, { signal: stopped });
+      if (!(await request.isStillAllowed())) return; // without `end` the browser reconnects, and that answer has the reason
       value = await reading.next();
     }
-    if (!stopped.aborted) raw.write('event: end\ndata: {}\n\n'); // else the browser asks again
+    if (!stopped.aborted) raw.write('event: end\ndata: {}\n\n'); // without `end` the browser reconnects
   } catch (error) {
-    if (!stopped.aborted) work.log.warn({ err: error, requestId: request.id }, 'a live answer broke off'); // the browser connects again
+    if (!stopped.aborted) work.log.warn({ err: error, requestId: request.id }, 'a live answer failed'); // the browser reconnects
   } finally {
     raw.end();
   }
 }
 
 /** @throws ServiceError `overloaded` */
-function takePlace(user: string): () => void {
+function takeConnection(user: string): () => void {
   const ofUser = open.get(user) ?? 0;
   const ofAll = [...open.values()].reduce((sum, each) => sum + each, 0);
   if (ofAll >= liveConnectionsMax || ofUser >= liveConnectionsPerUserMax) {

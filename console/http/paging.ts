@@ -1,4 +1,4 @@
-/** A page of a list, and where the next one begins; null at the end. `rows` has one row more than the page where there is a next one. */
+/** A page of a list and the cursor of the next page, null on the last. `rows` has one row more than `limit` if there is a next page. */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,

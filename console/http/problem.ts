@@ -2,13 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isServiceError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { isConnectionLoss, unavailable } from '../../runtime/postgres.ts';
 
-/** An error as the console answers it (RFC 9457): what is wrong and what to do, never a cause. */
+/** The console's error answer (RFC 9457): the problem and the advice, never the cause. */
 export interface ConsoleProblem {
   readonly title: string;
   readonly status: number;
   readonly code: ErrorCode;
   readonly detail: string;
-  /** What to do; null where the detail says it. */
+  /** What to do; null if the detail says it. */
   readonly hint: string | null;
   readonly requestId: string;
 }
@@ -33,10 +33,10 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     .send(JSON.stringify(problem));
 }
 
-/** Codes with which PostgreSQL refuses a value that no column of the kind can hold, such as a number beyond its range (appendix A, class 22). */
+/** PostgreSQL's data exceptions, such as a number out of range (appendix A, class 22). */
 const dataException = /^22[0-9A-Z]{3}$/;
 
-/** The error of the closed list that a thrown value stands for. */
+/** Maps a thrown value to the closed list of errors. */
 export function asServiceError(thrown: unknown): ServiceError {
   if (isServiceError(thrown)) return thrown;
   if (isConnectionLoss(thrown)) return unavailable(thrown);

@@ -1,14 +1,14 @@
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 
-/** How much goes on at a time. */
+/** Limits of concurrent work. */
 export interface TurnLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
-  /** The error for a request that finds all places taken. */
+  /** The error if the queue is full. */
   readonly refusal: { readonly code: ErrorCode; readonly operation: string; readonly problem: string };
 }
 
-/** Limits how many run at a time, and how many wait. */
+/** Limits how many tasks run at a time, and how many wait. */
 export class Turns {
   private readonly limits: TurnLimits;
   private readonly waiting = new Set<() => void>();
@@ -19,8 +19,8 @@ export class Turns {
   }
 
   /**
-   * Does the work when it is its turn; work whose signal fires before that is not done.
-   * @throws ServiceError of the refusal if too many wait; the reason of the signal
+   * Runs the work when it is its turn, unless its signal fires before.
+   * @throws ServiceError the refusal if too many wait; the reason of the signal
    */
   async take<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
@@ -43,7 +43,7 @@ export class Turns {
     }
   }
 
-  /** Ends when another one passes its turn. */
+  /** Resolves when a running task passes its turn. */
   private wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {

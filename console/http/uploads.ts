@@ -8,7 +8,7 @@ import { Turns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where forms with files are received; see {@link registerUploads}. */
+    /** Receives forms with files; see {@link registerUploads}. */
     uploads: Uploads;
   }
 }
@@ -18,53 +18,53 @@ interface Uploads {
   readonly turns: Turns;
 }
 
-/** Forms that are received at a time, and that wait before a byte of their files is read. */
+/** Forms that are received at a time, and forms that wait before their files are read. */
 export const formsMax = { receiving: 6, waiting: 12 };
 
-/** A file of a form, as it came, in a folder of its own. */
+/** A received file, in a folder of its own. */
 export interface UploadedFile {
   readonly field: string;
-  /** As the browser named it, cleaned and without a path; for people only. */
+  /** The browser's name of it, cleaned and without a path; for display only. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** A form that was received. */
+/** A received form. */
 export interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
   readonly files: readonly UploadedFile[];
 }
 
-/** What a form may hold. */
+/** Limits of a form. */
 export interface FormLimits {
   readonly filesMax: number;
   readonly fileBytesMax: number;
-  /** Bytes of all its files together; without it, as many files as there may be, each as large as it may be. */
+  /** Bytes of all files together; by default the product of the other limits. */
   readonly formBytesMax?: number | undefined;
 }
 
-/** Folders are named for their process, so that those of one that was killed are found. */
+/** Folder names contain the process id, so that folders of killed processes are found. */
 const directoryPrefix = 'caller-trust-upload-';
 
-/** The folder of forms, below STATE_DIR: a temporary folder of the system may lie in memory. */
+/** The folder of forms, below STATE_DIR: the system's temporary folder may be in memory. */
 export function uploadsDirectory(stateDir: string): string {
   return join(stateDir, 'uploads');
 }
 
-/** Makes the folder of forms, and removes in it what processes of this machine left that are gone. */
+/** Creates the folder of forms, and removes the leftovers of ended processes of this machine. */
 export async function sweepUploads(stateDir: string): Promise<void> {
   const directory = uploadsDirectory(stateDir);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   for (const name of await readdir(directory)) {
     const pid = Number(new RegExp(`^${directoryPrefix}(\\d+)-`).exec(name)?.[1]);
     if (Number.isInteger(pid) && isGone(pid))
-      await rm(join(directory, name), { recursive: true, force: true }).catch(() => {}); // another user's stays
+      await rm(join(directory, name), { recursive: true, force: true }).catch(() => {}); // folders of another user stay
   }
 }
 
-/** Says where the routes of a server receive forms. */
+/** Sets the folder in which the routes of a server receive forms. */
 export function registerUploads(app: FastifyInstance, stateDir: string): void {
   const refusal = {
     code: 'overloaded',
@@ -86,7 +86,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** Longest name of a file that is kept, in characters. */
+/** Characters kept of a file name. */
 const fileNameCharactersMax = 200;
 
 function nameOf(given: string | undefined): string {
@@ -94,14 +94,13 @@ function nameOf(given: string | undefined): string {
   return [...(name ?? 'a file without a name')].slice(0, fileNameCharactersMax).join('');
 }
 
-/** Longest value of a field that is no file, and most of them. */
+/** Largest text field, and most text fields. */
 const fieldBytesMax = 64 * 1024;
 const fieldsMax = 40;
 
 /**
- * Receives a form (multipart/form-data, RFC 7578) whose files go to a folder of their own, hands it on, and removes the folder when the
- * work has ended, however it ended.
- * @throws ServiceError `request_invalid` for what is no form, `upload_too_large`, `overloaded` if {@link formsMax} are received and wait
+ * Receives a form (multipart/form-data, RFC 7578), stores its files in a new folder, runs `work`, and removes the folder.
+ * @throws ServiceError `request_invalid` if the body is not a form, `upload_too_large`, `overloaded` beyond {@link formsMax}
  */
 export async function withForm<Result>(
   request: FastifyRequest,
@@ -119,8 +118,8 @@ export async function withForm<Result>(
   const directory = await mkdtemp(join(uploads.directory, `${directoryPrefix}${process.pid}-`));
   try {
     const form = await uploads.turns.take(
-      () => receive(request, limits, directory).catch((error: unknown) => Promise.reject(asRefusal(error))),
-      cutOffOf(request),
+      () => receive(request, limits, directory).catch((error: unknown) => Promise.reject(toFormError(error))),
+      connectionLossSignal(request),
     );
     return await work(form);
   } finally {
@@ -128,8 +127,8 @@ export async function withForm<Result>(
   }
 }
 
-/** A signal that fires when the connection is lost before the form has come. */
-function cutOffOf({ raw }: FastifyRequest): AbortSignal {
+/** A signal that fires if the connection is lost before the form is complete. */
+function connectionLossSignal({ raw }: FastifyRequest): AbortSignal {
   const lost = new AbortController();
   raw.once(
     'close',
@@ -140,8 +139,8 @@ function cutOffOf({ raw }: FastifyRequest): AbortSignal {
   return lost.signal;
 }
 
-/** What the parser of forms throws of a broken one is an error of nobody's list; errors of the disk are ours. */
-function asRefusal(error: unknown): unknown {
+/** Maps errors of the form parser to the closed list; disk errors are rethrown. */
+function toFormError(error: unknown): unknown {
   if (!(error instanceof Error) || isServiceError(error) || 'statusCode' in error || 'syscall' in error) return error;
   return new ServiceError('request_invalid', {
     operation: 'receive form',
@@ -179,7 +178,7 @@ async function receive(
   return { fields, files };
 }
 
-/** Stores a file, no more than so many bytes of it; counts all that come. */
+/** Stores a file up to the limit; counts all received bytes. */
 async function store(
   source: AsyncIterable<Buffer>,
   path: string,

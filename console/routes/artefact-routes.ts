@@ -32,7 +32,7 @@ const versionsQuery = z.strictObject({
 
 const path = '/api/artefacts/:cache/:country';
 
-/** What is published: lists, sizes over time, downloads, and checks of what is stored. The country is `-` for a cache that is not split. */
+/** `/api/artefacts`: lists, sizes over time, downloads, and checks of stored files. The country is `-` for a cache that is not split. */
 export function registerArtefactRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db } = work;
   const checks = new ArtefactChecks(work);
@@ -70,7 +70,7 @@ export function registerArtefactRoutes(app: FastifyInstance, work: ConsoleWork):
   registerDownloads(app, work);
 }
 
-/** The current file and the deltas that lead to it, as they are stored. */
+/** Downloads of the current file and its deltas. */
 function registerDownloads(app: FastifyInstance, work: ConsoleWork): void {
   const options = { config: { access: 'viewer' }, exposeHeadRoute: false } as const;
   app.get(`${path}/file`, options, async (request, reply) => {
@@ -105,7 +105,7 @@ function registerDownloads(app: FastifyInstance, work: ConsoleWork): void {
   });
 }
 
-/** What a download is made of. */
+/** A stored file to download. */
 interface StoredDownload {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -148,7 +148,7 @@ async function sendStored(
     .send(body);
 }
 
-/** A file that is shorter than it was must not end as if it were whole. */
+/** Fails on a truncated file, which must not end like a complete one. */
 async function* piecesOf(file: StoredFile): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const piece of readWhole(file)) {
@@ -175,7 +175,7 @@ function nameIn(params: unknown): ArtefactName {
   return { cache: cache.name, country: cache.perCountry ? country : '' };
 }
 
-/** As the API names its downloads: `phones-US`. */
+/** File names as in the API: `phones-US`. */
 function fileStem({ cache, country }: ArtefactName): string {
   return country === '' ? cache : `${cache}-${country}`;
 }

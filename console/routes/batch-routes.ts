@@ -34,7 +34,7 @@ const itemQuery = z.strictObject({
 const resultQuery = z.strictObject({ state: z.enum(VERIFICATION_STATES).optional() });
 const retryBody = z.strictObject({ all: z.boolean().default(false) });
 
-/** `/api/batches`: the batches of all clients, with what the CLI does to them. */
+/** `/api/batches`: the batches of all clients, with the actions of the CLI. */
 export function registerBatchRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, queues, log } = work;
   app.get('/api/batches', { config: { access: 'viewer' } }, (request) =>

@@ -53,7 +53,7 @@ const numberBody = z.strictObject({
   reason: reasonField,
 });
 
-/** `/api/brands`: managed brands with their numbers and histories, and what persons decide about them. */
+/** `/api/brands`: managed brands with their numbers and histories, and decisions on them. */
 export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
   app.get('/api/brands', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { owner, ...query } = parseBody(listQuery, request.query);
@@ -102,7 +102,7 @@ export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<C
 }
 
 function registerBrandActions(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
-  // A look that is recorded: a POST, so that nothing but a page of this session can make it.
+  // A recorded read: POST, so that only a page of this session can make it.
   app.post('/api/brands/:handle/private', { config: { access: 'reviewer' } }, async (request) => {
     const brand = await readBrand(db, handleOf(request));
     await recordAction(db, request, { action: 'view_private_fields', object: `brand ${brand.handle}` });
@@ -173,7 +173,7 @@ const startBody = z.strictObject({
 });
 const confirmBody = z.strictObject({ phone: phoneText, code: z.string().min(1).max(40) });
 
-/** `/api/brands/:handle/proofs`: proofs that a brand answers its numbers, for those who hand its requests in. */
+/** `/api/brands/:handle/proofs`: proofs that a brand answers its numbers, for users who may submit requests. */
 export function registerProofRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
   app.post('/api/brands/:handle/proofs', { config: { access: 'reviewer', forAgencies: true } }, async (request) => {

@@ -14,7 +14,7 @@ import type { ConsoleWork } from '../http/console-work.ts';
 import { readDetectionFacts, type SubmittedRecording } from '../answers/detection-answers.ts';
 import { withForm } from '../http/uploads.ts';
 
-/** Longest name of a recording that is kept, in characters. */
+/** Characters kept of a recording's name. */
 const nameCharactersMax = 200;
 
 const fields = z.strictObject({
@@ -23,7 +23,7 @@ const fields = z.strictObject({
   channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]),
 });
 
-/** `/api/detection`: a recording from a web page, to be verified like any other. */
+/** `/api/detection`: verifies a recording from a web page like any other. */
 export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
   app.get('/api/detection', { config: { access: 'viewer' } }, () => readDetectionFacts(work));

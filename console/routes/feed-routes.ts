@@ -37,10 +37,10 @@ const rejectsQuery = z.strictObject({ after: lineParameter, limit: limitParamete
 const submission = z.strictObject({ feed: z.string().max(40), options: z.string().max(10_000).default('{}') });
 const decision = z.strictObject({ decision: z.enum(['release', 'discard']), reason: reasonField });
 
-/** `/api/feeds`: when feeds came; their loads with gates and refused rows; handing one in, and deciding on one that is held. */
+/** `/api/feeds`: arrivals, loads with gates and refused rows, submission of a feed, and decisions on held loads. */
 export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config, queues, log } = work;
-  // If this fails the reconciler queues the load.
+  // If this fails, the reconciler enqueues the load.
   const enqueue = (loadId: number) =>
     enqueueFeedLoad(queues, { loadId }).catch((error: unknown) =>
       log.warn({ err: error, loadId }, 'the load could not be queued yet'),
@@ -88,7 +88,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
   });
   app.get('/api/feeds/loads/:id/rejects', { config: { access: 'viewer' } }, async (request): Promise<FeedRejects> => {
     const { after, limit } = parseBody(rejectsQuery, request.query);
-    const { loadId } = await readFeedLoad(db, parseBody(idPath, request.params).id); // an unknown one has no rows either
+    const { loadId } = await readFeedLoad(db, parseBody(idPath, request.params).id); // an unknown load is an error, not an empty list
     const { rows: rejects, next } = pageOf(
       await listFeedRejects(db, loadId, { after, limit: limit + 1 }),
       limit,

@@ -42,7 +42,7 @@ const listQuery = z.strictObject({
 });
 const numbersQuery = z.strictObject({ missing: flagParameter, after: lineParameter, limit: limitParameter });
 
-/** `/api/letters`: letters of authorization with their findings, without their text, and what persons decide about them. */
+/** `/api/letters`: letters of authorization with their findings, without their text, and decisions on them. */
 export function registerLetterRoutes(
   app: FastifyInstance,
   { db, vault, config }: Pick<ConsoleWork, 'db' | 'vault' | 'config'>,
@@ -75,12 +75,12 @@ export function registerLetterRoutes(
   app.get('/api/letters/:id/file', { config: { access: 'reviewer' } }, async (request, reply) => {
     const { letterId, format, document } = await readLetterRecord(db, letterOf(request));
     const bytes = await openDocument({ db, vault }, document.documentId);
-    await recordAction(db, request, { action: 'save_letter', object: `letter ${letterId}` }); // before anything of it is sent
+    await recordAction(db, request, { action: 'save_letter', object: `letter ${letterId}` }); // before any byte is sent
     void reply.headers({
       'Content-Disposition': `attachment; filename="letter-${letterId}.${format ?? 'bin'}"`,
       'Content-Security-Policy': "default-src 'none'; sandbox",
     });
-    return reply.type('application/octet-stream').send(bytes); // never shown by the browser itself
+    return reply.type('application/octet-stream').send(bytes); // so that the browser saves it instead of showing it
   });
   registerLetterActions(app, { db, config });
 }
@@ -118,7 +118,7 @@ function registerLetterActions(app: FastifyInstance, { db, config }: Pick<Consol
   });
 }
 
-/** Who decides a letter, why, and the record of it. */
+/** The decider of a letter, the reason, and the audit record. */
 function deciderOf(
   request: FastifyRequest,
   { reason, ...event }: Pick<NewEvent, 'action' | 'detail'> & { reason: string },
@@ -140,7 +140,7 @@ const formBody = z.strictObject({
   numbers: requestNumbersSchema,
 });
 
-/** `/api/brands/:handle/letter-form`: issues the form of a letter for a brand, for those who hand its requests in. */
+/** `/api/brands/:handle/letter-form`: issues the form of a letter for a brand, for users who may submit requests. */
 export function registerLetterFormRoutes(
   app: FastifyInstance,
   { db, config }: Pick<ConsoleWork, 'db' | 'config'>,

@@ -17,7 +17,7 @@ import {
   shownReport,
 } from '../answers/model-answers.ts';
 
-/** A picture is a document of its own where it is opened alone: it may run nothing and load nothing. */
+/** An SVG opened on its own is a document: it may run no script and load nothing. */
 const pictureSecurityPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 const releaseForm = z.strictObject({ release: z.string().min(1).max(40).optional() });

@@ -34,7 +34,7 @@ const nightRequest = z.strictObject({
   acceptShrink: z.boolean().default(false),
 });
 
-/** A string of RFC 9651, as draft-ietf-httpapi-idempotency-key-header has it, without characters that would need an escape. */
+/** A string of RFC 9651 as in draft-ietf-httpapi-idempotency-key-header, without characters that need an escape. */
 const keyHeader = z.looseObject({
   'idempotency-key': z
     .string({ error: 'is missing' })
@@ -42,7 +42,7 @@ const keyHeader = z.looseObject({
     .transform((text) => text.slice(1, -1)),
 });
 
-/** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (of the history the last days); `POST /api/nights` runs one, under an idempotency key; `POST /api/nights/release` lets held files through. */
+/** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (the history for its last days); `POST /api/nights` runs one, with an idempotency key; `POST /api/nights/release` releases held files. */
 export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, queues, config, log } = work;
   app.get('/api/nights', { config: { access: 'viewer' } }, ({ query }) =>
@@ -89,7 +89,7 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
         });
       return asked;
     });
-    // If this fails the reconciler queues the night.
+    // If this fails, the reconciler enqueues the night.
     if (state !== 'finished')
       await enqueueNight(queues, { runId }).catch((error: unknown) =>
         log.warn({ err: error, runId }, 'the night could not be queued yet'),

@@ -24,7 +24,7 @@ const disputesQuery = z.strictObject({
 });
 const decisionBody = z.strictObject({ clear: z.boolean(), reason: reasonField });
 
-/** `/api/numbers` and `/api/disputes`: labels with their reasons, redress, and disputes. A number is sent in the body: addresses are kept in histories and logs. */
+/** `/api/numbers` and `/api/disputes`: labels with their reasons, redress, and disputes. Numbers are sent in the body, since addresses end up in histories and logs. */
 export function registerNumberRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
   app.post('/api/numbers/look-up', { config: { access: 'viewer' } }, (request) =>
@@ -62,7 +62,7 @@ function registerDisputeRoutes(app: FastifyInstance, { db, vault, config }: Cons
   app.get('/api/disputes/:id/contact', { config: { access: 'reviewer' } }, async (request): Promise<DisputeContact> => {
     const { disputeId } = await readDispute(db, parseBody(idPath, request.params).id);
     const contact = await openDisputeContact({ db, vault }, disputeId);
-    await recordAction(db, request, { action: 'view_dispute_contact', object: `dispute ${disputeId}` }); // before it is sent
+    await recordAction(db, request, { action: 'view_dispute_contact', object: `dispute ${disputeId}` }); // before the answer
     return { contact };
   });
   app.post('/api/disputes/:id/decision', { config: { access: 'reviewer' } }, (request) => {

@@ -47,10 +47,10 @@ const submission = z.strictObject({
   request: z.string(),
 });
 
-/** `/api/operations`: requests for branding, submitted as the CLI submits them, and the outcome of each. */
+/** `/api/operations`: submission of branding requests, as by the CLI, and their outcomes. */
 export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
-  const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // its own error says which of the two it exceeds
+  const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // one byte more, so that the submission reports which of the two is exceeded
   app.get('/api/operations', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { owner, ...query } = parseBody(listQuery, request.query);
     const { rows: operations, next } = pageOf(
@@ -64,7 +64,7 @@ export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork)
     withForm(request, { filesMax: 2, fileBytesMax }, async ({ fields, files }) => {
       const { kind, owner, key, request: text } = parseBody(submission, fields);
       const fieldsOfRequest = parseRequestFile(Buffer.from(text));
-      const asked = fieldsOfRequest as OperationRequest; // checked at the submission
+      const asked = fieldsOfRequest as OperationRequest; // validated by the submission
       const record = (client: Queryable, operationId: number) =>
         recordAction(client, request, {
           action: 'request_branding',
@@ -87,7 +87,7 @@ export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork)
   );
   app.get('/api/operations/:id/live', { config: { access: 'viewer', forAgencies: true } }, async (request, reply) => {
     const id = idOf(request);
-    await readSeenOperation(db, request, id); // what is followed is read once for all who follow it
+    await readSeenOperation(db, request, id); // checks access; the followed value is read once for all followers
     return sendLive(request, reply, {
       work,
       read: () => readOperation(db, id),
@@ -96,7 +96,7 @@ export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork)
   });
   app.get('/api/operations/:id/rows', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { refused, after, limit } = parseBody(rowsQuery, request.query);
-    const { operationId } = await readSeenOperation(db, request, idOf(request)); // an unknown one has no rows either
+    const { operationId } = await readSeenOperation(db, request, idOf(request)); // an unknown operation is an error, not an empty list
     const { rows, next } = pageOf(
       await listOperationRows(db, operationId, { refused, after, limit: limit + 1 }),
       limit,
@@ -121,8 +121,8 @@ function idOf({ params }: FastifyRequest): number {
 }
 
 /**
- * The owner that the form names, else that of the brand that is there already, else the only one that the user acts for.
- * @throws ServiceError `forbidden`, `brand_unknown` for what a user of an agency may not ask for
+ * The owner named in the form, else that of the existing brand, else the only owner that the user acts for.
+ * @throws ServiceError `forbidden`, `brand_unknown` for requests that an agency may not make
  */
 async function ownerOf(
   { db }: ConsoleWork,

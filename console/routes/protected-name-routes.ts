@@ -28,7 +28,7 @@ const addBody = z.strictObject({
 });
 const removeBody = z.strictObject({ name: nameField, reason: reasonField });
 
-/** `/api/protected-names`: names that operators have protected, and which protected name a name is near to. */
+/** `/api/protected-names`: names that operators have protected, and a check of a name against all protected names. */
 export function registerProtectedNameRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
   app.get('/api/protected-names', { config: { access: 'reviewer' } }, async (): Promise<ProtectedNames> => ({
     names: await listOwnProtectedNames(db),

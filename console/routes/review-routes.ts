@@ -22,10 +22,10 @@ const pagePath = z.strictObject({
     .transform(Number),
 });
 
-/** Fine enough to read small print enlarged: a page of A4 is 1240 pixels wide. */
+/** Enough for enlarged small print: a page of A4 is 1240 pixels wide. */
 const pageDotsPerInch = 150;
 
-/** `/api/review`: what waits for a person, and letters with their text and pages for those who decide. */
+/** `/api/review`: pending decisions, and letters with their text and pages for reviewers. */
 export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, signal }: ConsoleWork): void {
   app.get('/api/review/counts', { config: { access: 'viewer' } }, () => countWaiting(db));
   app.get('/api/review/letters', { config: { access: 'reviewer' } }, async (request) => {
@@ -68,7 +68,7 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
   app.get('/api/review/letters/:id/pages/:page', { config: { access: 'reviewer' } }, async (request, reply) => {
     const { id, page } = parseBody(pagePath, request.params);
     const { document } = await readLetterRecord(db, id);
-    if (document.destroyedAt !== null) pages.forget(document.documentId); // then opening it says so
+    if (document.destroyedAt !== null) pages.forget(document.documentId); // opening it then reports the deletion
     const drawn = await pages.pagesOf(document.documentId);
     const picture = drawn.find((each) => each.page === page);
     if (picture === undefined) throw notDrawn(id, drawn.length);

@@ -23,8 +23,8 @@ const jobsQuery = z.strictObject({
 });
 
 /**
- * `/api/queues`: the queues with their jobs, for operators. They are paused and resumed, and jobs are run now or removed. Jobs are added by
- * the service alone: their payloads are ids of rows in its database.
+ * `/api/queues`: the queues with their jobs, for operators, who pause and resume queues, and run or remove jobs. Only the
+ * service adds jobs: their payloads are ids of rows in its database.
  */
 export function registerQueueRoutes(app: FastifyInstance, { db, queues }: ConsoleWork): void {
   const operator = { config: { access: 'operator' } } as const;
@@ -66,7 +66,7 @@ const query = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
 });
 
-/** `GET /api/events`: what was done in the console, newest first, for operators. */
+/** `GET /api/events`: the console's audit trail, newest first, for operators. */
 export function registerEventRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
   app.get('/api/events', { config: { access: 'operator' } }, async (request): Promise<AuditEvents> => {
     const events = await listEvents(db, parseBody(query, request.query));

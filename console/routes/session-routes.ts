@@ -12,14 +12,14 @@ import { csrfTokenOf, endSession, openSession, sweepSessions, type SessionLimits
 import { Turns } from '../http/turns.ts';
 import { findUser, hasUsers } from '../access/users.ts';
 
-/** What logging in works with. */
+/** Dependencies of the session routes. */
 export interface SessionRoutesOptions {
   readonly db: Pool;
   readonly limits: SessionLimits & { readonly consoleLogInsPerMinuteMax: number };
   readonly address: () => ConsoleAddress;
 }
 
-/** A character of a password may be two code units. */
+/** A character of a password may take two code units. */
 const credentials = z.strictObject({
   name: z.string().min(1).max(40),
   password: z
@@ -28,20 +28,20 @@ const credentials = z.strictObject({
     .max(2 * passwordCharactersMax),
 });
 
-/** Comparisons of passwords at a time: each takes 128 MiB. */
+/** Concurrent password comparisons: each takes 128 MiB. */
 const comparisonsMax = 2;
 
-/** Log-ins that wait for their comparison; one more is refused for the moment. */
+/** Log-ins that may wait for their comparison; further ones are refused. */
 const waitingMax = 20;
 
-/** Addresses and names whose tries are counted; more in a minute than the comparisons of that minute by far. */
+/** Addresses and names whose attempts are counted: many more than the possible comparisons in a minute. */
 const countersMax = 20_000;
 
-/** `POST /api/session` logs in, `GET` says who is, `DELETE` logs out. */
+/** `POST /api/session` logs in, `GET` reads the session, `DELETE` logs out. */
 export function registerSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
   const { db, address } = options;
   const limit = { max: options.limits.consoleLogInsPerMinuteMax, timeWindow: 60_000, cache: countersMax };
-  const addresses = app.createRateLimit(limit); // by the network (/64) of an IPv6 address
+  const addresses = app.createRateLimit(limit); // IPv6 addresses are counted by /64 network
   const names = app.createRateLimit({
     ...limit,
     keyGenerator: ({ body }: FastifyRequest) => nameIn(parseBody(credentials, body)),
@@ -63,7 +63,7 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
         action: 'log_in_refused',
         object: isKnown ? `user ${name}` : null,
         address: request.ip,
-      }); // what is no name may be a password in the wrong field
+      }); // an invalid name may be a password in the wrong field
       throw new ServiceError('unauthenticated', {
         operation: 'log in',
         problem: 'The name or the password is not right.',
@@ -106,7 +106,7 @@ function setCookie(
 
 type LimitResult = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
 
-/** One name, however it is written: otherwise each way to write it would have tries of its own. */
+/** Normalizes a name, so that spelling variants share one count of attempts. */
 function nameIn({ name }: z.output<typeof credentials>): string {
   return name.trim().toLowerCase();
 }

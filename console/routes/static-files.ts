@@ -10,7 +10,7 @@ import { sqlDirectory } from '../../sql/sql.ts';
 
 const compress = promisify(gzip);
 
-/** A file of the pages, ready to be sent. */
+/** A file of the pages, in memory. */
 export interface StaticFile {
   readonly type: string;
   readonly etag: string;
@@ -30,13 +30,13 @@ const types: Record<string, string> = {
 
 const projectRoot = dirname(sqlDirectory);
 
-/** The sources of the pages that are sent as they are, and the compiled modules. */
+/** Static sources of the pages, and compiled modules. */
 const pagesDirectory = join(projectRoot, 'console', 'pages');
 const modulesDirectory = join(projectRoot, 'dist', 'console', 'pages');
 
 const require = createRequire(import.meta.url);
 
-/** Modules of packages, by the name under which pages import them; the browser knows no packages. */
+/** Modules of packages, by the path under which pages import them. */
 const packageModules: Record<string, string> = {
   'preact.js': 'preact/dist/preact.module.js',
   'preact-hooks.js': 'preact/hooks/dist/hooks.module.js',
@@ -45,13 +45,13 @@ const packageModules: Record<string, string> = {
   'uplot.css': 'uplot/dist/uPlot.min.css',
 };
 
-/** What packages import of one another, in the browser's words. */
+/** Replaces imports between packages with paths. */
 const importsOfPackages: readonly (readonly [RegExp, string])[] = [[/from\s*(["'])preact\1/g, 'from"./preact.js"']];
 
-/** Paths at which no page begins. */
+/** Path prefixes without pages. */
 const noPage = /^\/(api|pages|modules)(\/|$)/;
 
-/** Serves the modules and styles of the pages from memory, and the one document for every path of a page. */
+/** Serves modules and styles from memory, and the same document for the path of every page. */
 export async function registerStaticFiles(app: FastifyInstance): Promise<void> {
   const files = await readFiles();
   for (const [path, file] of files)
@@ -61,7 +61,7 @@ export async function registerStaticFiles(app: FastifyInstance): Promise<void> {
   const page = files.get('/pages/index.html')!;
   app.get('/*', { config: { access: 'nobody' } }, (request, reply) => {
     if (noPage.test(request.url)) throw new ServiceError('route_unknown', { operation: 'route request' });
-    return sendFile(request, reply, page); // the page itself says if there is none of that path
+    return sendFile(request, reply, page); // the page itself reports an unknown path
   });
 }
 
@@ -83,7 +83,7 @@ function namesIn(directory: string): string[] {
 }
 
 function readModule(path: string): Buffer {
-  const directory = require.resolve.paths(path)!.find((each) => existsSync(join(each, path))); // not by the exports of a package, which are for programs
+  const directory = require.resolve.paths(path)!.find((each) => existsSync(join(each, path))); // bypasses the exports of a package, which may not include the browser module
   if (directory === undefined)
     throw new ServiceError('process_failed', {
       operation: 'read pages',
@@ -96,7 +96,7 @@ function readModule(path: string): Buffer {
   return Buffer.from(adapted.replace(/\n?\/\/# sourceMappingURL=\S+\s*$/, '\n'));
 }
 
-/** Makes a file ready to be sent; the name tells its type by its ending. */
+/** Prepares a file; its extension decides the media type. */
 export async function makeFile(name: string, plain: Buffer): Promise<StaticFile> {
   return {
     type: types[extname(name)]!,
@@ -106,7 +106,7 @@ export async function makeFile(name: string, plain: Buffer): Promise<StaticFile>
   };
 }
 
-/** Sends a file, compressed where the browser takes that, or says that it has not changed. */
+/** Sends a file, compressed if the browser accepts that, or 304. */
 export function sendFile(
   { headers }: FastifyRequest,
   reply: FastifyReply,

@@ -12,7 +12,7 @@ import { recordAction, userOf } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { sendBytes } from '../http/byte-answer.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
-import { leavingOf } from '../http/leaving.ts';
+import { disconnectSignal } from '../http/leaving.ts';
 import { sendLive } from '../http/live.ts';
 import type { VerificationPlace } from '../../pipelines/audio/batches/verification-record.ts';
 import { readModelFigures } from '../answers/model-figures.ts';
@@ -31,7 +31,7 @@ const instant = z.iso
   .or(z.iso.date())
   .transform((text) => new Date(text));
 
-/** A day means all of it. */
+/** A date includes the whole day. */
 const endInstant = z.iso
   .datetime({ offset: true })
   .transform((text) => new Date(text))
@@ -65,7 +65,7 @@ function placeOf(text: string): VerificationPlace {
   return { batchId, line };
 }
 
-/** `/api/verifications`: the verifications of all clients, with what was recorded, and `/api/recordings`. */
+/** `/api/verifications`: the verifications of all clients with their recordings, and `/api/recordings`. */
 export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db } = work;
   const waveforms = new Waveforms(work);
@@ -99,7 +99,7 @@ export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWo
     });
   });
   app.get('/api/verifications/:id/waveform', { config: { access: 'viewer' } }, async (request, reply) =>
-    waveforms.read(await readVerification(db, idOf(request)), leavingOf(reply, 'draw recording')),
+    waveforms.read(await readVerification(db, idOf(request)), disconnectSignal(reply, 'draw recording')),
   );
   app.get('/api/verifications/:id/audio', { config: { access: 'viewer' } }, async (request, reply) =>
     sendAudio(request, reply, work, await hear(request)),
@@ -140,7 +140,7 @@ async function withFigures(
   return { ...verification, figures: await readModelFigures(entry) };
 }
 
-/** A verification while it is performed, and whether somebody performs it. */
+/** A verification in progress, and whether a worker is connected. */
 async function readLive(work: ConsoleWork, id: string): Promise<LiveVerification> {
   const verification = await withFigures(work, await readVerification(work.db, id));
   return {
@@ -149,7 +149,7 @@ async function readLive(work: ConsoleWork, id: string): Promise<LiveVerification
   };
 }
 
-/** Media types of the containers that are taken, by their names in the service. */
+/** Media types of the accepted containers, by their names in the service. */
 const mediaTypes: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
   flac: 'audio/flac',
@@ -158,7 +158,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   mp4: 'audio/mp4',
 };
 
-/** Sends the stored file as it was handed in. */
+/** Sends the stored original file. */
 async function sendAudio(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -186,7 +186,7 @@ async function sendAudio(
   }
 }
 
-/** Sends the recording as WAV, whatever it was handed in as. */
+/** Sends the recording as WAV. */
 async function sendConverted(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -194,7 +194,7 @@ async function sendConverted(
   { audio, recording }: VerificationDetail,
 ): Promise<FastifyReply> {
   if (recording?.playback == null) throw notOpened();
-  const converted = await playbacks.read(audio!.sha256, leavingOf(reply, 'convert recording'));
+  const converted = await playbacks.read(audio!.sha256, disconnectSignal(reply, 'convert recording'));
   return sendBytes(request, reply, {
     type: 'audio/wav',
     etag: `"${audio!.sha256}-wav"`,
@@ -210,18 +210,18 @@ function notOpened(): ServiceError {
   });
 }
 
-/** Milliseconds in which looks of a user at the same recording count as one: a browser asks for it in parts. */
+/** Milliseconds for which requests of a user for a recording count as one listening: browsers request ranges. */
 const sameListeningMs = 10 * 60_000;
 
-/** Listeners that are remembered. */
+/** Most remembered listenings. */
 const listenersMax = 10_000;
 
-/** Who listened to what of late. */
+/** Recent listenings. */
 class Listeners {
   private readonly since = new Map<string, number>();
   private readonly recordings = new Map<string, Promise<void>>();
 
-  /** Records a listening with its first request, and remembers it when the record is written; requests of the same moment wait for it. */
+  /** Records a listening at its first request, and remembers it once the record is written; concurrent requests wait for the record. */
   async hear(who: string, record: () => Promise<void>): Promise<void> {
     if (performance.now() - (this.since.get(who) ?? -Infinity) < sameListeningMs) return;
     const recording = this.recordings.get(who) ?? record().finally(() => this.recordings.delete(who));

@@ -20,7 +20,7 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
-import { leavingOf } from '../http/leaving.ts';
+import { disconnectSignal } from '../http/leaving.ts';
 import { Turns } from '../http/turns.ts';
 import { withForm, type UploadedFile } from '../http/uploads.ts';
 import {
@@ -32,10 +32,10 @@ import {
 
 const hearing = 'hear recordings';
 
-/** Enrolments and comparisons at a time: each takes the scoring processes for seconds. */
+/** Concurrent enrolments and comparisons: each occupies the scoring processes for seconds. */
 const voiceWorkMax = 2;
 
-/** Those whose uploads have come, and that wait. */
+/** Those that may wait after their uploads. */
 const voiceWaitingMax = 8;
 
 const pageMax = 200;
@@ -62,7 +62,7 @@ const enrolmentForm = z.strictObject({
   consentCovers: z.literal('yes', { error: 'Confirm what the consent covers' }),
 });
 
-/** `/api/voiceprints`: voices that were enrolled. Viewers read; reviewers enrol and compare; operators delete. */
+/** `/api/voiceprints`: enrolled voices. Viewers read; reviewers enrol and compare; operators delete. */
 export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
   const turns = new Turns({
@@ -71,7 +71,7 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
     refusal: { code: 'overloaded', operation: hearing, problem: 'Other voices are being enrolled and compared.' },
   });
   const inTurn = <Result>(reply: FastifyReply, perform: (signal: AbortSignal) => Promise<Result>) => {
-    const signal = AbortSignal.any([work.signal, leavingOf(reply, hearing)]);
+    const signal = AbortSignal.any([work.signal, disconnectSignal(reply, hearing)]);
     return turns.take(() => perform(signal), signal);
   };
 
@@ -154,7 +154,7 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
   });
 }
 
-/** What voices are enrolled and compared with; the signal fires when the browser leaves. */
+/** Resources for enrolment and comparison; the signal fires when the browser disconnects. */
 async function openVoiceWork({ db, vault, config, scoring }: ConsoleWork, signal: AbortSignal): Promise<VoiceWork> {
   return { db, vault, model: await openVoiceModel(), pool: scoring, limits: config, signal, now: () => new Date() };
 }
@@ -163,7 +163,7 @@ function reasonOf({ body }: FastifyRequest): string {
   return cleanText(parseBody(reasonForm, body).reason) ?? '';
 }
 
-/** Names the files as the page numbers them, for problems that say which recording they are about; as paths of their folder. */
+/** Renames the uploaded files by their number on the page, which problems refer to; returns their paths. */
 async function numberFiles(files: readonly UploadedFile[]): Promise<string[]> {
   const paths: string[] = [];
   for (const [at, { path, name }] of files.entries()) {

@@ -15,26 +15,26 @@ import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { streamLimits } from '../../pipelines/audio/streaming/stream-limits.ts';
 
-/** Milliseconds between two messages of progress. */
+/** Milliseconds between progress messages. */
 const progressMs = 1000;
 
-/** Milliseconds that a client has to take its last message. */
+/** Milliseconds for a client to receive its last message. */
 const closeMs = 10_000;
 
-/** Share of `streamBehindSecondsMax` below which a stream is read again. */
+/** Fraction of `streamBehindSecondsMax` below which reading resumes. */
 const behindShare = 0.5;
 
-/** Longest text of a client: a first message has some 300 bytes. */
+/** Largest text message of a client: a start message has about 300 bytes. */
 const textBytesMax = 4096;
 
-/** Why a connection is not read for the moment. */
+/** Why reading from a connection is paused. */
 type Hold = 'message' | 'behind';
 
 export interface StreamConnectionOptions {
   readonly socket: WebSocket;
   readonly service: Pick<StreamService, 'begin'>;
   readonly owner: StreamOwner;
-  /** Records that a stream has begun. */
+  /** Records the start of a stream. */
   readonly onBegin: (id: string) => Promise<void>;
   /** True while the key or the session of the owner may still send streams. */
   readonly isStillAllowed: () => Promise<boolean>;
@@ -42,13 +42,13 @@ export interface StreamConnectionOptions {
   readonly log: Log;
 }
 
-/** What has been said so far. `ending`: what came is verified; nothing more is taken. */
+/** The state of the protocol. `ending`: the received audio is verified, and no more is accepted. */
 type Stage =
   | { readonly name: 'waiting' }
   | { readonly name: 'streaming'; readonly stream: OpenStream; readonly pace: StreamPace }
   | { readonly name: 'ending' };
 
-/** One audio stream of a client: messages in, scores out. Whatever ends it, what came is verified. */
+/** One audio stream of a client: messages in, scores out. The received audio is verified however the stream ends. */
 export class StreamConnection {
   private readonly options: StreamConnectionOptions;
   private readonly limits: typeof streamLimits;
@@ -58,9 +58,9 @@ export class StreamConnection {
   private deadline: NodeJS.Timeout | undefined;
   private lastProgress = '';
   private isCheckingOwner = false;
-  /** Messages that came and are not taken yet. */
+  /** Received messages that are not processed yet. */
   private waiting = 0;
-  /** Messages are taken one after the other. */
+  /** Messages are processed in order. */
   private work: Promise<void> = Promise.resolve();
 
   constructor(options: StreamConnectionOptions) {
@@ -68,7 +68,7 @@ export class StreamConnection {
     this.options = options;
     this.limits = { ...streamLimits, ...config };
     socket.on('message', (data, isBinary) => this.receive(data as Buffer, isBinary));
-    socket.on('close', () => void (this.work = this.work.then(() => this.left()))); // what came before the close is taken first
+    socket.on('close', () => void (this.work = this.work.then(() => this.left()))); // messages before the close are processed first
     this.progress = setInterval(() => {
       this.tellProgress();
       void this.checkOwner();
@@ -111,7 +111,7 @@ export class StreamConnection {
     if (this.stage.name === 'ending') return this.requireOpenSocket();
     const message = parseMessage(data);
     if (message.type === 'end') return this.end();
-    if (this.stage.name === 'streaming') throw invalid('The stream has begun already.', '`start` comes once.');
+    if (this.stage.name === 'streaming') throw invalidMessage('The stream has begun already.', '`start` comes once.');
     await this.begin(message);
   }
 
@@ -122,10 +122,10 @@ export class StreamConnection {
       onProgress: () => this.pauseWhereBehind(),
     });
     await onBegin(stream.id).catch(async (error: unknown) => {
-      await stream.settle().catch(() => {}); // nothing came
+      await stream.settle().catch(() => {}); // no audio was received
       throw error;
     });
-    if (this.stage.name !== 'waiting') return void stream.settle().catch(() => {}); // it was given up meanwhile, and nothing came
+    if (this.stage.name !== 'waiting') return void stream.settle().catch(() => {}); // it was abandoned meanwhile, without audio
     this.stage = { name: 'streaming', stream, pace: new StreamPace(this.limits, performance.now()) };
     this.awaitAudio();
     const { thresholds } = stream.model.manifest;
@@ -154,7 +154,7 @@ export class StreamConnection {
         hint: 'Send smaller pieces.',
       });
     if (this.stage.name === 'waiting')
-      throw invalid('Audio came before the message `start`.', 'Send `start` first, and wait for `ready`.');
+      throw invalidMessage('Audio came before the message `start`.', 'Send `start` first, and wait for `ready`.');
     if (bytes.length === 0) return; // no audio
     const { stream, pace } = this.stage;
     this.awaitAudio();
@@ -169,18 +169,19 @@ export class StreamConnection {
       });
     this.pauseWhereBehind();
     const waitMs = pace.take(stream.receivedSeconds - before, performance.now());
-    if (waitMs > 0) await sleep(waitMs); // the next message is taken then, and none is read meanwhile
+    if (waitMs > 0) await sleep(waitMs); // delays the next message, and pauses reading
   }
 
-  /** After the end nothing may come; what arrives after an error was sent is ignored. */
+  /** Refuses messages after the end; messages after an error are ignored. */
   private requireOpenSocket(): void {
     const { socket } = this.options;
     if (socket.readyState === socket.OPEN)
-      throw invalid('A message came after the end of the stream.', 'Wait for the verification after `end`.');
+      throw invalidMessage('A message came after the end of the stream.', 'Wait for the verification after `end`.');
   }
 
   private async end(): Promise<void> {
-    if (this.stage.name === 'waiting') throw invalid('The end came before the message `start`.', 'Send `start` first.');
+    if (this.stage.name === 'waiting')
+      throw invalidMessage('The end came before the message `start`.', 'Send `start` first.');
     if (this.stage.name !== 'streaming') return;
     const { stream } = this.stage;
     this.finishStage();
@@ -194,14 +195,14 @@ export class StreamConnection {
     );
   }
 
-  /** The client has gone, or was cut off. */
+  /** The client disconnected or was disconnected. */
   private left(): void {
     const { stage } = this;
     this.finishStage();
-    if (stage.name === 'streaming') void stage.stream.settle().catch(() => {}); // it was logged
+    if (stage.name === 'streaming') void stage.stream.settle().catch(() => {}); // logged already
   }
 
-  /** Says what is wrong and ends the connection; what came is verified. */
+  /** Sends the error and closes the connection; the received audio is verified. */
   private fail(thrown: unknown): void {
     const { socket, log } = this.options;
     const error = isServiceError(thrown)
@@ -227,7 +228,7 @@ export class StreamConnection {
     if (socket.bufferedAmount > this.limits.streamUnsentBytesMax) this.cutOff();
   }
 
-  /** A client that reads nothing cannot receive the reason. */
+  /** Terminates the connection of a client that reads nothing, without a reason. */
   private cutOff(): void {
     this.options.log.warn(
       { code: 'stream_not_read' satisfies ServiceError['code'] },
@@ -236,11 +237,11 @@ export class StreamConnection {
     this.options.socket.terminate();
   }
 
-  /** A client that does not answer the close is cut off after a while. */
+  /** Closes, and terminates the connection if the client does not answer the close in time. */
   private close(status: number, reason: string): void {
     const { socket } = this.options;
     this.holds.clear();
-    socket.resume(); // its own close must be read
+    socket.resume(); // the client's close must be read
     socket.close(status, reason);
     setTimeout(() => socket.terminate(), closeMs).unref();
   }
@@ -249,11 +250,11 @@ export class StreamConnection {
     if (this.stage.name === 'streaming') this.tellProgressOf(this.stage.stream);
   }
 
-  /** A stream ends with the session, the role or the key that it began with. */
+  /** Ends the stream when its session, role or key ends. */
   private async checkOwner(): Promise<void> {
     if (this.isCheckingOwner) return;
     this.isCheckingOwner = true;
-    const isAllowed = await this.options.isStillAllowed().catch(() => true); // nobody can say now: it is asked again
+    const isAllowed = await this.options.isStillAllowed().catch(() => true); // unknown for now: the next check decides
     this.isCheckingOwner = false;
     if (!isAllowed && this.stage.name !== 'ending')
       this.fail(
@@ -285,7 +286,7 @@ export class StreamConnection {
     );
   }
 
-  /** While we do not read, nothing can come. */
+  /** Paused reading is not idleness of the client. */
   private setDeadline(seconds: number, error: () => ServiceError): void {
     clearTimeout(this.deadline);
     this.deadline = setTimeout(
@@ -315,14 +316,14 @@ export class StreamConnection {
 /** @throws ServiceError `stream_invalid` */
 function parseMessage(data: Buffer): ClientMessage {
   if (data.length > textBytesMax)
-    throw invalid(
+    throw invalidMessage(
       `A text message has ${data.length} bytes; ${textBytesMax} are taken at most.`,
       'Audio goes in binary messages.',
     );
   const parsed = clientMessageForm.safeParse(parseJson(data.toString()));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw invalid(
+  throw invalidMessage(
     `${issue!.path.length === 0 ? 'The message' : issue!.path.join('.')}: ${issue!.message}.`,
     'docs/streaming.md shows the messages.',
   );
@@ -333,10 +334,10 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid('A text message is not JSON.', 'Audio goes in binary messages.');
+    throw invalidMessage('A text message is not JSON.', 'Audio goes in binary messages.');
   }
 }
 
-function invalid(problem: string, hint: string): ServiceError {
+function invalidMessage(problem: string, hint: string): ServiceError {
   return new ServiceError('stream_invalid', { operation: 'receive stream', problem, hint });
 }

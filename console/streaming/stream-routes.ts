@@ -19,26 +19,26 @@ import { streamLimits } from '../../pipelines/audio/streaming/stream-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose audio stream the request asks for; set before the connection becomes a WebSocket. */
+    /** The owner of the requested stream; set before the upgrade to a WebSocket. */
     streamOwner: StreamOwner | undefined;
   }
 }
 
-/** What messages may have beyond the limit of audio, so that one that is too large is answered, not only cut off. */
+/** Slack over the audio limit of messages, so that a slightly larger one gets an error message instead of a disconnect. */
 const frameMarginBytes = 64 * 1024;
 
-/** Milliseconds in which a connection becomes a WebSocket, or has its refusal. */
+/** Milliseconds for the upgrade to a WebSocket, or its refusal. */
 const upgradeMs = 10_000;
 
-/** What of the console streams work with. */
+/** Dependencies of streams. */
 export type StreamingWork = Pick<ConsoleWork, 'config' | 'db' | 'queues' | 'log'>;
 
-/** What streams are taken by, beside that. */
+/** Options of streams. */
 export type StreamingGuard = Pick<GuardOptions, 'address'>;
 
 /**
- * Takes audio streams: from a page of the console, whose session says who it is, and from programs with an API key that has the scope
- * `verifications:stream`. Hands in what a console left that was killed.
+ * Accepts audio streams from pages of the console, identified by their session, and from programs with an API key of the scope
+ * `verifications:stream`. Submits streams that a killed console left behind.
  */
 export async function registerStreaming(
   app: FastifyInstance,
@@ -59,7 +59,7 @@ export async function registerStreaming(
       maxPayload: { ...streamLimits, ...config }.streamFrameBytesMax + frameMarginBytes,
       perMessageDeflate: false,
     },
-    errorHandler: (_error, socket) => socket.terminate(), // a broken frame, or a connection that was cut: what came is verified at its close
+    errorHandler: (_error, socket) => socket.terminate(), // a broken frame or connection: the received audio is verified at the close
     preClose: async () => {
       for (const connection of connections) connection.stop();
       await service.close(config.shutdownGraceSeconds);
@@ -85,7 +85,7 @@ export async function registerStreaming(
           address: ip,
         });
       const isStillAllowed = async () => {
-        const session = await findSession(db, request.cookies[cookieName(address())] ?? '', config); // a stream is use of its session
+        const session = await findSession(db, request.cookies[cookieName(address())] ?? '', config); // a stream extends its session
         return ownerOf(request, session, { keys, address }).then(() => true, refusedOnly);
       };
       const connection = new StreamConnection({ socket, service, owner: owner!, onBegin, isStillAllowed, config, log });
@@ -97,8 +97,8 @@ export async function registerStreaming(
 }
 
 /**
- * Ends connections that asked to become a WebSocket and were refused, on whatever route: nobody reads them any more, so that their end would
- * not be heard, and they would stay for ever.
+ * Destroys connections whose upgrade was refused, on any route: nothing reads them any more, so their end would go
+ * unnoticed and they would never close.
  */
 function cutOffRefused(app: FastifyInstance, pending: Set<Duplex>): void {
   app.server.on('upgrade', (_request, socket: Duplex) => {
@@ -112,7 +112,7 @@ function cutOffRefused(app: FastifyInstance, pending: Set<Duplex>): void {
   app.websocketServer.on('connection', (_socket, { socket }) => pending.delete(socket));
 }
 
-/** A key says who it is; without one the session does, for pages of this console. @throws ServiceError `unauthenticated`, `forbidden` */
+/** The owner by API key, or by session for pages of this console. @throws ServiceError `unauthenticated`, `forbidden` */
 async function ownerOf(
   request: FastifyRequest,
   session: Session | undefined,
@@ -129,7 +129,7 @@ async function ownerOf(
       problem: 'This needs a key, or a session of the console.',
       hint: 'Send `Authorization: Bearer <key>`; the key needs the scope verifications:stream.',
     });
-  requireOwnOrigin(request, address()); // browsers let any page open a WebSocket to any host, with its cookies, and say which page it is
+  requireOwnOrigin(request, address()); // any page may open a WebSocket to any host with its cookies; only the Origin header identifies the page
   const { name, role } = session.user;
   if (!mayActAs(role, 'reviewer'))
     throw new ServiceError('forbidden', {
@@ -140,13 +140,13 @@ async function ownerOf(
   return { owner: consoleClient, requestedBy: `console ${name}`, mode: 'webDemo' };
 }
 
-/** False for an owner who may no longer. @throws whatever else went wrong */
+/** False if access has ended. @throws other errors */
 function refusedOnly(error: unknown): false {
   if (isServiceError(error, 'unauthenticated') || isServiceError(error, 'forbidden')) return false;
   throw error;
 }
 
-/** The keys, read again when they may have changed. */
+/** The keys, reloaded when they may have changed. */
 class FreshKeys {
   private readonly work: StreamingWork;
   private readonly keys: KeyTable;
