@@ -11,7 +11,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { sampleLetters, sampleTrustRootPem } from '../samples/letters/sample-letters.ts';
-import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { honestKinds, kindSets } from './letter-kinds/all-kinds.ts';
 import { drawKind } from './letter-kinds/draw-kind.ts';
@@ -28,7 +28,7 @@ const trustRootsPem = sampleTrustRootPem();
 
 async function judge(kind: LetterKind): Promise<JudgedKind> {
   if (kind.scripts) return judgeKind(kind, { kind: 'read', reading: readAsText(kind) });
-  return judgeKind(kind, await readLetter({ bytes: drawKind(kind), limits: config, trustRootsPem }));
+  return judgeKind(kind, await readLetterFile({ bytes: drawKind(kind), limits: config, trustRootsPem }));
 }
 
 async function judgeAll(kinds: readonly LetterKind[]): Promise<JudgedKind[]> {
@@ -87,7 +87,7 @@ async function summarizeSamples() {
   })) {
     if (letter.forgery !== null) continue;
     const findings = await judgeFree(
-      await readLetter({ bytes: letter.bytes, limits: config, trustRootsPem }),
+      await readLetterFile({ bytes: letter.bytes, limits: config, trustRootsPem }),
       letter.request,
     );
     figures.letters++;
@@ -102,7 +102,7 @@ async function summarizeSamples() {
 async function summarizeForms() {
   const judged: JudgedForm[] = [];
   for (const kind of formKinds)
-    judged.push(await judgeForm(kind, (bytes) => readLetter({ bytes, limits: config, trustRootsPem })));
+    judged.push(await judgeForm(kind, (bytes) => readLetterFile({ bytes, limits: config, trustRootsPem })));
   const honest = judged.filter(({ kind }) => kind.careful === 'approve');
   const bad = judged.filter(({ kind }) => kind.careful !== 'approve');
   const approved = (some: readonly JudgedForm[]) =>

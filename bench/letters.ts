@@ -16,11 +16,11 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { sampleLetters, sampleTrustRootPem, type SampleLetter } from '../samples/letters/sample-letters.ts';
 import type { Finding, LetterOutcome } from '../pipelines/branding/finding.ts';
-import { decideLetter } from '../pipelines/branding/letter/letter-decision.ts';
+import { decideLetterByRules } from '../pipelines/branding/letter/letter-decision.ts';
 import { extractFields, type LetterFields } from '../pipelines/branding/letter/letter-fields.ts';
 import type { LetterReading } from '../pipelines/branding/letter-reading.ts';
 import { readNumberList } from '../pipelines/branding/number-list.ts';
-import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { decideFreeLetter } from './free-letter.ts';
 import { countFacts, countWords, isSameText, type Share } from './letter-text-score.ts';
@@ -101,7 +101,7 @@ function withoutBytes<T extends { readonly letter: SampleLetter }>(result: T): T
 async function judge(letter: SampleLetter): Promise<Judged> {
   let peakBytes = 0;
   const start = performance.now();
-  const outcome = await readLetter({
+  const outcome = await readLetterFile({
     bytes: letter.bytes,
     limits: config,
     trustRootsPem,
@@ -126,7 +126,7 @@ async function judge(letter: SampleLetter): Promise<Judged> {
   });
   const csvPhones =
     csv === null ? null : (await readNumberList(Buffer.from(csv), config)).flatMap(({ phone }) => phone ?? []);
-  const { findings } = decideLetter({
+  const { findings } = decideLetterByRules({
     submittedOn: asOf.toISOString().slice(0, 10),
     brand,
     requestedPhones: phones,

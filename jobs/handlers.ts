@@ -11,7 +11,7 @@ import { failProof, placeProofCalls } from '../pipelines/branding/proof/number-p
 import { decideLetterTextAside } from '../pipelines/branding/decision/letter-text-aside.ts';
 import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
-import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { ServiceError, type ErrorCode } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
@@ -73,7 +73,7 @@ function brandingHandler({ config, db }: HandlerServices): Handler<'run-branding
       policy: config.letterApproval,
       decideText: (facts) => decideLetterTextAside(facts, signal),
       readLetter: async (bytes) =>
-        readLetter({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal }),
+        readLetterFile({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal }),
     });
     return { outcome };
   };

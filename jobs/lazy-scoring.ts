@@ -1,4 +1,4 @@
-import type { ScoringRequest } from '../pipelines/audio/batches/perform-chunk.ts';
+import type { PoolRequest } from '../pipelines/audio/scoring/scoring-pool.ts';
 import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import type { ScoredRecording } from '../pipelines/audio/verification.ts';
 import type { Services } from '../runtime/services.ts';
@@ -6,7 +6,7 @@ import type { Services } from '../runtime/services.ts';
 /** The scoring processes of this process, started when the first recording is scored. */
 export interface LazyScoring {
   /** @throws AudioRefusal */
-  score(request: ScoringRequest, signal: AbortSignal): Promise<ScoredRecording>;
+  score(request: PoolRequest, signal: AbortSignal): Promise<ScoredRecording>;
   /** Ends the processes, if there are any. */
   close(): Promise<void>;
 }

@@ -11,8 +11,8 @@ import {
   type VerificationRoutesOptions,
 } from './verification-routes.ts';
 import { countStates, listBatches } from '../../pipelines/audio/batches/batch.ts';
-import { answerOf } from '../../pipelines/audio/batches/verification-answer.ts';
-import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { verificationAnswerOf } from '../../pipelines/audio/batches/client-verification.ts';
+import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { batchAnswer, findBatch, unknownBatch } from './verification-records.ts';
 import {
   batchDetailSchema,
@@ -81,7 +81,7 @@ function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoute
         String(line),
       );
       sendClientDocument(request, reply, {
-        body: { ...batch, counts, verifications: page.rows.map(answerOf), next: page.next },
+        body: { ...batch, counts, verifications: page.rows.map(verificationAnswerOf), next: page.next },
         metrics,
       });
     },

@@ -1,5 +1,5 @@
 import { listBatches, type Batch } from '../../pipelines/audio/batches/batch.ts';
-import { findVerification, type VerificationDetailAnswer } from '../../pipelines/audio/batches/verification-answer.ts';
+import { findVerification, type VerificationDetailAnswer } from '../../pipelines/audio/batches/client-verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import type { BatchAnswer } from './verification-schemas.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { answerOf } from '../../pipelines/audio/batches/verification-answer.ts';
+import { verificationAnswerOf } from '../../pipelines/audio/batches/client-verification.ts';
 import { requireScope } from '../../pipelines/access/authentication.ts';
 import type { PagedList } from '../http/cursor.ts';
 import { databaseCodes, describeDocument } from '../http/descriptions.ts';
@@ -9,7 +9,7 @@ import { sendClientDocument } from '../http/answer.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';
-import { listNewestVerifications, type VerificationPlace } from '../../pipelines/audio/batches/verification-record.ts';
+import { listNewestVerifications, type VerificationPlace } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { readVerification, unknownVerification, type OwnedId } from './verification-records.ts';
 import {
   verificationDetailSchema,
@@ -80,7 +80,7 @@ function registerList(app: FastifyInstance, { reads, metrics }: VerificationRout
         ({ batchId, line }) => `${batchId}.${line}`,
       );
       sendClientDocument(request, reply, {
-        body: { verifications: page.rows.map(answerOf), next: page.next },
+        body: { verifications: page.rows.map(verificationAnswerOf), next: page.next },
         metrics,
       });
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BATCH_STATES } from '../../pipelines/audio/batches/batch.ts';
-import { verificationDetailForm, verificationForm } from '../../pipelines/audio/batches/verification-answer.ts';
+import { verificationDetailForm, verificationForm } from '../../pipelines/audio/batches/client-verification.ts';
 import { CHANNEL_MODES, VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
 import { pageParameters } from '../http/paging.ts';
 import { countSchema, nameSchemas, nextPageSchema, pathSchema, timeSchema } from '../http/schemas.ts';

@@ -2,10 +2,10 @@ import type { LetterRequest } from '../../samples/letters/sample-letters.ts';
 import { checkBrand } from '../../pipelines/branding/brand/brand-check.ts';
 import { protectedNamesWith } from '../../pipelines/branding/names/protected-names.ts';
 import type { Finding, LetterOutcome } from '../../pipelines/branding/finding.ts';
-import { decideLetter, refusalFinding } from '../../pipelines/branding/letter/letter-decision.ts';
+import { decideLetterByRules, refusalFinding } from '../../pipelines/branding/letter/letter-decision.ts';
 import { extractFields } from '../../pipelines/branding/letter/letter-fields.ts';
 import type { LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
-import { textOf } from '../../pipelines/branding/letter/letter-text.ts';
+import { letterTextOf } from '../../pipelines/branding/letter/letter-text.ts';
 import { readNumberList } from '../../pipelines/branding/number-list.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { decideFreeLetter } from '../free-letter.ts';
@@ -84,7 +84,7 @@ function findingsOn(
     country: brand.country,
     names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null),
   });
-  const decision = decideLetter({
+  const decision = decideLetterByRules({
     submittedOn: handedInOn,
     brand,
     requestedPhones: phones,
@@ -106,7 +106,7 @@ function pointsAt(wrong: WrongPlace, reading: LetterReading, findings: readonly 
       ({ code, excerpt }) =>
         code === 'page_plain' && (wrong.at === 'annotation' || excerpt?.includes(wrong.at) === true),
     );
-  const letter = textOf(reading);
+  const letter = letterTextOf(reading);
   const flat = squeezed(letter.text);
   const start = flat.text.indexOf(squeezed(wrong.text).text);
   if (start === -1) return false;

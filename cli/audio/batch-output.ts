@@ -13,7 +13,7 @@ import {
   measureSources,
   readVerifications,
   type VerificationRecord,
-} from '../../pipelines/audio/batches/verification-record.ts';
+} from '../../pipelines/audio/batches/stored-verifications.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Outcome } from '../command.ts';

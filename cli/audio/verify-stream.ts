@@ -5,7 +5,7 @@ import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
 import { StreamClient } from '../../pipelines/audio/streaming/stream-client.ts';
 import { frameBytesOf, secondsOf, type StreamEncoding } from '../../pipelines/audio/streaming/stream-format.ts';
 import type { ReadyMessage, ServerMessage, WindowMessage } from '../../pipelines/audio/streaming/stream-protocol.ts';
-import type { VerificationDetailAnswer } from '../../pipelines/audio/batches/verification-answer.ts';
+import type { VerificationDetailAnswer } from '../../pipelines/audio/batches/client-verification.ts';
 import type { ChannelMode } from '../../pipelines/audio/verification.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';

@@ -4,11 +4,11 @@ import { Option, type Command } from 'commander';
 import { listLetters, readLetterRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import { openDocument } from '../../pipelines/branding/document-store.ts';
 import {
-  decideLetter,
+  decideLetterByPerson,
   deleteLetterDocument,
   withdrawLetter,
   type LetterActionOptions,
-  type Verdict,
+  type PersonDecision,
 } from '../../pipelines/branding/brand/person-actions.ts';
 import { renderLetterPages } from '../../pipelines/branding/reading/letter-reader.ts';
 import { LETTER_TRANSITIONS, type LetterState } from '../../pipelines/branding/states.ts';
@@ -87,7 +87,7 @@ function addDecidingCommands(letter: Command): void {
     .addHelpText('after', "\nExample:\n  caller-trust letter decide 7 --approve --reason 'Called the signer back'")
     .action((letterId: number, options: VerdictOptions & { reason: string }, command: Command) =>
       runCommand(command, () =>
-        act(letterId, options.reason, (action) => decideLetter({ ...action, approve: parseVerdict(options) })),
+        act(letterId, options.reason, (action) => decideLetterByPerson({ ...action, approve: parseVerdict(options) })),
       ),
     );
   letter
@@ -194,7 +194,7 @@ function notDrawn(letterId: number): ServiceError {
 async function act(
   letterId: number,
   reason: string,
-  action: (options: LetterActionOptions & Pick<Verdict, 'eyes'>) => Promise<LetterState>,
+  action: (options: LetterActionOptions & Pick<PersonDecision, 'eyes'>) => Promise<LetterState>,
 ): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const state = await action({ db, letterId, reason, actor: currentActor(), eyes: config });

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { VerificationDetailAnswer } from '../../pipelines/audio/batches/verification-answer.ts';
+import type { VerificationDetailAnswer } from '../../pipelines/audio/batches/client-verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sampleRecordings, type VerifiedSamples } from './demo-audio.ts';
 import { demoOwner, type DemoCommands } from './demo-branding.ts';

@@ -13,7 +13,7 @@ import {
   listVerifications,
   readVerifications,
   type VerificationRecord,
-} from '../../pipelines/audio/batches/verification-record.ts';
+} from '../../pipelines/audio/batches/stored-verifications.ts';
 import type { VerificationState } from '../../pipelines/audio/verification.ts';
 import { queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';

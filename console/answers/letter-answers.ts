@@ -1,7 +1,7 @@
 import { BRAND_CHECKS } from '../../pipelines/branding/brand/brand-check.ts';
 import { readLetterRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import type { Finding } from '../../pipelines/branding/finding.ts';
-import { LETTER_REFUSALS, type LetterReading, type Place } from '../../pipelines/branding/letter-reading.ts';
+import { LETTER_REFUSALS, type LetterReading, type LetterPlace } from '../../pipelines/branding/letter-reading.ts';
 import type { LetterFields } from '../../pipelines/branding/letter/letter-fields.ts';
 import type { SealedReading } from '../../pipelines/branding/brand/letter-record.ts';
 import { LETTER_RULES } from '../../pipelines/branding/letter/letter-rules.ts';
@@ -12,7 +12,7 @@ import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { shownProfile, type ShownProfile } from './brand-answers.ts';
-export type { LetterRecord, Place, PublicFinding };
+export type { LetterRecord, LetterPlace as Place, PublicFinding };
 export type { Severity } from '../../pipelines/branding/finding.ts';
 export type { PdfSignature } from '../../pipelines/branding/letter-reading.ts';
 export type { LetterState } from '../../pipelines/branding/states.ts';
@@ -138,7 +138,7 @@ export async function readShownLetter(db: Queryable, letterId: number): Promise<
 export interface PlacedFinding extends PublicFinding {
   readonly meaning: string;
   readonly excerpt: string | null;
-  readonly place: Place | null;
+  readonly place: LetterPlace | null;
 }
 
 /** A field that was found in a letter, with its location. */
@@ -146,7 +146,7 @@ export interface ShownField {
   readonly name: string;
   readonly value: string;
   readonly excerpt: string | null;
-  readonly place: Place | null;
+  readonly place: LetterPlace | null;
 }
 
 /** The size of a page, for its layout, and its text, for screen readers. */
@@ -164,7 +164,7 @@ export interface ShownPage {
 export interface ShownReading {
   readonly findings: readonly PlacedFinding[];
   readonly fields: readonly ShownField[];
-  readonly numberPlaces: readonly Place[];
+  readonly numberPlaces: readonly LetterPlace[];
   readonly confidence: number | null;
   readonly pages: readonly ShownPage[];
   readonly signatures: LetterReading['signatures'];
@@ -236,7 +236,7 @@ function placed({ code, severity, message, place, excerpt }: Finding): PlacedFin
 /** The fields that were found in a letter, with labels for people. */
 function foundFields(fields: LetterFields): ShownField[] {
   const { signature, attachment, phones, otherPhones } = fields;
-  const one = (name: string, found: { value: string; excerpt: string; place: Place } | null): ShownField[] =>
+  const one = (name: string, found: { value: string; excerpt: string; place: LetterPlace } | null): ShownField[] =>
     found === null ? [] : [{ name, ...pick(found) }];
   const date = (name: string, found: LetterFields['signingDate']): ShownField[] =>
     found === null
@@ -297,6 +297,14 @@ function foundFields(fields: LetterFields): ShownField[] {
   ];
 }
 
-function pick({ value, excerpt, place }: { value: string; excerpt: string; place: Place }): Omit<ShownField, 'name'> {
+function pick({
+  value,
+  excerpt,
+  place,
+}: {
+  value: string;
+  excerpt: string;
+  place: LetterPlace;
+}): Omit<ShownField, 'name'> {
   return { value, excerpt, place };
 }

@@ -6,7 +6,7 @@ import {
   type PlacedVerification,
   type VerificationPlace,
   type VerificationRecord,
-} from '../../pipelines/audio/batches/verification-record.ts';
+} from '../../pipelines/audio/batches/stored-verifications.ts';
 import type {
   ScoredWindow,
   ScoringSettings,

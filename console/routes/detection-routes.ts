@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requestVerification } from '../../jobs/queues/verification-producer.ts';
 import { consoleClient } from '../../pipelines/access/keys.ts';
 import type { Batch } from '../../pipelines/audio/batches/batch.ts';
-import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';

@@ -4,7 +4,7 @@ import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
 import { listLetters, readLetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import { openDocument } from '../../pipelines/branding/document-store.ts';
 import {
-  decideLetter,
+  decideLetterByPerson,
   deleteLetterDocument,
   withdrawLetter,
   type Decider,
@@ -91,7 +91,7 @@ function registerLetterActions(app: FastifyInstance, { db, config }: Pick<Consol
     const letterId = letterOf(request);
     return {
       letterId,
-      state: await decideLetter({
+      state: await decideLetterByPerson({
         db,
         letterId,
         approve,

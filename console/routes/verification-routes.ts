@@ -14,7 +14,7 @@ import { sendBytes } from '../http/byte-answer.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { disconnectSignal } from '../http/leaving.ts';
 import { sendLive } from '../http/live.ts';
-import type { VerificationPlace } from '../../pipelines/audio/batches/verification-record.ts';
+import type { VerificationPlace } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { readModelFigures } from '../answers/model-figures.ts';
 import { Playbacks } from '../media/playbacks.ts';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from '@fastify/websocket';
-import { StreamPace } from '../../pipelines/audio/streaming/stream-pace.ts';
+import { StreamPace } from '../../pipelines/audio/streaming/stream-limits.ts';
 import {
   clientMessageForm,
   closeStatusOf,

@@ -8,7 +8,7 @@ import {
   listVerifications,
   readVerifications,
   type VerificationRecord,
-} from '../../pipelines/audio/batches/verification-record.ts';
+} from '../../pipelines/audio/batches/stored-verifications.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -23,6 +23,9 @@ export interface ScoringSettings {
   readonly channels: ChannelMode;
 }
 
+/** Default: the two sides of a call are scored apart. */
+export const defaultSettings: ScoringSettings = { channels: CHANNEL_MODES[0] };
+
 export const WINDOW_LABELS = ['validVoice', 'insufficientVoice', 'excessiveNoise'] as const;
 
 export type WindowLabel = (typeof WINDOW_LABELS)[number];

@@ -1,4 +1,4 @@
-import type { Place } from './letter-reading.ts';
+import type { LetterPlace } from './letter-reading.ts';
 
 /**
  * What a finding leads to: `pass` and `note` do not hinder an approval, `review` sends the letter to a person, `reject`
@@ -14,7 +14,7 @@ export interface Finding {
   /** For the customer: what was found and, unless it passed, what to do. Never text of the letter. */
   readonly message: string;
   /** Where in the letter it was read. */
-  readonly place: Place | null;
+  readonly place: LetterPlace | null;
   /** The text that it was read from, at most 200 characters. Kept sealed with the letter; never in the API or a log. */
   readonly excerpt: string | null;
 }

@@ -130,7 +130,7 @@ export type LetterReadingOutcome =
   | { readonly kind: 'refused'; readonly code: LetterRefusalCode; readonly problem: string };
 
 /** Where in a letter something was read: page and line from 1 (line 0: not in a line), and the rectangle of the line. */
-export interface Place {
+export interface LetterPlace {
   readonly page: number;
   readonly line: number;
   readonly box: Box | null;

@@ -35,19 +35,22 @@ export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits
           'values' in row ? judgeRow(row.line, row.values[0] ?? '') : { line: row.line, phone: null, ...row.refusal },
         );
       if (rows.length > limits.numbersRowsMax)
-        throw invalid(`The file has more than ${limits.numbersRowsMax} rows.`, 'Split it into several requests.');
+        throw numbersInvalid(
+          `The file has more than ${limits.numbersRowsMax} rows.`,
+          'Split it into several requests.',
+        );
     }
   } catch (error) {
     if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid'))
-      throw invalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
+      throw numbersInvalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
     throw error;
   }
-  if (rows.length === 0) throw invalid('The file names no number.', 'Give at least one row.');
+  if (rows.length === 0) throw numbersInvalid('The file names no number.', 'Give at least one row.');
   return rows;
 }
 
 /** The same for numbers that a request names itself; their place counts as line. */
-export function judgeNumbers(texts: readonly string[]): NumberRow[] {
+export function judgeNumberTexts(texts: readonly string[]): NumberRow[] {
   return texts.map((text, at) => judgeRow(at + 1, text));
 }
 
@@ -56,6 +59,6 @@ function judgeRow(line: number, text: string): NumberRow {
   return isPhoneRefusal(judged) ? { line, phone: null, ...refuse(judged.code, judged.reason) } : { line, ...judged };
 }
 
-function invalid(problem: string, hint: string): ServiceError {
+function numbersInvalid(problem: string, hint: string): ServiceError {
   return new ServiceError('numbers_file_invalid', { operation: 'read numbers', problem, hint });
 }

@@ -73,9 +73,9 @@ export const operationTitles: { readonly [Kind in OperationKind]: string } = {
 export type OperationRequest<Kind extends OperationKind = OperationKind> = z.input<(typeof OPERATIONS)[Kind]>;
 
 /** A request that was checked: texts are clean, defaults are filled in. */
-export type CheckedRequest<Kind extends OperationKind = OperationKind> = z.output<(typeof OPERATIONS)[Kind]> & {
-  readonly handle: string;
-};
+export type CheckedOperationRequest<Kind extends OperationKind = OperationKind> = z.output<
+  (typeof OPERATIONS)[Kind]
+> & { readonly handle: string };
 
 /** What a sender hands in. */
 export interface Submission<Kind extends OperationKind = OperationKind> {
@@ -123,7 +123,7 @@ export interface OperationRow {
 
 /** The operation with what carries it out. */
 export interface OperationRecord extends Operation {
-  readonly request: CheckedRequest;
+  readonly request: CheckedOperationRequest;
   readonly letterDocumentId: number | null;
   readonly numbersDocumentId: number | null;
 }
@@ -139,12 +139,12 @@ export async function submitOperation(
 ): Promise<{ operationId: number; repeated: boolean }> {
   const { kind, key, letter, numbersFile } = submission;
   const requestedBy = cleanText(submission.requestedBy) ?? 'unknown';
-  const request = checkRequest(kind, submission.request);
+  const request = checkOperationRequest(kind, submission.request);
   const owner = checkOwner(submission.owner);
   if (!/^[!-~]{1,128}$/.test(key))
-    throw invalid(kind, 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+    throw operationInvalid(kind, 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
   requireNumbers(kind, request, numbersFile);
-  const digest = digestOf(request, letter, numbersFile);
+  const digest = digestOfOperation(request, letter, numbersFile);
   const repeated = await findRepeated(db, { owner, key, digest });
   if (repeated !== undefined) return { operationId: repeated, repeated: true };
   const recorded = await inTransaction(db, async (client) => {
@@ -194,43 +194,44 @@ async function findRepeated(
   });
 }
 
-function checkRequest(kind: OperationKind, request: unknown): CheckedRequest {
-  const schema = Object.hasOwn(OPERATIONS, kind) ? (OPERATIONS[kind] as z.ZodType<CheckedRequest>) : undefined;
-  if (schema === undefined) throw invalid(String(kind), `The operations are ${Object.keys(OPERATIONS).join(', ')}.`);
+function checkOperationRequest(kind: OperationKind, request: unknown): CheckedOperationRequest {
+  const schema = Object.hasOwn(OPERATIONS, kind) ? (OPERATIONS[kind] as z.ZodType<CheckedOperationRequest>) : undefined;
+  if (schema === undefined)
+    throw operationInvalid(String(kind), `The operations are ${Object.keys(OPERATIONS).join(', ')}.`);
   const parsed = schema.safeParse(request);
   if (!parsed.success)
-    throw invalid(
+    throw operationInvalid(
       kind,
       parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.',
     );
   return { ...parsed.data, handle: parsed.data.handle ?? suggestedHandle(kind, parsed.data) };
 }
 
-function suggestedHandle(kind: OperationKind, request: CheckedRequest): string {
+function suggestedHandle(kind: OperationKind, request: CheckedOperationRequest): string {
   const suggestion = 'brand' in request ? suggestHandle(request.brand.displayName) : '';
   const parsed = handleSchema.safeParse(suggestion);
   if (parsed.success) return parsed.data;
-  throw invalid(kind, 'handle: is missing, and the display name suggests none.');
+  throw operationInvalid(kind, 'handle: is missing, and the display name suggests none.');
 }
 
 function checkOwner(text: unknown): string {
   const owner = typeof text === 'string' ? cleanText(text) : null;
   if (owner !== null && owner.length <= 128) return owner;
-  throw invalid('request', 'owner: is missing or longer than 128 characters.');
+  throw operationInvalid('request', 'owner: is missing or longer than 128 characters.');
 }
 
 function requireNumbers(
   kind: OperationKind,
-  { numbers: named }: CheckedRequest,
+  { numbers: named }: CheckedOperationRequest,
   numbersFile: Uint8Array | undefined,
 ): void {
   if (named.length > 0 && numbersFile !== undefined)
-    throw invalid(kind, 'numbers: are named in the request and given as a CSV; give one of the two.');
+    throw operationInvalid(kind, 'numbers: are named in the request and given as a CSV; give one of the two.');
   if (kind === 'add_phone_number' && named.length === 0 && numbersFile === undefined)
-    throw invalid(kind, 'numbers: are missing.');
+    throw operationInvalid(kind, 'numbers: are missing.');
 }
 
-function invalid(kind: string, problem: string): ServiceError {
+function operationInvalid(kind: string, problem: string): ServiceError {
   return new ServiceError('brand_request_invalid', {
     operation: 'submit branding request',
     object: kind,
@@ -240,7 +241,7 @@ function invalid(kind: string, problem: string): ServiceError {
 }
 
 /** Of the checked request and the files: the same request written in another way is the same. */
-function digestOf(request: CheckedRequest, ...files: (Uint8Array | undefined)[]): string {
+function digestOfOperation(request: CheckedOperationRequest, ...files: (Uint8Array | undefined)[]): string {
   const hash = createHash('sha256').update(canonical(request));
   for (const file of files) hash.update(file === undefined ? '\n-' : `\n${sha256Of(file)}`);
   return hash.digest('hex');

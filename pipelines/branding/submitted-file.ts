@@ -16,18 +16,18 @@ export async function readSubmittedFile(path: string, rule: FileRule): Promise<B
   // Non-blocking: a named pipe must not hold us.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: NodeJS.ErrnoException) => {
-      throw invalid(rule, reasons[cause.code ?? ''] ?? 'It cannot be read.', cause);
+      throw fileInvalid(rule, reasons[cause.code ?? ''] ?? 'It cannot be read.', cause);
     },
   );
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw invalid(rule, 'It is not a regular file.');
-    if (stats.size > rule.bytesMax) throw invalid(rule, `It is larger than ${rule.bytesMax} bytes.`);
+    if (!stats.isFile()) throw fileInvalid(rule, 'It is not a regular file.');
+    if (stats.size > rule.bytesMax) throw fileInvalid(rule, `It is larger than ${rule.bytesMax} bytes.`);
     const bytes = Buffer.alloc(rule.bytesMax + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read)
       ({ bytesRead: read } = await file.read(bytes, length, Math.min(bytes.length - length, 1 << 20), length));
-    if (length > rule.bytesMax) throw invalid(rule, `It is larger than ${rule.bytesMax} bytes.`);
+    if (length > rule.bytesMax) throw fileInvalid(rule, `It is larger than ${rule.bytesMax} bytes.`);
     return Buffer.from(bytes.subarray(0, length));
   } finally {
     await file.close();
@@ -47,6 +47,6 @@ const operations = {
   brand_request_invalid: 'read request',
 } as const satisfies Record<FileRule['code'], string>;
 
-function invalid({ code }: FileRule, problem: string, cause?: unknown): ServiceError {
+function fileInvalid({ code }: FileRule, problem: string, cause?: unknown): ServiceError {
   return new ServiceError(code, { operation: operations[code], problem, hint: 'Give a regular file.', cause });
 }

@@ -12,7 +12,7 @@ import { addUser, changeRole } from '../../console/access/users.ts';
 import { listKeys, revokeKey } from '../../pipelines/access/keys.ts';
 import { listBatches } from '../../pipelines/audio/batches/batch.ts';
 import type { OpenStream, StreamWatcher } from '../../pipelines/audio/streaming/stream-service.ts';
-import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { createLog } from '../../runtime/log.ts';
 import { pcm16 } from '../support/audio-file.ts';

@@ -120,7 +120,7 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   'fast-csv': { where: /^pipelines\/rows\/quoted-record\.ts$/ },
   'libphonenumber-js': { where: /^pipelines\/phone\/(phone-number|numbering-plan)\.ts$/ },
   'tesseract.js': { where: /^pipelines\/branding\/reading\/ocr\/ocr-engine\.ts$/ },
-  '@hyzyla/pdfium': { where: /^pipelines\/branding\/reading\/(pdf\/pdfium|ocr\/page-image)\.ts$/ },
+  '@hyzyla/pdfium': { where: /^pipelines\/branding\/reading\/pdf\/pdfium\.ts$/ },
   pdfkit: { where: /^pipelines\/branding\/form\/letter-form-pdf\.ts$/ },
   // Read in one place; the sample letters' signatures are made in another.
   pkijs: {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { LETTER_REFUSALS } from '../../pipelines/branding/letter-reading.ts';
-import { readLetter, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
 import { sniffLetter } from '../../pipelines/branding/reading/gate/letter-sniff.ts';
 import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
 import {
@@ -150,7 +150,7 @@ function repairPng(bytes: Buffer): Buffer {
 
 async function readAlone(bytes: Buffer): Promise<string> {
   const reports: ChildReport[] = [];
-  const result = await readLetter({ bytes, limits: letterLimits, onChild: (report) => reports.push(report) });
+  const result = await readLetterFile({ bytes, limits: letterLimits, onChild: (report) => reports.push(report) });
   for (const { child, peakBytes } of reports)
     expect(peakBytes).toBeLessThanOrEqual(
       child === 'ocr-child' ? letterLimits.letterOcrMemoryBytesMax : letterLimits.letterTextMemoryBytesMax,

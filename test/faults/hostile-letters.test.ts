@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LETTER_REFUSALS } from '../../pipelines/branding/letter-reading.ts';
-import { readLetter, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
 import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
 import { hostileLetters } from './hostile-letters.ts';
 
@@ -16,7 +16,7 @@ const secondsMax = {
 describe.concurrent('a hostile letter', () => {
   it.each(hostileLetters)('$name: $outcome', async ({ bytes, outcome }) => {
     const reports: ChildReport[] = [];
-    const result = await readLetter({
+    const result = await readLetterFile({
       bytes: bytes(),
       limits: letterLimits,
       onChild: (report) => reports.push(report),

@@ -6,7 +6,7 @@ import { createKey } from '../../pipelines/access/keys.ts';
 import { loadKeySecret } from '../../pipelines/access/key-secret.ts';
 import { listBatches } from '../../pipelines/audio/batches/batch.ts';
 import { StreamClient } from '../../pipelines/audio/streaming/stream-client.ts';
-import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { useConsole } from '../console/support/console-process.ts';
 import { pcm16 } from '../support/audio-file.ts';
 import { until } from '../support/service-process.ts';

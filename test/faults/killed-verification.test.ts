@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { requestVerification } from '../../jobs/queues/verification-producer.ts';
 import { countStates, hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
-import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { runCli } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';

@@ -8,7 +8,7 @@ import { requestVerification } from '../../jobs/queues/verification-producer.ts'
 import { startWorker } from '../../jobs/worker.ts';
 import { countStates, hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { openItemSource } from '../../pipelines/audio/batches/batch-list.ts';
-import { readVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { readVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
 import { configIn, submissionOf, tinyRecording, useFolder } from '../support/recording-batch.ts';

@@ -11,7 +11,7 @@ import { requestRetry, requestVerification } from '../../jobs/queues/verificatio
 import type { Worker } from '../../jobs/worker.ts';
 import { cancelBatch, countStates, hasEnded, readBatch, type Batch } from '../../pipelines/audio/batches/batch.ts';
 import { submitBatch, type SubmittedItem } from '../../pipelines/audio/batches/batch-intake.ts';
-import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import type { Config } from '../../runtime/config.ts';
 import { submissionOf, tinyRecording, useFolder, writeVoice } from '../support/recording-batch.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';

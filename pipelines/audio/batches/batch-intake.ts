@@ -9,14 +9,18 @@ import {
 } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
-import { AudioStore, readContent, type AudioContent, type FilePath, type IncomingAudio } from '../store/audio-store.ts';
+import {
+  AudioStore,
+  readAudioContent,
+  type AudioContent,
+  type FilePath,
+  type IncomingAudio,
+} from '../store/audio-store.ts';
 import { cancelBatch, finishBatch, readBatch, type Batch, type BatchMode, type BatchState } from './batch.ts';
-import { chunkOf } from './batch-chunks.ts';
-import { defaultSettings, digestOfSettings } from './batch-settings.ts';
 import { loadRegistry, type ModelRegistry } from '../models/registry.ts';
 import { performSeveral } from './perform-several.ts';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
-import { CHANNEL_MODES, type ScoringSettings } from '../verification.ts';
+import { CHANNEL_MODES, defaultSettings, type ScoringSettings } from '../verification.ts';
 import { requireResolution, modelOrRefusal } from '../models/named-model.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
@@ -82,7 +86,7 @@ export async function submitBatch(
   intake: BatchIntake,
   submission: BatchSubmission,
 ): Promise<{ batch: Batch; repeated: boolean }> {
-  const request = checkRequest(submission);
+  const request = checkSubmission(submission);
   const pieces = piecesOf(submission.items);
   try {
     return await submitPieces(intake, request, pieces);
@@ -93,18 +97,18 @@ export async function submitBatch(
 
 async function submitPieces(
   intake: BatchIntake,
-  request: CheckedRequest,
+  request: CheckedSubmission,
   pieces: ReturnType<typeof piecesOf>,
 ): Promise<{ batch: Batch; repeated: boolean }> {
   let piece = await pieces.next();
-  if (piece.done === true) throw invalid('It names no recording.');
+  if (piece.done === true) throw submissionInvalid('It names no recording.');
   const found = await findOrMakeBatch(intake, request);
   const batch = await readBatch(intake.db, found.id);
   const judge = modelJudge(batch, registryOf(intake));
   let items = 0;
   for (; piece.done !== true; piece = await pieces.next()) {
     intake.signal?.throwIfAborted();
-    await requireRoom(intake, batch, items + piece.value.length);
+    await requireBatchRoom(intake, batch, items + piece.value.length);
     await takePiece(intake, batch, prepareItems(piece.value, items, batch, judge));
     items += piece.value.length;
     intake.onProgress?.(items);
@@ -114,7 +118,7 @@ async function submitPieces(
 }
 
 /** A request that was checked. */
-interface CheckedRequest {
+interface CheckedSubmission {
   readonly owner: string;
   readonly key: string;
   readonly name: string;
@@ -124,14 +128,16 @@ interface CheckedRequest {
   readonly requestedBy: string;
 }
 
-function checkRequest(submission: BatchSubmission): CheckedRequest {
+function checkSubmission(submission: BatchSubmission): CheckedSubmission {
   const { key, mode = 'api' } = submission;
   const owner = cleanText(submission.owner);
-  if (owner === null || owner.length > 128) throw invalid('The owner is missing or longer than 128 characters.');
+  if (owner === null || owner.length > 128)
+    throw submissionInvalid('The owner is missing or longer than 128 characters.');
   if (!/^[!-~]{1,128}$/.test(key))
-    throw invalid('The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+    throw submissionInvalid('The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
   const settings = { ...defaultSettings, ...submission.settings };
-  if (!CHANNEL_MODES.includes(settings.channels)) throw invalid(`The channels are one of ${CHANNEL_MODES.join(', ')}.`);
+  if (!CHANNEL_MODES.includes(settings.channels))
+    throw submissionInvalid(`The channels are one of ${CHANNEL_MODES.join(', ')}.`);
   return {
     owner,
     key,
@@ -160,7 +166,7 @@ async function* piecesOf(items: BatchSubmission['items']): AsyncGenerator<Submit
 }
 
 /** Finds the batch of the key before its model is resolved: what the request meant was decided when it was first made. */
-async function findOrMakeBatch({ db, config }: BatchIntake, request: CheckedRequest): Promise<{ id: string }> {
+async function findOrMakeBatch({ db, config }: BatchIntake, request: CheckedSubmission): Promise<{ id: string }> {
   const sha256 = digestOfRequest(request);
   const found = await findBatch(db, request, sha256);
   if (found !== undefined) return found;
@@ -187,7 +193,7 @@ async function findOrMakeBatch({ db, config }: BatchIntake, request: CheckedRequ
 
 async function findBatch(
   db: Queryable,
-  { owner, key }: CheckedRequest,
+  { owner, key }: CheckedSubmission,
   sha256: string,
 ): Promise<{ id: string } | undefined> {
   const row = await queryRow<{ publicId: string; requestSha256: string; state: BatchState }>(
@@ -207,7 +213,7 @@ async function findBatch(
 }
 
 /** Of what is asked for; the items are compared one by one. */
-function digestOfRequest({ model, mode, settings }: CheckedRequest): string {
+function digestOfRequest({ model, mode, settings }: CheckedSubmission): string {
   return sha256Of(JSON.stringify({ model, mode, settings: digestOfSettings(settings) }));
 }
 
@@ -399,13 +405,13 @@ async function holdsSame(
   config: BatchIntake['config'],
 ): Promise<boolean> {
   if (refusal === 'model_unknown' || refusal === 'model_removed') return true;
-  const content = await readContent(path, config).catch(refusalOrThrow);
+  const content = await readAudioContent(path, config).catch(refusalOrThrow);
   if (content instanceof AudioRefusal) return content.reason === (refusal ?? 'file_missing');
   return content.sha256 === audioSha256;
 }
 
 /** A batch that is too large is cancelled with what was taken: it can never be whole. */
-async function requireRoom({ db, config }: BatchIntake, { id }: Batch, items: number): Promise<void> {
+async function requireBatchRoom({ db, config }: BatchIntake, { id }: Batch, items: number): Promise<void> {
   if (items <= config.batchItemsMax) return;
   if ((await readBatch(db, id)).state !== 'open') throw conflict(id, `It has fewer than ${items} items.`);
   await cancelBatch(db, id).catch((error: unknown) => {
@@ -448,10 +454,35 @@ function conflict(id: string, problem: string): ServiceError {
   });
 }
 
-function invalid(problem: string): ServiceError {
+function submissionInvalid(problem: string): ServiceError {
   return new ServiceError('audio_request_invalid', {
     operation: 'submit batch',
     problem,
     hint: 'docs/audio.md shows how batches are handed in.',
   });
+}
+
+/** Digest of settings, part of what makes two results the same. */
+function digestOfSettings({ channels }: ScoringSettings): string {
+  return sha256Of(JSON.stringify({ channels }));
+}
+
+/** Items of the first chunks of a batch: at 60 files of 8 s a second, a job of about a second. */
+export const chunkItemsMin = 50;
+
+/** After so many chunks the next ones are twice as large: 100,000 items make 675 chunks, 10 million less than 2,000. */
+const chunksOfOneSize = 200;
+
+/**
+ * The job that performs an item, by its line from 1. Known before the size of the batch is, since items are stored as they come; a chunk
+ * grows with its place, so that no batch has more jobs than one flow of the queue should hold.
+ */
+export function chunkOf(line: number): number {
+  let [size, first, chunk] = [chunkItemsMin, 1, 0];
+  while (line >= first + size * chunksOfOneSize) {
+    first += size * chunksOfOneSize;
+    chunk += chunksOfOneSize;
+    size *= 2;
+  }
+  return chunk + Math.floor((line - first) / size);
 }

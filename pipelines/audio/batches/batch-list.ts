@@ -37,7 +37,7 @@ export async function openItemSource(path: string, { batchItemsMax }: { batchIte
     });
   });
   const kind = stats.isDirectory() ? 'folder' : rowReaderOf(path) !== undefined ? 'list' : 'file';
-  const items = () => itemsOf(kind, path);
+  const items = () => itemsAt(kind, path);
   let count = 0;
   for await (const _item of items()) {
     count += 1;
@@ -52,7 +52,7 @@ export async function openItemSource(path: string, { batchItemsMax }: { batchIte
   return { kind, name: basename(resolve(path)), count, items };
 }
 
-function itemsOf(kind: ItemSource['kind'], path: string): AsyncIterable<SubmittedItem> {
+function itemsAt(kind: ItemSource['kind'], path: string): AsyncIterable<SubmittedItem> {
   if (kind === 'folder') return walkFolder(path);
   return kind === 'list' ? readList(path) : oneFile(path);
 }
@@ -71,7 +71,7 @@ export async function* walkFolder(
 ): AsyncGenerator<SubmittedItem> {
   const top = Buffer.from(`${folder}/`);
   for await (const path of walk(top)) {
-    const source = shorten(path.subarray(top.length).toString());
+    const source = shortenSource(path.subarray(top.length).toString());
     if (!except.has(source)) yield { path, source };
   }
 }
@@ -98,10 +98,10 @@ interface ListRow {
   readonly name?: string | undefined;
 }
 
-type RowReader = (path: string) => AsyncIterable<ListRow>;
+type ListRowReader = (path: string) => AsyncIterable<ListRow>;
 
-function rowReaderOf(path: string): RowReader | undefined {
-  const readers: Record<string, RowReader> = {
+function rowReaderOf(path: string): ListRowReader | undefined {
+  const readers: Record<string, ListRowReader> = {
     '.csv': readCsvRows,
     '.tsv': readCsvRows,
     '.jsonl': readJsonRows,
@@ -124,7 +124,7 @@ async function* readList(path: string): AsyncGenerator<SubmittedItem> {
       );
     yield {
       path: resolve(dirname(path), given),
-      source: shorten(name === undefined || name === '' ? given : name),
+      source: shortenSource(name === undefined || name === '' ? given : name),
       model: model === '' ? undefined : model,
     };
   }
@@ -203,7 +203,7 @@ function parseJsonRow(line: number, text: string): z.output<typeof jsonRow> {
   );
 }
 
-function shorten(source: string): string {
+function shortenSource(source: string): string {
   return source.length <= sourceCharactersMax ? source : source.slice(0, sourceCharactersMax);
 }
 

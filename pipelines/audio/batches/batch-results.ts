@@ -1,11 +1,11 @@
 import type { Scores } from '../verification.ts';
-import type { VerificationRecord } from './verification-record.ts';
+import type { VerificationRecord } from './stored-verifications.ts';
 import { formatCsvField } from '../../rows/csv-field.ts';
 
-type Cell = string | number | boolean | null | undefined;
+type CsvValue = string | number | boolean | null | undefined;
 
 /** Columns of results as CSV. */
-const columns: readonly (readonly [string, (record: VerificationRecord) => Cell])[] = [
+const columns: readonly (readonly [string, (record: VerificationRecord) => CsvValue])[] = [
   ['line', ({ line }) => line],
   ['source', ({ source }) => source],
   ['state', ({ state }) => state],

@@ -126,7 +126,7 @@ export async function cancelBatch(db: Pool, id: string, record?: RecordChange): 
   return inTransaction(db, async (client) => {
     const batch = await readBatch(client, id);
     if ((await queryRow(client, sql('audio/cancel_batch'), [batch.batchId])) === undefined)
-      throw refused('cancel batch', await readBatch(client, id));
+      throw actionRefused('cancel batch', await readBatch(client, id));
     const cancelled = await cancelItems(client, batch.batchId);
     await record?.(client, cancelled);
     return { cancelled };
@@ -171,7 +171,7 @@ export async function retryBatch(
     const { batchId } = await readBatch(client, id);
     await client.query(sql('audio/lock_batch'), [batchId]);
     const batch = await readBatch(client, id);
-    if (!hasEnded(batch)) throw refused('retry batch', batch);
+    if (!hasEnded(batch)) throw actionRefused('retry batch', batch);
     const { rowCount } = await client.query(sql('audio/retry_verifications'), [batchId, reasonsToRetry(all)]);
     const retried = rowCount ?? 0;
     if (retried > 0) {
@@ -182,7 +182,7 @@ export async function retryBatch(
   });
 }
 
-function refused(operation: string, { id, state }: Batch): ServiceError {
+function actionRefused(operation: string, { id, state }: Batch): ServiceError {
   const hint =
     state === 'open'
       ? 'Hand its items in to the end with the same command and key, or cancel it.'

@@ -8,19 +8,9 @@ import type { ModelRegistry, ResolvedModel } from '../models/registry.ts';
 import { recordResult, settleByResults } from './perform-result.ts';
 import { performSeveral } from './perform-several.ts';
 import { AUDIO_REASONS, AudioRefusal } from '../reasons.ts';
-import type { ScoredRecording, ScoringSettings } from '../verification.ts';
-import { modelOrRefusal } from '../models/named-model.ts';
-
-/** What is asked of the scoring processes. With both families, or `byRate`, the sample rate decides; else the one that is given is taken. */
-export interface ScoringRequest {
-  readonly file: string;
-  readonly model: {
-    readonly phone: ResolvedModel | null;
-    readonly digital: ResolvedModel | null;
-    readonly byRate?: boolean | undefined;
-  };
-  readonly settings: ScoringSettings;
-}
+import type { ScoredRecording } from '../verification.ts';
+import { modelOrRefusal, type ModelChoice } from '../models/named-model.ts';
+import type { PoolRequest } from '../scoring/scoring-pool.ts';
 
 /** What a chunk is performed with. */
 export interface ChunkWork {
@@ -28,7 +18,7 @@ export interface ChunkWork {
   readonly store: AudioStore;
   readonly registry: ModelRegistry;
   /** @throws AudioRefusal */
-  readonly score: (request: ScoringRequest, signal: AbortSignal) => Promise<ScoredRecording>;
+  readonly score: (request: PoolRequest, signal: AbortSignal) => Promise<ScoredRecording>;
   readonly limits: { readonly audioScorers: number; readonly jobCrashesMax: number };
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -72,7 +62,7 @@ export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<
   if (batch === undefined || batch.generation !== job.generation || batch.state === 'open' || hasEnded(batch))
     return end;
   if (batch.state === 'queued') await db.query(sql('audio/start_batch'), [job.batchId, job.generation]);
-  const run: Run = { ...work, job, batch, models: new Map(), end };
+  const run: ChunkRun = { ...work, job, batch, models: new Map(), end };
   for (
     let page = await listItems(run, 0, false);
     page.length > 0;
@@ -85,7 +75,7 @@ export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<
 }
 
 /** A chunk that is being performed. */
-interface Run extends ChunkWork {
+interface ChunkRun extends ChunkWork {
   readonly job: ChunkOfBatch;
   readonly batch: Batch;
   /** Models by name, as they were found. */
@@ -93,11 +83,11 @@ interface Run extends ChunkWork {
   readonly end: { scored: number; reused: number; refused: number };
 }
 
-function listItems({ db, job }: Run, after: number, begunBefore: boolean): Promise<Item[]> {
+function listItems({ db, job }: ChunkRun, after: number, begunBefore: boolean): Promise<Item[]> {
   return queryRows<Item>(db, sql('audio/list_chunk_items'), [job.batchId, job.chunk, after, pageItems, begunBefore]);
 }
 
-async function performPage(run: Run, page: readonly Item[], atOnce: number): Promise<void> {
+async function performPage(run: ChunkRun, page: readonly Item[], atOnce: number): Promise<void> {
   if (page.length === 0) return;
   run.signal.throwIfAborted();
   const settled = new Set(
@@ -125,7 +115,7 @@ function groupTwins(items: readonly Item[]): Item[][] {
 }
 
 /** Scores the first item; the next one only if that failed for a reason that may not hold for it. */
-async function performTwins(run: Run, group: readonly Item[]): Promise<void> {
+async function performTwins(run: ChunkRun, group: readonly Item[]): Promise<void> {
   for (let left = group; left.length > 0;) {
     const [first, ...others] = left;
     run.signal.throwIfAborted();
@@ -136,7 +126,7 @@ async function performTwins(run: Run, group: readonly Item[]): Promise<void> {
 }
 
 /** `ended all`: the item and its twins have an outcome, or their batch no longer wants them. */
-async function performItem(run: Run, item: Item, twins: readonly Item[]): Promise<'ended all' | 'ended one'> {
+async function performItem(run: ChunkRun, item: Item, twins: readonly Item[]): Promise<'ended all' | 'ended one'> {
   const known = refusalBeforeScoring(run, item);
   if (known !== null) return refuse(run, twins, known);
   const attempts = await start(run, item);
@@ -170,19 +160,19 @@ function isPassing(error: unknown): boolean {
 }
 
 /** A lost database is not the recording's fault: the job is tried again. */
-async function isReachable({ db }: Run): Promise<boolean> {
+async function isReachable({ db }: ChunkRun): Promise<boolean> {
   return db.query('SELECT 1').then(
     () => true,
     () => false,
   );
 }
 
-async function start({ db, job }: Run, { verificationId }: Item): Promise<number | undefined> {
+async function start({ db, job }: ChunkRun, { verificationId }: Item): Promise<number | undefined> {
   return (await queryRow<{ attempts: number }>(db, sql('audio/start_verification'), [verificationId, job.generation]))
     ?.attempts;
 }
 
-async function scoreItem(run: Run, item: Item, twins: readonly Item[]): Promise<'ended all'> {
+async function scoreItem(run: ChunkRun, item: Item, twins: readonly Item[]): Promise<'ended all'> {
   const { db, job, batch, store } = run;
   const scored = await run
     .score({ file: store.pathOf(item.audioSha256), model: modelsOf(run, item), settings: batch.settings }, run.signal)
@@ -207,7 +197,7 @@ async function scoreItem(run: Run, item: Item, twins: readonly Item[]): Promise<
 }
 
 /** The audio may have been deleted since its page was read. */
-async function whyMissing({ db }: Run, { audioSha256 }: Item): Promise<AudioRefusal> {
+async function whyMissing({ db }: ChunkRun, { audioSha256 }: Item): Promise<AudioRefusal> {
   const [kept] = await queryRows(db, sql('audio/find_stored_recordings'), [[audioSha256]]);
   return kept === undefined
     ? new AudioRefusal('recording_deleted')
@@ -215,7 +205,7 @@ async function whyMissing({ db }: Run, { audioSha256 }: Item): Promise<AudioRefu
 }
 
 /** What is known without opening the audio. */
-function refusalBeforeScoring(run: Run, item: Item): AudioRefusal | null {
+function refusalBeforeScoring(run: ChunkRun, item: Item): AudioRefusal | null {
   if (item.deleted) return new AudioRefusal('recording_deleted');
   const models = modelNames(run, item).map((name) => findModel(run, name));
   const refusals = models.filter((model) => model instanceof AudioRefusal);
@@ -223,7 +213,7 @@ function refusalBeforeScoring(run: Run, item: Item): AudioRefusal | null {
 }
 
 async function refuse(
-  { db, job, end }: Run,
+  { db, job, end }: ChunkRun,
   items: readonly Item[],
   { reason, detail }: AudioRefusal,
 ): Promise<'ended all' | 'ended one'> {
@@ -239,11 +229,11 @@ async function refuse(
 }
 
 /** The models that an item may need: its own, or those that stand for the two families. */
-function modelNames({ batch: { pinned } }: Run, { model }: Item): string[] {
+function modelNames({ batch: { pinned } }: ChunkRun, { model }: Item): string[] {
   return (model === null ? [pinned.phone, pinned.digital] : [model]).filter((name) => name !== null);
 }
 
-function modelsOf(run: Run, item: Item): ScoringRequest['model'] {
+function modelsOf(run: ChunkRun, item: Item): ModelChoice {
   const [phone = null, digital = null] = (['phone', 'digital'] as const).map((family) => {
     const name =
       item.model === null ? run.batch.pinned[family] : item.model.startsWith(`${family}/`) ? item.model : null;
@@ -252,18 +242,18 @@ function modelsOf(run: Run, item: Item): ScoringRequest['model'] {
   return { phone, digital, byRate: item.model === null };
 }
 
-function usableModels(run: Run, page: readonly Item[]): ResolvedModel[] {
+function usableModels(run: ChunkRun, page: readonly Item[]): ResolvedModel[] {
   const names = new Set(page.flatMap((item) => modelNames(run, item)));
   return [...names].map((name) => usableModel(run, name)).filter((model) => model !== null);
 }
 
-function usableModel(run: Run, name: string): ResolvedModel | null {
+function usableModel(run: ChunkRun, name: string): ResolvedModel | null {
   const found = findModel(run, name);
   return found instanceof AudioRefusal ? null : found;
 }
 
 /** A model that was removed since the batch was made is refused; one whose weights are not here is a fault of the service. */
-function findModel({ models, registry, log }: Run, name: string): ResolvedModel | AudioRefusal {
+function findModel({ models, registry, log }: ChunkRun, name: string): ResolvedModel | AudioRefusal {
   const known = models.get(name);
   if (known !== undefined) return known;
   const found = resolveModel(registry, name, log);

@@ -97,26 +97,27 @@ function openStream({ handles, file, sniffed, limits }: Opening): Stream {
     max_streams: probeLimits.streams,
   });
   const opened = format.openInputSync('fd:', input, options);
-  if (opened < 0) throw damaged(`Its structure cannot be read (${functions.FFmpegError.strerror(opened)}).`);
+  if (opened < 0)
+    throw new AudioRefusal(
+      'audio_damaged',
+      `Its structure cannot be read (${functions.FFmpegError.strerror(opened)}).`,
+    );
 
   // Before FFmpeg decodes a first frame to complete what it knows; not every container declares it by now.
   const before = audioStream(handles)?.codecpar;
   if (before !== undefined && before.channels > 0 && before.sampleRate > 0)
     checkDeclared({ channels: before.channels, sampleRate: before.sampleRate, durationSeconds: null }, limits);
   const found = format.findStreamInfoSync(null);
-  if (found < 0) throw damaged(`Its streams cannot be read (${functions.FFmpegError.strerror(found)}).`);
+  if (found < 0)
+    throw new AudioRefusal('audio_damaged', `Its streams cannot be read (${functions.FFmpegError.strerror(found)}).`);
   const stream = audioStream(handles);
-  if (stream === undefined) throw damaged('It holds no audio stream.');
+  if (stream === undefined) throw new AudioRefusal('audio_damaged', 'It holds no audio stream.');
   for (const other of format.streams) if (other.index !== stream.index) other.discard = constants.AVDISCARD_ALL;
   return stream;
 }
 
 function audioStream({ format, library: { constants } }: DecoderHandles): Stream | undefined {
   return format.streams.find((stream) => stream.codecpar.codecType === constants.AVMEDIA_TYPE_AUDIO);
-}
-
-function damaged(detail: string): AudioRefusal {
-  return new AudioRefusal('audio_damaged', detail);
 }
 
 /** Opens the decoder and returns the codec's name. */
@@ -133,7 +134,11 @@ function openCodec(
   codec.pktTimebase = stream.timeBase;
   codec.threadCount = 1;
   const opened = copied < 0 ? copied : codec.open2Sync(decoder, null);
-  if (opened < 0) throw damaged(`Its codec ${name} cannot be opened (${functions.FFmpegError.strerror(opened)}).`);
+  if (opened < 0)
+    throw new AudioRefusal(
+      'audio_damaged',
+      `Its codec ${name} cannot be opened (${functions.FFmpegError.strerror(opened)}).`,
+    );
   return name;
 }
 

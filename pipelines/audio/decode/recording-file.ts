@@ -19,7 +19,7 @@ export async function openRecordingFile(path: string, bytesMax: number): Promise
   // Non-blocking: a named pipe must not hold us.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: NodeJS.ErrnoException) => {
-      throw refusalOf(cause);
+      throw openRefusal(cause);
     },
   );
   try {
@@ -45,7 +45,7 @@ async function readAt(
     const { bytesRead } = await handle
       .read(into, length, wanted - length, at + length)
       .catch((cause: NodeJS.ErrnoException) => {
-        throw refusalOf(cause);
+        throw openRefusal(cause);
       });
     if (bytesRead === 0) break;
     length += bytesRead;
@@ -66,7 +66,7 @@ const refusals: Record<string, readonly [AudioReason, string]> = {
 };
 
 /** A refusal for what lies in the file; an error of the machine (too many open files, a broken disk) is thrown on. */
-function refusalOf(cause: NodeJS.ErrnoException): Error {
+function openRefusal(cause: NodeJS.ErrnoException): Error {
   const known = refusals[cause.code ?? ''];
   return known === undefined ? cause : new AudioRefusal(...known);
 }

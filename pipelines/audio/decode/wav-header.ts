@@ -51,13 +51,13 @@ interface Format {
  */
 export async function readWavHeader(file: ReadAtPlaces): Promise<WavHeader> {
   const riff = await file.read(0, Buffer.alloc(12));
-  if (riff.length < 12) throw damaged('It ends within its header.');
+  if (riff.length < 12) throw new AudioRefusal('audio_damaged', 'It ends within its header.');
   let format: Format | undefined;
   let longDataBytes: number | undefined;
   for await (const chunk of chunksOf(file)) {
     if (chunk.name === 'ds64') longDataBytes = await readLongSize(file, chunk);
     if (chunk.name === 'fmt ') {
-      if (format !== undefined) throw damaged('It has two format chunks.');
+      if (format !== undefined) throw new AudioRefusal('audio_damaged', 'It has two format chunks.');
       format = await readFormat(file, chunk);
     }
     if (chunk.name === 'data')
@@ -69,11 +69,7 @@ export async function readWavHeader(file: ReadAtPlaces): Promise<WavHeader> {
         riffBytes: riff.readUInt32LE(4),
       });
   }
-  throw damaged('It has no audio chunk.');
-}
-
-function damaged(detail: string): AudioRefusal {
-  return new AudioRefusal('audio_damaged', detail);
+  throw new AudioRefusal('audio_damaged', 'It has no audio chunk.');
 }
 
 async function* chunksOf(file: ReadAtPlaces): AsyncGenerator<Chunk> {
@@ -86,13 +82,14 @@ async function* chunksOf(file: ReadAtPlaces): AsyncGenerator<Chunk> {
     yield chunk;
     at = chunk.at + chunk.bytes + (chunk.bytes % 2);
   }
-  throw damaged(`It has more than ${wavChunksMax} chunks.`);
+  throw new AudioRefusal('audio_damaged', `It has more than ${wavChunksMax} chunks.`);
 }
 
 /** The length of the audio from a chunk `ds64`: after that of the file, 8 bytes each. */
 async function readLongSize(file: ReadAtPlaces, chunk: Chunk): Promise<number> {
   const content = await file.read(chunk.at, Buffer.alloc(16));
-  if (chunk.bytes < 16 || content.length < 16) throw damaged('Its chunk of 64-bit lengths is too short.');
+  if (chunk.bytes < 16 || content.length < 16)
+    throw new AudioRefusal('audio_damaged', 'Its chunk of 64-bit lengths is too short.');
   const bytes = content.readBigUInt64LE(8);
   return bytes > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(bytes);
 }
@@ -104,7 +101,7 @@ const guidTail = Buffer.from('000000001000800000aa00389b71', 'hex');
 
 async function readFormat(file: ReadAtPlaces, chunk: Chunk): Promise<Format> {
   const content = await file.read(chunk.at, Buffer.alloc(Math.min(chunk.bytes, 40)));
-  if (content.length < 16) throw damaged('Its format chunk is too short.');
+  if (content.length < 16) throw new AudioRefusal('audio_damaged', 'Its format chunk is too short.');
   const tag = content.readUInt16LE(0);
   const format = {
     channels: content.readUInt16LE(2),
@@ -113,7 +110,7 @@ async function readFormat(file: ReadAtPlaces, chunk: Chunk): Promise<Format> {
     bits: content.readUInt16LE(14),
   };
   if (tag !== tags.extensible) return { tag, ...format };
-  if (content.length < 40) throw damaged('Its extensible format chunk is too short.');
+  if (content.length < 40) throw new AudioRefusal('audio_damaged', 'Its extensible format chunk is too short.');
   if (!content.subarray(26, 40).equals(guidTail))
     throw new AudioRefusal('codec_unsupported', 'Its format is named by a GUID that is not read here.');
   return { tag: content.readUInt16LE(24), ...format };
@@ -128,11 +125,11 @@ interface Found {
 }
 
 function headerOf({ file, format, chunk, longDataBytes, riffBytes }: Found): WavHeader {
-  if (format === undefined) throw damaged('Its audio stands before its format.');
+  if (format === undefined) throw new AudioRefusal('audio_damaged', 'Its audio stands before its format.');
   const { channels, sampleRate, blockAlign } = format;
-  if (channels === 0) throw damaged('It declares no channel.');
-  if (sampleRate === 0) throw damaged('It declares a sample rate of 0 Hz.');
-  if (blockAlign === 0) throw damaged('It declares samples of no byte.');
+  if (channels === 0) throw new AudioRefusal('audio_damaged', 'It declares no channel.');
+  if (sampleRate === 0) throw new AudioRefusal('audio_damaged', 'It declares a sample rate of 0 Hz.');
+  if (blockAlign === 0) throw new AudioRefusal('audio_damaged', 'It declares samples of no byte.');
 
   const rest = file.bytes - chunk.at;
   const declared = chunk.bytes === 0xffff_ffff ? longDataBytes : chunk.bytes;
@@ -168,13 +165,13 @@ function encodingOf({ tag, bits, channels, blockAlign }: Format): WavEncoding {
   if (tag === tags.gsm) return { kind: 'compressed', codec: 'gsm_ms' };
   const [format, codec] = sampleFormat(tag, bits);
   if (blockAlign !== channels * sampleBytes[format])
-    throw damaged(`It declares ${blockAlign} bytes for ${channels} samples of ${bits} bits.`);
+    throw new AudioRefusal('audio_damaged', `It declares ${blockAlign} bytes for ${channels} samples of ${bits} bits.`);
   return { kind: 'samples', format, codec };
 }
 
 function sampleFormat(tag: number, bits: number): readonly [SampleFormat, string] {
   const isRead = ([tags.pcm, tags.float, tags.mulaw, tags.alaw] as readonly number[]).includes(tag);
-  if (isRead && bits === 0) throw damaged('It declares samples of 0 bits.');
+  if (isRead && bits === 0) throw new AudioRefusal('audio_damaged', 'It declares samples of 0 bits.');
   if (tag === tags.pcm) {
     // Samples fill whole bytes, their bits at the top.
     const format = (

@@ -44,7 +44,7 @@ export function openWav(file: RecordingFile, header: SampledWav, limits: DecodeL
   };
 }
 
-interface Reading {
+interface WavReading {
   readonly file: RecordingFile;
   readonly header: SampledWav;
   readonly frames: number;
@@ -60,7 +60,7 @@ async function* readBlocks({
   format,
   clock,
   notes,
-}: Reading): AsyncGenerator<Float32Array[]> {
+}: WavReading): AsyncGenerator<Float32Array[]> {
   const framesMax = Math.min(blockSamplesMax, Math.max(1, Math.floor(readBytesMax / blockAlign)));
   const into = Buffer.alloc(Math.min(framesMax, frames) * blockAlign);
   const faults: SampleFaults = { clipped: 0, notFinite: 0 };

@@ -13,7 +13,7 @@ export interface StoredAnswers extends Omit<AnsweredRecording, 'old' | 'new'> {
   new: ModelAnswer | null;
 }
 
-type StoredResult = Parameters<typeof answerOf>[0];
+type StoredResult = Parameters<typeof modelAnswerOf>[0];
 
 type StoredRow = Omit<StoredAnswers, 'old' | 'new'> & {
   readonly old: StoredResult | null;
@@ -38,7 +38,11 @@ export async function listStoredAnswers(
       pageRecordings,
     ]);
     answers.push(
-      ...rows.map((row) => ({ ...row, old: row.old && answerOf(row.old), new: row.new && answerOf(row.new) })),
+      ...rows.map((row) => ({
+        ...row,
+        old: row.old && modelAnswerOf(row.old),
+        new: row.new && modelAnswerOf(row.new),
+      })),
     );
     if (rows.length < pageRecordings) return answers.sort((a, b) => a.line - b.line);
   }
@@ -50,7 +54,7 @@ export async function countItemsWithoutAudio(db: Queryable, batchId: number): Pr
 }
 
 /** What a model said, as reports take it. */
-export function answerOf({
+export function modelAnswerOf({
   state,
   reason,
   decision,

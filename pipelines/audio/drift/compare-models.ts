@@ -9,7 +9,7 @@ import { performSeveral } from '../batches/perform-several.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoringPool } from '../scoring/scoring-pool.ts';
 import type { Scores } from '../verification.ts';
-import { answerOf, countItemsWithoutAudio, listStoredAnswers, type StoredAnswers } from './answered-recordings.ts';
+import { modelAnswerOf, countItemsWithoutAudio, listStoredAnswers, type StoredAnswers } from './answered-recordings.ts';
 import { storeDriftReport } from './drift-record.ts';
 import {
   makeDriftReport,
@@ -138,7 +138,7 @@ async function askModel(
       signal,
     );
     await storeResult(db, { audioSha256: recording.audioSha256, model, settingsSha256: batch.settingsSha256 }, scored);
-    return answerOf(scored);
+    return modelAnswerOf(scored);
   } catch (error) {
     if (error instanceof AudioRefusal) return { kind: 'failed', reason: error.reason };
     throw error;

@@ -131,7 +131,7 @@ export function makeDriftReport(heading: Heading, recordings: readonly AnsweredR
     moves: countMoves(compared),
     shifts: SCORE_NAMES.map((score) => scoreShift(score, pairsOf(compared, score))),
     flips: flips.slice(0, flipsListedMax).map(flipOf),
-    notComparedReasons: countReasons(others),
+    notComparedReasons: countNotCompared(others),
     notCompared: others.slice(0, notComparedListedMax).map(notComparedOf),
     points: choosePoints(
       flips,
@@ -196,17 +196,17 @@ function flipOf({ audioSha256, line, source, items, old, new: now }: Compared): 
 }
 
 function notComparedOf({ audioSha256, line, source, items, old, new: now }: AnsweredRecording): NotCompared {
-  return { audioSha256, line, source, items, old: reasonOf(old), new: reasonOf(now) };
+  return { audioSha256, line, source, items, old: reasonWithoutScore(old), new: reasonWithoutScore(now) };
 }
 
-function reasonOf(answer: ModelAnswer): AudioReason | null {
+function reasonWithoutScore(answer: ModelAnswer): AudioReason | null {
   return answer.kind === 'scored' ? null : answer.reason;
 }
 
-function countReasons(others: readonly AnsweredRecording[]): DriftReport['notComparedReasons'] {
+function countNotCompared(others: readonly AnsweredRecording[]): DriftReport['notComparedReasons'] {
   const counts = new Map<string, { old: AudioReason | null; new: AudioReason | null; recordings: number }>();
   for (const { old, new: now } of others) {
-    const reasons = { old: reasonOf(old), new: reasonOf(now) };
+    const reasons = { old: reasonWithoutScore(old), new: reasonWithoutScore(now) };
     const key = `${reasons.old} ${reasons.new}`;
     counts.set(key, { ...reasons, recordings: (counts.get(key)?.recordings ?? 0) + 1 });
   }

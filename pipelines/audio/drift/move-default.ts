@@ -71,12 +71,12 @@ export type DefaultDecision =
  */
 export function decideDefault({ before, model, report, force }: DefaultFacts): DefaultDecision {
   if (before === model) return { kind: 'unchanged' };
-  const problem = problemOf(report, { before, model });
+  const problem = reportProblem(report, { before, model });
   if (problem === null) return { kind: 'move', reportId: report!.reportId, forced: false };
   return force ? { kind: 'move', reportId: null, forced: true } : { kind: 'refused', problem };
 }
 
-function problemOf(
+function reportProblem(
   report: ReportFacts | undefined,
   { before, model }: { before: string | null; model: string },
 ): string | null {

@@ -60,7 +60,7 @@ export function scoreShift(score: ScoreName, pairs: readonly (readonly [number, 
     ninetyFifthPercentile: quantile(shifts, 0.95),
     largest: Math.abs(least) > Math.abs(most) ? least : most,
     meanLogit: meanOf(pairs.map(([old, now]) => logitOf(now) - logitOf(old))),
-    rankCorrelation: correlation(ranks(pairs.map(([old]) => old)), ranks(pairs.map(([, now]) => now))),
+    rankCorrelation: correlation(ranksOf(pairs.map(([old]) => old)), ranksOf(pairs.map(([, now]) => now))),
   };
 }
 
@@ -83,7 +83,7 @@ function quantile(sorted: readonly number[], share: number): number {
 }
 
 /** Rank of each value from 1; equal ones share the mean of their ranks. */
-function ranks(values: readonly number[]): number[] {
+function ranksOf(values: readonly number[]): number[] {
   const order = values.map((_, at) => at).sort((a, b) => values[a]! - values[b]!);
   const ranked = new Array<number>(values.length);
   for (let from = 0; from < order.length;) {

@@ -52,30 +52,31 @@ export async function openGraph(file: string | Uint8Array, { inputName, outputNa
   const weights = typeof file === 'string' ? await readFile(file) : file;
   const { InferenceSession, Tensor } = await import('onnxruntime-node'); // 150 ms that only processes which score pay
   const session = await InferenceSession.create(weights, sessionOptions(weights.byteLength)).catch((cause: unknown) => {
-    throw invalid(`The weights do not open: ${firstLine(cause)}.`, cause);
+    throw graphInvalid(`The weights do not open: ${firstLine(cause)}.`, cause);
   });
   if (!session.inputNames.includes(inputName))
-    throw invalid(`The graph has no input "${inputName}" (input.name) but ${session.inputNames.join(', ')}.`);
-  if (session.inputNames.length > 1) throw invalid(`The graph has ${session.inputNames.length} inputs; one is given.`);
+    throw graphInvalid(`The graph has no input "${inputName}" (input.name) but ${session.inputNames.join(', ')}.`);
+  if (session.inputNames.length > 1)
+    throw graphInvalid(`The graph has ${session.inputNames.length} inputs; one is given.`);
   if (!session.outputNames.includes(outputName))
-    throw invalid(`The graph has no output "${outputName}" (output.name) but ${session.outputNames.join(', ')}.`);
+    throw graphInvalid(`The graph has no output "${outputName}" (output.name) but ${session.outputNames.join(', ')}.`);
 
   return {
     async run(input, shape) {
       const outputs = await session
         .run({ [inputName]: new Tensor('float32', input, shape) }, [outputName])
         .catch((cause: unknown) => {
-          throw invalid(`The graph does not run on an input of ${shape.join(' x ')}: ${firstLine(cause)}.`, cause);
+          throw graphInvalid(`The graph does not run on an input of ${shape.join(' x ')}: ${firstLine(cause)}.`, cause);
         });
       const output = outputs[outputName]!;
-      if (output.type !== 'float32') throw invalid(`The output "${outputName}" is ${output.type}, not float32.`);
+      if (output.type !== 'float32') throw graphInvalid(`The output "${outputName}" is ${output.type}, not float32.`);
       return output.data as Float32Array;
     },
     close: () => session.release(),
   };
 }
 
-function invalid(problem: string, cause?: unknown): ServiceError {
+function graphInvalid(problem: string, cause?: unknown): ServiceError {
   return new ServiceError('model_invalid', { operation: 'run model', problem, cause });
 }
 

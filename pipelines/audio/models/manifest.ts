@@ -240,7 +240,8 @@ export function parseManifest<Kind extends ManifestKind = 'authenticity'>(
 ): Manifests[Kind] {
   const form = manifestForms[kind ?? 'authenticity'];
   const parsed = form.safeParse(given);
-  if (!parsed.success) throw invalid(describeIssue(parsed.error.issues[0]), 'docs/audio-models.md has each field.');
+  if (!parsed.success)
+    throw manifestInvalid(describeIssue(parsed.error.issues[0]), 'docs/audio-models.md has each field.');
   return parsed.data as Manifests[Kind]; // zod does not follow which form the kind chose
 }
 
@@ -313,7 +314,7 @@ function unusable(file: string, problem: string, cause?: unknown): ServiceError 
   return new ServiceError('model_invalid', { operation: 'open model', object: file, problem, cause });
 }
 
-function invalid(problem: string, hint?: string, cause?: unknown): ServiceError {
+function manifestInvalid(problem: string, hint?: string, cause?: unknown): ServiceError {
   return new ServiceError('model_invalid', {
     operation: 'open model',
     problem,

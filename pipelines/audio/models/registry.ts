@@ -158,7 +158,7 @@ function makeRegistry(rows: {
 }
 
 function withModels(resolution: NameResolution, rows: ReadonlyMap<string, RegistryRow & Origin>): Resolution {
-  if (resolution.kind === 'model') return { kind: 'model', model: requireModel(rows.get(resolution.model)!) };
+  if (resolution.kind === 'model') return { kind: 'model', model: requireStandingModel(rows.get(resolution.model)!) };
   return resolution.kind === 'auto'
     ? withDefaults(rows.get(resolution.phone)!, rows.get(resolution.digital)!)
     : resolution;
@@ -166,15 +166,21 @@ function withModels(resolution: NameResolution, rows: ReadonlyMap<string, Regist
 
 /** @throws ServiceError `model_invalid` if neither can be used */
 function withDefaults(phone: RegistryRow & Origin, digital: RegistryRow & Origin): Resolution {
-  const usable = (row: RegistryRow & Origin) => (row.manifest === null ? null : requireModel(row));
+  const usable = (row: RegistryRow & Origin) => (row.manifest === null ? null : requireStandingModel(row));
   return {
     kind: 'auto',
-    phone: digital.manifest === null ? requireModel(phone) : usable(phone),
+    phone: digital.manifest === null ? requireStandingModel(phone) : usable(phone),
     digital: usable(digital),
   };
 }
 
-function requireModel({ model, manifest, manifestSha256, weightsFile, fault }: RegistryRow & Origin): ResolvedModel {
+function requireStandingModel({
+  model,
+  manifest,
+  manifestSha256,
+  weightsFile,
+  fault,
+}: RegistryRow & Origin): ResolvedModel {
   if (manifest === null || manifestSha256 === null || weightsFile === null) {
     throw new ServiceError('model_invalid', {
       operation: 'open model',

@@ -106,7 +106,7 @@ const changesByName: Readonly<Record<string, readonly ReleaseChange[]>> = {
 
 /** Every release that is known, audio first, oldest first. */
 export const RELEASES: readonly Release[] = Object.entries(changesByName)
-  .map(([name, changes]) => ({ ...requireName(name), changes }))
+  .map(([name, changes]) => ({ ...requireReleaseName(name), changes }))
   .sort(compareReleaseNames);
 
 /** The newest release of a service. */
@@ -114,7 +114,7 @@ export function newestRelease(service: ReleaseService): Release | undefined {
   return RELEASES.findLast((release) => release.service === service);
 }
 
-function requireName(name: string): ReleaseName {
+function requireReleaseName(name: string): ReleaseName {
   const parsed = parseReleaseName(name);
   if (parsed === undefined) throw new Error(`${name} is not the name of a release`);
   return parsed;

@@ -70,15 +70,15 @@ export async function addModel(
 
 async function isThere(db: Queryable, model: string, manifestSha256: string): Promise<boolean> {
   const shipped = await readShippedRows();
-  if (shipped.models.some((row) => row.model === model)) throw exists(model, 'It is a shipped model.');
+  if (shipped.models.some((row) => row.model === model)) throw modelExists(model, 'It is a shipped model.');
   const rows = await queryRows<{ model: string; manifestSha256: string }>(db, sql('audio/list_added_models'));
   const row = rows.find((each) => each.model === model);
   if (row !== undefined && row.manifestSha256 !== manifestSha256)
-    throw exists(model, 'Another model was added under this name.');
+    throw modelExists(model, 'Another model was added under this name.');
   return row !== undefined;
 }
 
-function exists(model: string, problem: string): ServiceError {
+function modelExists(model: string, problem: string): ServiceError {
   return new ServiceError('model_exists', {
     operation: 'add model',
     object: model,
@@ -95,18 +95,18 @@ async function tryModel(manifest: ModelManifest, weightsFile: string, config: Ad
   });
   try {
     const { logits } = probedForm.parse(await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile }));
-    if (logits.length === 0) throw invalid(manifest, 'It gave no score for a signal made for it.');
+    if (logits.length === 0) throw addedModelInvalid(manifest, 'It gave no score for a signal made for it.');
   } catch (error) {
     if (error instanceof AudioRefusal)
-      throw invalid(manifest, `It does not run within the limits of scoring: ${error.detail}`, error);
-    if (isServiceError(error, 'model_invalid')) throw invalid(manifest, error.problem, error);
+      throw addedModelInvalid(manifest, `It does not run within the limits of scoring: ${error.detail}`, error);
+    if (isServiceError(error, 'model_invalid')) throw addedModelInvalid(manifest, error.problem, error);
     throw error;
   } finally {
     await scorer.end();
   }
 }
 
-function invalid({ model }: ModelManifest, problem: string, cause?: unknown): ServiceError {
+function addedModelInvalid({ model }: ModelManifest, problem: string, cause?: unknown): ServiceError {
   return new ServiceError('model_invalid', {
     operation: 'add model',
     object: model,

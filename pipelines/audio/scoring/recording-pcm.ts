@@ -31,12 +31,12 @@ export async function decodePcm({ file, pcmBytesMax, limits, write }: PcmRequest
   const recording = await openRecording(file, limits);
   try {
     const { sampleRate, channels, durationSeconds } = recording;
-    requireRoom(Math.floor((durationSeconds ?? 0) * sampleRate) * channels * sampleBytes, pcmBytesMax);
+    requirePcmRoom(Math.floor((durationSeconds ?? 0) * sampleRate) * channels * sampleBytes, pcmBytesMax);
     let pcmBytes = 0;
     for await (const block of recording.blocks()) {
       const bytes = interleave(block);
       pcmBytes += bytes.length;
-      requireRoom(pcmBytes, pcmBytesMax);
+      requirePcmRoom(pcmBytes, pcmBytesMax);
       await write(bytes);
     }
     return { sampleRate, channels, pcmBytes };
@@ -45,7 +45,7 @@ export async function decodePcm({ file, pcmBytesMax, limits, write }: PcmRequest
   }
 }
 
-function requireRoom(bytes: number, pcmBytesMax: number): void {
+function requirePcmRoom(bytes: number, pcmBytesMax: number): void {
   if (bytes > pcmBytesMax)
     throw new AudioRefusal('recording_too_long', `Decoded, it has more than ${pcmBytesMax} bytes.`);
 }

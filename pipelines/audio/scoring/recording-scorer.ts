@@ -3,8 +3,8 @@ import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import type { ChannelScores, ScoredRecording, ScoredWindow, ScoringSettings } from '../verification.ts';
 import type { VoiceDetector } from '../voice-activity/voice-activity.ts';
 import { ChannelWindows, type CutWindow } from './channel-windows.ts';
-import { calibrate, decide, lowestScores } from './decision.ts';
-import { meanLogits, type Logits } from './logits.ts';
+import { calibrate, decideByThresholds, lowestScores } from './score-decision.ts';
+import { meanLogits, type Logits } from './score-decision.ts';
 import { mixChannels } from '../signal/mixed-channels.ts';
 import type { WindowBatch } from './window-batch.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
@@ -171,7 +171,7 @@ export class RecordingScorer {
     return {
       state: 'performed',
       scores,
-      decision: decide(scores, manifest.thresholds),
+      decision: decideByThresholds(scores, manifest.thresholds),
       reason: null,
       channelScores,
       windows,
@@ -194,11 +194,11 @@ function scoreChannel(
   const logits = meanLogits(windows.flatMap((window) => window.logits ?? []));
   const voiceSeconds = cutter.voiceSeconds;
   if (logits !== null) return { voiceSeconds, scores: calibrate(logits, calibration), reason: null };
-  return { voiceSeconds, scores: null, reason: reasonOf(windows, voiceSeconds) };
+  return { voiceSeconds, scores: null, reason: reasonOfWindows(windows, voiceSeconds) };
 }
 
 /** Why a channel has no score: the nearest that it came to one. */
-export function reasonOf(windows: readonly Pick<ScoredWindow, 'label'>[], voiceSeconds: number): AudioReason {
+export function reasonOfWindows(windows: readonly Pick<ScoredWindow, 'label'>[], voiceSeconds: number): AudioReason {
   if (windows.some(({ label }) => label === 'excessiveNoise')) return 'excessive_noise';
   return voiceSeconds > 0 ? 'insufficient_voice' : 'no_voice';
 }

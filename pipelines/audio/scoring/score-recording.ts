@@ -5,7 +5,7 @@ import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { OpenModels } from './open-models.ts';
 import { RecordingScorer } from './recording-scorer.ts';
 
-export interface ScoringRequest {
+export interface RecordingRequest {
   readonly file: string;
   readonly models: ModelChoice;
   readonly settings: ScoringSettings;
@@ -26,7 +26,7 @@ export async function scoreRecording({
   settings,
   limits,
   opened,
-}: ScoringRequest): Promise<ScoredRecording> {
+}: RecordingRequest): Promise<ScoredRecording> {
   const started = performance.now();
   const recording = await openRecording(file, limits);
   try {

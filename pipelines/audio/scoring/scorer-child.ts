@@ -13,9 +13,9 @@ const opened = new OpenModels();
 /** Longest text of a refusal or fault that is sent: what `answerForm` takes. */
 const detailMax = 1000;
 
-const answer = openParentChannel<ScorerAnswer>((message) => void perform(message));
+const answer = openParentChannel<ScorerAnswer>((message) => void answerRequest(message));
 
-async function perform(message: unknown): Promise<void> {
+async function answerRequest(message: unknown): Promise<void> {
   const { id, task } = requestForm.parse(message);
   const residentBytes = () => process.memoryUsage.rss();
   try {
@@ -36,12 +36,12 @@ async function perform(message: unknown): Promise<void> {
         id,
         residentBytes: residentBytes(),
         isModelFault: isServiceError(error, 'model_invalid'),
-        problem: problemOf(error).slice(0, detailMax),
+        problem: problemOfFault(error).slice(0, detailMax),
       });
   }
 }
 
-function problemOf(error: unknown): string {
+function problemOfFault(error: unknown): string {
   return isServiceError(error) ? error.problem : errorMessageOf(error);
 }
 

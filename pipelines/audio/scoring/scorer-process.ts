@@ -79,7 +79,7 @@ export class ScorerProcess {
     task: ScorerTask,
     { signal, take }: { readonly signal?: AbortSignal | undefined; readonly take?: TakePcm | undefined } = {},
   ): Promise<unknown> {
-    if (signal?.aborted) throw interrupted();
+    if (signal?.aborted) throw scoringInterrupted();
     if (!this.isAlive)
       throw new AudioRefusal('scorer_crashed', 'The process was gone before the recording was handed to it.');
     try {
@@ -144,12 +144,13 @@ function resultOf(answer: TaskAnswer): unknown {
 
 function taskErrorOf({ kind, message, cause }: ChildFailure): Error {
   if (cause instanceof PcmNotTaken) return cause;
-  if (kind === 'cancelled') return interrupted();
+  if (kind === 'cancelled') return scoringInterrupted();
   if (kind === 'time') return new AudioRefusal('time_exceeded', message);
   if (kind === 'memory') return new AudioRefusal('memory_exceeded', message);
   return new AudioRefusal('scorer_crashed', message);
 }
 
-function interrupted(): ServiceError {
+/** The error of a recording whose scoring was stopped. */
+export function scoringInterrupted(): ServiceError {
   return new ServiceError('interrupted', { operation: 'score recording' });
 }

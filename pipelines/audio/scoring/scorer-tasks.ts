@@ -2,7 +2,7 @@ import { openGraph } from '../inference/graph.ts';
 import { parseManifest, readWeights, windowSamples, type ModelManifest } from '../models/manifest.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import { embedVoice, type EmbeddedVoice } from './embed-voice.ts';
-import type { Logits } from './logits.ts';
+import type { Logits } from './score-decision.ts';
 import type { OpenModels } from './open-models.ts';
 import { writePcm } from './pcm-intake.ts';
 import { decodePcm } from './recording-pcm.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Config } from '../../../runtime/config.ts';
-import { ServiceError, errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
+import { errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { resampleRates } from '../signal/resample.ts';
 import type { DecodeLimits } from '../decode/recording.ts';
@@ -12,17 +12,14 @@ import type { EmbeddedVoice } from './embed-voice.ts';
 import type { RecordingWaveform } from './recording-waveform.ts';
 import { PcmNotTaken, type TakePcm } from './pcm-intake.ts';
 import type { DecodedPcm } from './recording-pcm.ts';
-import { ScorerProcess } from './scorer-process.ts';
+import { ScorerProcess, scoringInterrupted } from './scorer-process.ts';
 import { decodedForm, embeddedForm, scoredForm, waveformForm, type ScorerTask } from './scorer-protocol.ts';
+import type { ModelChoice } from '../models/named-model.ts';
 
 /** One recording to score. With both models, or `byRate`, its sample rate decides. */
 export interface PoolRequest {
   readonly file: string;
-  readonly model: {
-    readonly phone: ResolvedModel | null;
-    readonly digital: ResolvedModel | null;
-    readonly byRate?: boolean | undefined;
-  };
+  readonly model: ModelChoice;
   readonly settings: ScoringSettings;
 }
 
@@ -202,7 +199,7 @@ class Pool implements ScoringPool {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const { reject } of this.queue.splice(0)) reject(interrupted());
+    for (const { reject } of this.queue.splice(0)) reject(scoringInterrupted());
     await Promise.all(this.starting);
     await Promise.all([...this.idle.splice(0), ...this.busy].map((scorer) => scorer.end()));
   }
@@ -230,7 +227,7 @@ class Pool implements ScoringPool {
 
   private enqueue(task: ScorerTask, { signal, take }: Asking): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.isClosed || signal?.aborted) return reject(interrupted());
+      if (this.isClosed || signal?.aborted) return reject(scoringInterrupted());
       const waiting: Waiting = { task, take, signal, resolve, reject, leave: () => this.leave(waiting) };
       signal?.addEventListener('abort', waiting.leave, { once: true });
       this.queue.push(waiting);
@@ -243,7 +240,7 @@ class Pool implements ScoringPool {
     const place = this.queue.indexOf(waiting);
     if (place === -1) return;
     this.queue.splice(place, 1);
-    waiting.reject(interrupted());
+    waiting.reject(scoringInterrupted());
   }
 
   /** Hands the queue to idle processes, and starts others while there may be more. */
@@ -329,8 +326,4 @@ function sent(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' 
   if (model === null) return null;
   const { name, manifest, manifestSha256, weightsFile } = model;
   return { name, manifest, manifestSha256, weightsFile };
-}
-
-function interrupted(): ServiceError {
-  return new ServiceError('interrupted', { operation: 'score recording' });
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import type { Graph } from '../inference/graph.ts';
 import type { ModelManifest } from '../models/manifest.ts';
 import { InputMaker } from '../signal/frames.ts';
-import { outputColumns, readLogits, type Logits } from './logits.ts';
+import { outputColumns, readLogits, type Logits } from './score-decision.ts';
 
 /** Most numbers in one batch: 16 MB. Models with larger windows are run with fewer at a time than they allow. */
 const batchValuesMax = 4_194_304;

@@ -37,7 +37,7 @@ export function resample(samples: Float32Array, from: number, to: number): Float
 
 /** Resamples block by block; what comes out, put together, is what `resample` gives of the whole. */
 export class Resampler {
-  private readonly filter: Filter | undefined;
+  private readonly filter: ResampleFilter | undefined;
   /** Samples that later outputs need: what lies under the filter, from before the first sample (zeros) on. */
   private held: Float32Array;
   /** How far the filter of the next output is moved against held[0], in 1 / up of a sample. */
@@ -70,7 +70,7 @@ export class Resampler {
     return this.run(this.filter, new Float32Array(taps)).slice(0, left);
   }
 
-  private run(filter: Filter, block: Float32Array): Float32Array {
+  private run(filter: ResampleFilter, block: Float32Array): Float32Array {
     const outputs = new Float32Array(countOutputs(filter, this.part, this.held.length + block.length));
     let written = 0;
     for (let at = 0; at < block.length; at += stepSamplesMax) {
@@ -83,7 +83,7 @@ export class Resampler {
   }
 
   /** Takes samples in and gives the outputs that they decide: a view that holds until the next step. */
-  private step(filter: Filter, samples: Float32Array): Float32Array {
+  private step(filter: ResampleFilter, samples: Float32Array): Float32Array {
     const { up, down, work } = filter;
     work.set(this.held);
     work.set(samples, this.held.length);
@@ -99,11 +99,11 @@ export class Resampler {
 }
 
 /** The outputs whose samples are there, of which the first one's filter lies over the first sample, moved by part / up. */
-function countOutputs({ up, down, taps }: Filter, part: number, available: number): number {
+function countOutputs({ up, down, taps }: ResampleFilter, part: number, available: number): number {
   return available < taps ? 0 : Math.floor(((available - taps) * up + part) / down) + 1;
 }
 
-interface Filter {
+interface ResampleFilter {
   /** The ratio in lowest terms: `up` outputs for `down` samples. */
   readonly up: number;
   readonly down: number;
@@ -116,9 +116,9 @@ interface Filter {
   readonly outputs: (part: number, count: number) => Float32Array;
 }
 
-const filters = new Map<string, Filter>();
+const filters = new Map<string, ResampleFilter>();
 
-function filterFor(from: number, to: number): Filter {
+function filterFor(from: number, to: number): ResampleFilter {
   const key = `${from}:${to}`;
   const filter = filters.get(key) ?? makeFilter(from, to);
   filters.delete(key);
@@ -127,7 +127,7 @@ function filterFor(from: number, to: number): Filter {
   return filter;
 }
 
-function makeFilter(from: number, to: number): Filter {
+function makeFilter(from: number, to: number): ResampleFilter {
   const divisor = greatestCommonDivisor(from, to);
   const [up, down] = [to / divisor, from / divisor];
   const halfSamples = Math.ceil(halfWidth(from, to));
@@ -161,7 +161,7 @@ const outputsBeyond = 3;
 
 const bytes = Float32Array.BYTES_PER_ELEMENT;
 
-interface Place {
+interface FilterPlace {
   readonly kernel: ResampleKernel;
   readonly taps: number;
   readonly up: number;
@@ -174,16 +174,19 @@ interface Place {
 /** Writes `count` outputs, one at least, from `out` on. */
 type Write = (part: number, count: number) => void;
 
-function decimatedOutputs({ kernel, taps, down, workAt, out }: Place): Write {
+function decimatedOutputs({ kernel, taps, down, workAt, out }: FilterPlace): Write {
   return (_part, count) => kernel.decimate(0, workAt, taps, down * bytes, out, out + count * bytes);
 }
 
-function phasedOutputs({ kernel, taps, up, down, workAt, out }: Place): Write {
+function phasedOutputs({ kernel, taps, up, down, workAt, out }: FilterPlace): Write {
   return (part, count) =>
     kernel.phases(0, workAt, taps, part, up, Math.floor(down / up) * bytes, down % up, out, out + count * bytes);
 }
 
-function interpolatedOutputs({ kernel: { numbers, dot }, taps, up, down, workAt, out }: Place, rows: number): Write {
+function interpolatedOutputs(
+  { kernel: { numbers, dot }, taps, up, down, workAt, out }: FilterPlace,
+  rows: number,
+): Write {
   return (part, count) => {
     for (let at = 0; at < count; at++) {
       const index = Math.ceil((at * down - part) / up);

@@ -150,7 +150,7 @@ export class AudioStore {
  * What a file holds, without keeping it.
  * @throws AudioRefusal as {@link AudioStore.receive} does
  */
-export async function readContent(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<AudioContent> {
+export async function readAudioContent(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<AudioContent> {
   const source = await openAudio(path, audioBytesMax);
   try {
     return await readThrough(source, audioBytesMax, async () => {});
@@ -163,7 +163,7 @@ async function openAudio(path: FilePath, bytesMax: number): Promise<FileHandle> 
   // Without O_NONBLOCK the open of a named pipe would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
-      throw refusalOf(error);
+      throw storeRefusal(error);
     },
   );
   try {
@@ -176,7 +176,7 @@ async function openAudio(path: FilePath, bytesMax: number): Promise<FileHandle> 
 }
 
 /** What the file system says of a path that cannot be opened; an error that is not about the path, such as too many open files, stays one. */
-function refusalOf(error: NodeJS.ErrnoException): unknown {
+function storeRefusal(error: NodeJS.ErrnoException): unknown {
   if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return new AudioRefusal('file_missing');
   if (error.code === 'ELOOP')
     return new AudioRefusal('file_unreadable', 'It is a symbolic link, which is not followed.');
@@ -189,10 +189,10 @@ function requireAudio(stats: Stats, bytesMax: number): void {
   if (!stats.isFile())
     throw new AudioRefusal('file_unreadable', stats.isDirectory() ? 'It is a folder.' : 'It is not a regular file.');
   if (stats.size === 0) throw new AudioRefusal('file_empty');
-  if (stats.size > bytesMax) throw tooLarge(bytesMax);
+  if (stats.size > bytesMax) throw audioTooLarge(bytesMax);
 }
 
-function tooLarge(bytesMax: number): AudioRefusal {
+function audioTooLarge(bytesMax: number): AudioRefusal {
   return new AudioRefusal('file_too_large', `The file is larger than ${bytesMax} bytes.`);
 }
 
@@ -209,7 +209,7 @@ async function readThrough(
     const { bytesRead } = await source.read(buffer, 0, buffer.length, null);
     if (bytesRead === 0) break;
     bytes += bytesRead;
-    if (bytes > bytesMax) throw tooLarge(bytesMax);
+    if (bytes > bytesMax) throw audioTooLarge(bytesMax);
     digest.update(buffer.subarray(0, bytesRead));
     await take(buffer.subarray(0, bytesRead));
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { ERRORS, ServiceError, errorMessageOf, type ErrorCode } from '../../../runtime/errors.ts';
-import type { VerificationDetailAnswer } from '../batches/verification-answer.ts';
+import type { VerificationDetailAnswer } from '../batches/client-verification.ts';
 import {
   serverMessageForm,
   streamPath,
@@ -58,7 +58,7 @@ export class StreamClient {
     this.socket.on('message', (data) => this.receive(data as Buffer));
     this.socket.on(
       'unexpected-response',
-      (_request, response) => void refusalOf(response).then((error) => this.fail(error)),
+      (_request, response) => void responseError(response).then((error) => this.fail(error)),
     );
     this.socket.on('error', (cause) =>
       this.fail(lost(`The connection to ${url} failed: ${errorMessageOf(cause)}.`, cause)),
@@ -154,7 +154,7 @@ const problemForm = z.object({
 });
 
 /** What the console said instead of opening a stream (RFC 9457). */
-async function refusalOf(response: IncomingMessage): Promise<ServiceError> {
+async function responseError(response: IncomingMessage): Promise<ServiceError> {
   try {
     let text = '';
     for await (const chunk of response) if (text.length < problemBytesMax) text += String(chunk);

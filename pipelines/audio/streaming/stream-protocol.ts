@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../runtime/errors.ts';
 import { CHANNEL_MODES, WINDOW_LABELS } from '../verification.ts';
-import { scoresForm, verificationDetailForm } from '../batches/verification-answer.ts';
+import { scoresForm, verificationDetailForm } from '../batches/client-verification.ts';
 import { STREAM_ENCODINGS } from './stream-format.ts';
 
 /**

@@ -16,13 +16,13 @@ const opened = new OpenModels({ modelsMax: 1000 });
 /** Longest text of a refusal or fault that is sent: what the form takes. */
 const detailMax = 1000;
 
-interface OpenStream {
+interface ScoredStream {
   readonly commands: StreamCommand[];
   scoring: StreamScoring | undefined;
   bytes: number;
 }
 
-const streams = new Map<number, OpenStream>();
+const streams = new Map<number, ScoredStream>();
 let isRunning = false;
 
 const emit = openParentChannel<StreamEvent>(receive);
@@ -32,11 +32,11 @@ function receive(message: unknown): void {
   if (command.kind === 'open') streams.set(command.stream, { commands: [], scoring: undefined, bytes: 0 });
   if (command.kind === 'cancel') streams.delete(command.stream);
   else streams.get(command.stream)?.commands.push(command); // a command for a stream that has ended is late
-  if (!isRunning) void run();
+  if (!isRunning) void performCommands();
 }
 
 /** One command of each stream in turn, so that a fast sender does not delay the others. */
-async function run(): Promise<void> {
+async function performCommands(): Promise<void> {
   isRunning = true;
   for (let worked = true; worked;) {
     worked = false;
@@ -44,14 +44,14 @@ async function run(): Promise<void> {
       const command = stream.commands.shift();
       if (command === undefined) continue;
       worked = true;
-      await perform(stream, command).catch((error: unknown) => fail(number, error));
+      await performCommand(stream, command).catch((error: unknown) => refuseStream(number, error));
       await nextTurn(); // messages are received in between
     }
   }
   isRunning = false;
 }
 
-async function perform(stream: OpenStream, command: StreamCommand): Promise<void> {
+async function performCommand(stream: ScoredStream, command: StreamCommand): Promise<void> {
   const number = command.stream;
   if (command.kind === 'open') {
     const model = { ...command.model, manifest: command.model.manifest as ModelManifest }; // the parent checked it when it read the registry
@@ -74,7 +74,7 @@ async function perform(stream: OpenStream, command: StreamCommand): Promise<void
   }
 }
 
-function fail(stream: number, error: unknown): void {
+function refuseStream(stream: number, error: unknown): void {
   streams.delete(stream);
   if (error instanceof AudioRefusal)
     return emit({ kind: 'refused', stream, reason: error.reason, detail: error.detail.slice(0, detailMax) });

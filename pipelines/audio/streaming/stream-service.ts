@@ -9,7 +9,7 @@ import { decodeLimitsOf } from '../scoring/scoring-pool.ts';
 import { chooseModel, requireModels } from '../models/named-model.ts';
 import type { Batch } from '../batches/batch.ts';
 import type { ScoredRecording, ScoredWindow } from '../verification.ts';
-import type { VerificationDetailAnswer } from '../batches/verification-answer.ts';
+import type { VerificationDetailAnswer } from '../batches/client-verification.ts';
 import { LiveStream } from './live-stream.ts';
 import { audioBytesIn, frameBytesOf, secondsOf, type StreamFormat } from './stream-format.ts';
 import { submitStream, isAudioStored, readOutcome, type SubmissionServices } from './stream-submission.ts';
@@ -163,7 +163,7 @@ export class StreamService {
     const { log } = this.services;
     const { facts } = spool.spooled;
     try {
-      const scored = await endOf(live);
+      const scored = await settleScoring(live);
       const isComplete = await completeAndClose(spool);
       if (!isComplete) {
         await this.spools.remove(spool.spooled);
@@ -316,7 +316,7 @@ export class OpenStream {
 
 type End = { readonly result: ScoredRecording } | { readonly error: unknown };
 
-function endOf(live: LiveStream): Promise<End> {
+function settleScoring(live: LiveStream): Promise<End> {
   return live.end().then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),

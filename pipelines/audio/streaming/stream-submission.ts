@@ -9,8 +9,8 @@ import { submitBatch, type BatchSubmission } from '../batches/batch-intake.ts';
 import { loadRegistry } from '../models/registry.ts';
 import { performChunk } from '../batches/perform-chunk.ts';
 import { chooseModel } from '../models/named-model.ts';
-import { listVerifications } from '../batches/verification-record.ts';
-import { findVerification, type VerificationDetailAnswer } from '../batches/verification-answer.ts';
+import { listVerifications } from '../batches/stored-verifications.ts';
+import { findVerification, type VerificationDetailAnswer } from '../batches/client-verification.ts';
 import type { ScoredRecording } from '../verification.ts';
 import type { SpooledStream } from './stream-spool.ts';
 

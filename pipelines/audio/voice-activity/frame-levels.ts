@@ -34,14 +34,14 @@ export class FrameLevels {
       sum += sample;
       squares += sample * sample;
     }
-    if (!Number.isFinite(sum)) return this.#add(finite(block.subarray(from, to)), 0, to - from);
+    if (!Number.isFinite(sum)) return this.#add(withoutNotFinite(block.subarray(from, to)), 0, to - from);
     this.#samples += to - from;
     this.#sum = sum;
     this.#squares = squares;
   }
 
   #takeLevel(): number {
-    const level = levelOf(this.#squares / this.#samples - (this.#sum / this.#samples) ** 2);
+    const level = levelOfPower(this.#squares / this.#samples - (this.#sum / this.#samples) ** 2);
     this.#samples = 0;
     this.#sum = 0;
     this.#squares = 0;
@@ -50,10 +50,10 @@ export class FrameLevels {
 }
 
 /** The samples with silence for what is no number. */
-function finite(samples: Float32Array): Float32Array {
+export function withoutNotFinite(samples: Float32Array): Float32Array {
   return samples.map((sample) => (Number.isFinite(sample) ? sample : 0));
 }
 
-function levelOf(power: number): number {
+function levelOfPower(power: number): number {
   return power <= silencePower ? silenceDbfs : 10 * Math.log10(power);
 }

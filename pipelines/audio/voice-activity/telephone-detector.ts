@@ -1,12 +1,8 @@
 import { Resampler } from '../signal/resample.ts';
 import { framesOf, writePowerSpectrogram } from '../signal/power-spectrogram.ts';
-import { FrameLevels } from './frame-levels.ts';
+import type { Graph } from '../inference/graph.ts';
+import { FrameLevels, withoutNotFinite } from './frame-levels.ts';
 import { joinFrames, type VoiceFrames, type VoiceSampleRate } from './voice-frames.ts';
-
-/** A graph that is open for inference: one input, one output. */
-export interface Graph {
-  run(input: Float32Array, shape: readonly number[]): Promise<Float32Array>;
-}
 
 /** Rate, in Hz, at which the graph listens; a recording at 16 kHz is resampled to it: what tells voice from a line's other sounds lies below 4 kHz. */
 const graphRate = 8000;
@@ -36,7 +32,7 @@ const endLogit = -0.5;
  * Lags `runFrames` and 2.6 s behind the samples, by default up to 23 s, and keeps 2 s more of them than that.
  */
 export class TelephoneDetector {
-  readonly #graph: Graph;
+  readonly #graph: Pick<Graph, 'run'>;
   readonly #runFrames: number;
   readonly #levels: FrameLevels;
   readonly #resampler: Resampler;
@@ -52,7 +48,7 @@ export class TelephoneDetector {
     sampleRate,
     runFrames = longRunFrames,
   }: {
-    readonly graph: Graph;
+    readonly graph: Pick<Graph, 'run'>;
     readonly sampleRate: VoiceSampleRate;
     readonly runFrames?: number | undefined;
   }) {
@@ -66,7 +62,7 @@ export class TelephoneDetector {
   async push(samples: Float32Array): Promise<VoiceFrames> {
     const decided: VoiceFrames[] = [];
     for (let at = 0; at < samples.length; at += this.#runFrames * spectrogram.hopSamples) {
-      const block = finite(samples.subarray(at, at + this.#runFrames * spectrogram.hopSamples));
+      const block = silenceNotFinite(samples.subarray(at, at + this.#runFrames * spectrogram.hopSamples));
       this.#openLevels.push(this.#levels.push(block));
       this.#samples.push(this.#resampler.push(block));
       while (framesIn(this.#samples) >= this.#framesBefore + this.#runFrames + contextFrames)
@@ -125,11 +121,11 @@ function voicedOf(logits: Float32Array, wasVoice: boolean): Uint8Array {
 }
 
 /** The samples with silence for what is no number: one of them would silence all frames of its context. */
-function finite(samples: Float32Array): Float32Array {
+function silenceNotFinite(samples: Float32Array): Float32Array {
   // The sum of 20 s of float32 is finite exactly if all of them are; to ask each sample took ten times as long.
   let sum = 0;
   for (let at = 0; at < samples.length; at++) sum += samples[at]!;
-  return Number.isFinite(sum) ? samples : samples.map((sample) => (Number.isFinite(sample) ? sample : 0));
+  return Number.isFinite(sum) ? samples : withoutNotFinite(samples);
 }
 
 function samplesOf(frames: number): number {

@@ -1,5 +1,6 @@
 import { EnergyDetector } from './energy-detector.ts';
-import { TelephoneDetector, type Graph } from './telephone-detector.ts';
+import type { Graph } from '../inference/graph.ts';
+import { TelephoneDetector } from './telephone-detector.ts';
 import {
   joinFrames,
   summarizeVoice,
@@ -30,7 +31,7 @@ export type VoiceDetectorSettings =
   | {
       readonly name: 'telephone/2';
       readonly sampleRate: VoiceSampleRate;
-      readonly graph: Graph;
+      readonly graph: Pick<Graph, 'run'>;
       /** See {@link TelephoneDetector}. */ readonly runFrames?: number | undefined;
     };
 
@@ -55,6 +56,5 @@ export async function detectVoice(
   return { ...frames, ...summarizeVoice(frames) };
 }
 
-export type { Graph } from './telephone-detector.ts';
 export { joinFrames, labelWindow, summarizeVoice, voiceFramesPerSecond } from './voice-frames.ts';
 export type { VoiceFrames, VoiceSampleRate, VoiceSummary, WindowLimits } from './voice-frames.ts';

@@ -39,10 +39,10 @@ const softestShare = 0.05;
  */
 export function summarizeVoice({ voiced, levelsDbfs }: VoiceFrames, from = 0, to = voiced.length): VoiceSummary {
   const [loud, soft] = [powerOver(1), powerOver(0)];
-  const between = soft.frames >= noiseFramesMin ? levelOf(soft)! : Infinity;
+  const between = soft.frames >= noiseFramesMin ? meanLevel(soft)! : Infinity;
   const noiseDbfs =
     to > from ? Math.max(silenceDbfs, Math.min(between, softestLevel(levelsDbfs.slice(from, to)))) : null;
-  return { voicedSeconds: loud.frames / voiceFramesPerSecond, speechDbfs: levelOf(loud), noiseDbfs };
+  return { voicedSeconds: loud.frames / voiceFramesPerSecond, speechDbfs: meanLevel(loud), noiseDbfs };
 
   function powerOver(kind: 0 | 1): { readonly frames: number; readonly power: number } {
     let [frames, power] = [0, 0];
@@ -55,7 +55,7 @@ export function summarizeVoice({ voiced, levelsDbfs }: VoiceFrames, from = 0, to
   }
 }
 
-function levelOf({ frames, power }: { readonly frames: number; readonly power: number }): number | null {
+function meanLevel({ frames, power }: { readonly frames: number; readonly power: number }): number | null {
   return frames === 0 ? null : Math.max(silenceDbfs, 10 * Math.log10(power / frames));
 }
 

@@ -79,7 +79,7 @@ function voiceprintOf(recordings: readonly RecordingEmbedding[], agreements: rea
       mean: agreements.reduce((sum, agreement) => sum + agreement, 0) / agreements.length,
     },
     recordings: recordings.length,
-    voicedSeconds: secondsOf(recordings),
+    voicedSeconds: voicedSecondsOf(recordings),
   };
 }
 
@@ -97,7 +97,7 @@ function countFindings({ length }: readonly unknown[]): EnrolmentFinding[] {
 function voiceFindings(recordings: readonly (RecordingEmbedding | null)[]): EnrolmentFinding[] {
   const { recordingVoicedSecondsMin, voicedSecondsMin } = enrolmentLimits;
   const short = placesWhere(recordings, (recording) => (recording?.voicedSeconds ?? 0) < recordingVoicedSecondsMin);
-  const seconds = secondsOf(recordings);
+  const seconds = voicedSecondsOf(recordings);
   return [
     ...(short.length > 0
       ? [
@@ -124,6 +124,6 @@ function placesWhere<Item>(items: readonly Item[], holds: (item: Item) => boolea
   return items.flatMap((item, index) => (holds(item) ? [index] : []));
 }
 
-function secondsOf(recordings: readonly (RecordingEmbedding | null)[]): number {
+function voicedSecondsOf(recordings: readonly (RecordingEmbedding | null)[]): number {
   return recordings.reduce((sum, recording) => sum + (recording?.voicedSeconds ?? 0), 0);
 }

@@ -1,3 +1,4 @@
+import type { Graph } from '../inference/graph.ts';
 import { resample } from '../signal/resample.ts';
 import { windowSamples, type VoiceprintManifest } from '../models/manifest.ts';
 import { InputMaker } from '../signal/frames.ts';
@@ -5,15 +6,10 @@ import { windowsOf } from '../signal/windows.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 import { meanDirection } from './directions.ts';
 
-/** A graph that is open for inference: one input, one output. */
-export interface Graph {
-  run(input: Float32Array, shape: readonly number[]): Promise<Float32Array>;
-}
-
 /** A model of voiceprints that is open, with what is used of its manifest. */
 export interface EmbeddingModel {
   readonly manifest: Pick<VoiceprintManifest, 'input' | 'output' | 'limits'>;
-  readonly graph: Graph;
+  readonly graph: Pick<Graph, 'run'>;
 }
 
 /** One channel of a recording, with the frames of 10 ms that are voice. */

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { readContent } from '../store/audio-store.ts';
+import { readAudioContent } from '../store/audio-store.ts';
 import { performSeveral } from '../batches/perform-several.ts';
 import { AudioRefusal } from '../reasons.ts';
+import type { EmbeddedVoice } from '../scoring/embed-voice.ts';
 import type { VoiceModel } from './voice-model.ts';
 import { enrolmentLimits, enrolVoice, type EnrolmentFinding, type Voiceprint } from '../voiceprint/enrolment.ts';
 import type { RecordingEmbedding } from '../voiceprint/recording-embedding.ts';
@@ -15,16 +16,13 @@ import {
   type VoiceprintSubject,
 } from './voiceprint-store.ts';
 
-/** A voice as numbers, and how much of it they were made of. */
-export interface EmbeddedVoice {
-  readonly embedding: Float32Array;
-  readonly voiceSeconds: number;
-}
-
 /** Makes numbers of a voice in a process of its own; see scoring/scoring-pool.ts. */
 export interface VoiceEmbedder {
   /** @throws AudioRefusal */
-  embed(request: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice>;
+  embed(
+    request: { readonly file: string; readonly directory: string },
+    signal?: AbortSignal,
+  ): Promise<Pick<EmbeddedVoice, 'embedding' | 'voiceSeconds'>>;
 }
 
 /** What voices are enrolled and compared with. */
@@ -65,7 +63,7 @@ export async function enrolVoiceprint(
   const { voiceprint, findings } = enrolVoice(await embedEach(work, request.files), {
     agreementMin: model.agreementMin,
   });
-  if (voiceprint === null) throw refused(findings, request.files);
+  if (voiceprint === null) throw enrolmentRefused(findings, request.files);
   const { centroid, recordings, voicedSeconds: voiceSeconds, spread } = voiceprint;
   const stored = await storeVoiceprint(work, {
     owner,
@@ -90,7 +88,7 @@ function requireCount({ length }: readonly string[]): void {
 async function requireDifferentRecordings({ limits }: VoiceWork, files: readonly string[]): Promise<void> {
   const seen = new Map<string, string>();
   for (const file of files) {
-    const { sha256 } = await naming(file, () => readContent(file, limits));
+    const { sha256 } = await naming(file, () => readAudioContent(file, limits));
     const twin = seen.get(sha256);
     if (twin !== undefined) throw refusedFor(`${basename(file)} is the same recording as ${basename(twin)}.`);
     seen.set(sha256, file);
@@ -104,7 +102,7 @@ async function embedEach(
   const embedded: (RecordingEmbedding | null)[] = files.map(() => null);
   await performSeveral(files.entries(), limits.audioScorers, async ([at, file]) => {
     signal.throwIfAborted();
-    embedded[at] = await naming(file, () => embedVoice(pool, { file, directory: model.directory }, signal));
+    embedded[at] = await naming(file, () => embedForEnrolment(pool, { file, directory: model.directory }, signal));
   });
   return embedded;
 }
@@ -113,7 +111,7 @@ async function embedEach(
  * The numbers of a recording's voice, or null if there is none.
  * @throws AudioRefusal if it could not be opened
  */
-export async function embedVoice(
+export async function embedForEnrolment(
   pool: VoiceEmbedder,
   request: { file: string; directory: string },
   signal: AbortSignal,
@@ -138,7 +136,7 @@ async function naming<Result>(file: string, work: () => Promise<Result>): Promis
   }
 }
 
-function refused(findings: readonly EnrolmentFinding[], files: readonly string[]): ServiceError {
+function enrolmentRefused(findings: readonly EnrolmentFinding[], files: readonly string[]): ServiceError {
   const problems = findings.map(({ recordings, detail }) =>
     recordings.length === 0 ? detail : `${recordings.map((at) => basename(files[at]!)).join(', ')}: ${detail}`,
   );

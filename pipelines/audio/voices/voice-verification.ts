@@ -1,10 +1,9 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { readContent } from '../store/audio-store.ts';
-import { defaultSettings } from '../batches/batch-settings.ts';
+import { readAudioContent } from '../store/audio-store.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoringPool } from '../scoring/scoring-pool.ts';
-import type { ScoredRecording, Scores } from '../verification.ts';
-import { embedVoice, type VoiceEmbedder, type VoiceWork } from './voice-enrolment.ts';
+import { defaultSettings, type ScoredRecording, type Scores } from '../verification.ts';
+import { embedForEnrolment, type VoiceEmbedder, type VoiceWork } from './voice-enrolment.ts';
 import { judgeVoice, type AuthenticityAnswer, type IdentityAnswer, type VoiceJudgement } from './voice-judgement.ts';
 import { scoreIdentity } from '../voiceprint/identity-score.ts';
 import { openVoiceprint, readVoiceprint, recordVoiceVerification, type OpenedVoiceprint } from './voiceprint-store.ts';
@@ -49,7 +48,7 @@ export async function verifyVoice(
   const { subject } = await readVoiceprint(work.db, id);
   const voiceprint = await openVoiceprint(work, id);
   requireSameModel(work, id, voiceprint);
-  const { sha256 } = await readContent(file, work.limits).catch((error: unknown) => {
+  const { sha256 } = await readAudioContent(file, work.limits).catch((error: unknown) => {
     throw error instanceof AudioRefusal
       ? new ServiceError('recording_refused', {
           operation: 'verify voice',
@@ -103,7 +102,7 @@ async function answerIdentity(
   try {
     const { score, reason } = scoreIdentity(
       { centroid: embedding },
-      await embedVoice(pool, { file, directory: model.directory }, signal),
+      await embedForEnrolment(pool, { file, directory: model.directory }, signal),
       model.calibration,
     );
     return score === null ? { score, reason } : { score, reason: null };

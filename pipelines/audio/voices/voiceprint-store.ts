@@ -97,8 +97,8 @@ export function checkEnrolment(
   if (consent.at.getTime() > now.getTime() + clockDifferenceMsMax)
     throw consentRequired('The consent is dated in the future.');
   return {
-    owner: requireName('owner', owner),
-    subject: requireName('subject', subject),
+    owner: requireVoiceprintName('owner', owner),
+    subject: requireVoiceprintName('subject', subject),
     consent: { reference, at: consent.at, recordedBy },
   };
 }
@@ -109,7 +109,7 @@ export function checkEnrolment(
  */
 export async function requireNoVoiceprint(db: Queryable, { owner, subject }: VoiceprintSubject): Promise<void> {
   const row = await queryRow<{ publicId: string }>(db, sql('audio/find_voiceprint'), [owner, subject]);
-  if (row !== undefined) throw exists(row.publicId);
+  if (row !== undefined) throw voiceprintExists(row.publicId);
 }
 
 /**
@@ -148,7 +148,7 @@ export async function storeVoiceprint(
     );
     if (row === undefined) {
       await requireNoVoiceprint(client, voiceprint);
-      throw exists(subject); // deleted in this moment
+      throw voiceprintExists(subject); // deleted in this moment
     }
     await recordEvent(client, {
       voiceprintId: row.voiceprintId,
@@ -337,7 +337,7 @@ function isId(id: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 }
 
-function requireName(field: 'owner' | 'subject', text: string): string {
+function requireVoiceprintName(field: 'owner' | 'subject', text: string): string {
   const name = cleanText(text);
   if (name !== null && name.length <= voiceprintNameCharactersMax) return name;
   throw new ServiceError('usage_invalid', {
@@ -355,7 +355,7 @@ function consentRequired(problem: string): ServiceError {
   });
 }
 
-function exists(of: string): ServiceError {
+function voiceprintExists(of: string): ServiceError {
   return new ServiceError('voiceprint_exists', {
     operation: 'enrol voice',
     object: of,

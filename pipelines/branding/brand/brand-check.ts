@@ -1,6 +1,6 @@
 import type { BrandProfile } from '../brand-profile.ts';
 import type { Finding } from '../finding.ts';
-import type { Place } from '../letter-reading.ts';
+import type { LetterPlace } from '../letter-reading.ts';
 import {
   NEARNESS,
   nearProtectedName,
@@ -31,7 +31,7 @@ export const BRAND_CHECKS = {
 export function brandFinding(
   code: keyof typeof BRAND_CHECKS,
   severity: 'pass' | 'review',
-  place: Place | null = null,
+  place: LetterPlace | null = null,
 ): Finding {
   return { code, severity, message: BRAND_CHECKS[code][severity], place, excerpt: null };
 }

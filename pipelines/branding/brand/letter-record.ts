@@ -62,7 +62,7 @@ export function concludeLetter({ reading: outcome, text, more, ...facts }: Lette
       reading,
       formId: null,
       formFits: false,
-      reason: reasonOf(text.findings),
+      reason: reasonOfFindings(text.findings),
     };
   const { outcome: verdict, findings } = decideApproval({
     ...facts,
@@ -75,13 +75,13 @@ export function concludeLetter({ reading: outcome, text, more, ...facts }: Lette
     ruleVersion: letterRuleVersion,
     reading,
     fields: text.fields,
-    reason: reasonOf(findings),
+    reason: reasonOfFindings(findings),
   };
   if (form === null || !form.sameBytes)
     return {
       ...known,
       signedOn: text.signedOn,
-      endsOn: form === null ? endOf(text) : null,
+      endsOn: form === null ? firstEndDate(text) : null,
       coveredPhones: text.coveredPhones,
       formId: null,
       formFits: false,
@@ -102,14 +102,14 @@ export function concludeLetter({ reading: outcome, text, more, ...facts }: Lette
 }
 
 /** The first day on which the letter ends by its own words, by the earlier reading of an ambiguous one; null if it says none. */
-function endOf({ fields }: LetterTextDecision): string | null {
+function firstEndDate({ fields }: LetterTextDecision): string | null {
   const days = (fields?.endDates ?? []).flatMap(({ date, alternative }) =>
     alternative === null ? [date] : [date, alternative],
   );
   return days.sort()[0] ?? null;
 }
 
-function reasonOf(findings: readonly Finding[]): string {
+function reasonOfFindings(findings: readonly Finding[]): string {
   const decisive = [
     ...new Set(
       findings.filter(({ severity }) => severity === 'reject' || severity === 'review').map(({ code }) => code),

@@ -33,7 +33,7 @@ export interface SecondPerson {
 }
 
 /** A decision on what was handed in, and who may make it. */
-export interface Verdict extends SecondPerson {
+export interface PersonDecision extends SecondPerson {
   readonly approve: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function decideBrand({
   eyes,
   revision,
   ...options
-}: BrandActionOptions & Verdict & { revision?: number | undefined }): Promise<BrandState> {
+}: BrandActionOptions & PersonDecision & { revision?: number | undefined }): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
     if (brand.state === 'withdrawn')
       throw new ServiceError('brand_withdrawn', { operation: 'decide brand', object: brand.handle });
@@ -101,7 +101,11 @@ export async function withdrawBrand(options: BrandActionOptions): Promise<BrandS
  * Approves or rejects a letter that waits for a person. Who approves it vouches for every number that was requested with it.
  * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused`, `decided_by_requester`
  */
-export async function decideLetter({ approve, eyes, ...options }: LetterActionOptions & Verdict): Promise<LetterState> {
+export async function decideLetterByPerson({
+  approve,
+  eyes,
+  ...options
+}: LetterActionOptions & PersonDecision): Promise<LetterState> {
   return withLetter(options, async (client, letter, cause) => {
     if (approve) await client.query(sql('branding/authorize_requested_numbers'), [letter.letterId]);
     const state = await moveLetter(client, letter, { action: approve ? 'approve' : 'reject', at: new Date(), cause });
@@ -110,7 +114,7 @@ export async function decideLetter({ approve, eyes, ...options }: LetterActionOp
   });
 }
 
-/** Revokes a letter: its numbers leave the next night unless another letter names them. @throws ServiceError as {@link decideLetter} */
+/** Revokes a letter: its numbers leave the next night unless another letter names them. @throws ServiceError as {@link decideLetterByPerson} */
 export async function withdrawLetter(options: LetterActionOptions): Promise<LetterState> {
   return withLetter(options, (client, letter, cause) =>
     moveLetter(client, letter, { action: 'withdraw', at: new Date(), cause }),

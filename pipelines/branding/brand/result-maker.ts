@@ -31,7 +31,7 @@ export async function makeResult(
   const numbers = claims.rows.length === 0 ? null : await numbersResult(client, brandId, claims);
   return {
     schema: 'caller-trust/branding-result/1',
-    outcome: outcomeOf({
+    outcome: operationOutcomeOf({
       brand: brand.state,
       pending: brand.pendingRevision !== null && kind !== 'add_phone_number',
       letter: letter?.state ?? null,
@@ -48,7 +48,7 @@ export async function makeResult(
 }
 
 /** What the states of all resources amount to for the one who asked. */
-function outcomeOf({
+function operationOutcomeOf({
   brand,
   pending,
   letter,

@@ -20,7 +20,7 @@ export type BrandStep =
   | { readonly kind: 'revision'; readonly action: 'approve' | 'reject' };
 
 /** What a pending revision has come to. */
-type Verdict = 'waits' | 'review' | 'approve' | 'reject';
+type BrandVerdict = 'waits' | 'review' | 'approve' | 'reject';
 
 /**
  * The next step of a brand after something changed, or null if it stands where it belongs. Ask again after each step.
@@ -37,7 +37,7 @@ export function nextBrandStep(standing: BrandStanding): BrandStep | null {
   return null;
 }
 
-function verdictOn({ letter, needsDecision }: NonNullable<BrandStanding['pending']>, state: BrandState): Verdict {
+function verdictOn({ letter, needsDecision }: NonNullable<BrandStanding['pending']>, state: BrandState): BrandVerdict {
   if (letter === 'rejected' || letter === 'withdrawn') return 'reject';
   if (letter === 'submitted' || letter === 'in_review') return 'review';
   if (letter === null && !wasApproved(state)) return 'waits';
@@ -45,7 +45,7 @@ function verdictOn({ letter, needsDecision }: NonNullable<BrandStanding['pending
   return letter === 'expired' ? 'waits' : 'approve';
 }
 
-function stepOfPending(state: BrandState, verdict: Verdict): BrandStep | null {
+function stepOfPending(state: BrandState, verdict: BrandVerdict): BrandStep | null {
   if (wasApproved(state))
     return verdict === 'approve' || verdict === 'reject' ? { kind: 'revision', action: verdict } : null;
   if (verdict === 'waits') return null;

@@ -17,7 +17,7 @@ export interface Cause {
   readonly operationId: number | null;
 }
 
-interface StandingRow {
+interface NumberStandingRow {
   handle: string;
   state: BrandState;
   pendingRevision: number | null;
@@ -51,11 +51,11 @@ export async function settleBrand(
   return standing.state;
 }
 
-async function readStanding(client: Queryable, brandId: number, at: Date): Promise<StandingRow> {
-  return (await queryRow<StandingRow>(client, sql('branding/read_brand_standing'), [brandId, at]))!; // the caller holds its lock
+async function readStanding(client: Queryable, brandId: number, at: Date): Promise<NumberStandingRow> {
+  return (await queryRow<NumberStandingRow>(client, sql('branding/read_brand_standing'), [brandId, at]))!; // the caller holds its lock
 }
 
-function standingOf(row: StandingRow): BrandStanding {
+function standingOf(row: NumberStandingRow): BrandStanding {
   const pending =
     row.pendingRevision === null ? null : { letter: row.pendingLetter, needsDecision: row.needsDecision === true };
   return { state: row.state, pending, letterInForce: row.letterInForce };
@@ -63,7 +63,7 @@ function standingOf(row: StandingRow): BrandStanding {
 
 async function takeStep(
   client: Queryable,
-  { brandId, standing, step, cause }: { brandId: number; standing: StandingRow; step: BrandStep; cause: Cause },
+  { brandId, standing, step, cause }: { brandId: number; standing: NumberStandingRow; step: BrandStep; cause: Cause },
 ): Promise<void> {
   if (step.kind === 'brand')
     await moveBrand(

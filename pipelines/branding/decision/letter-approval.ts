@@ -1,15 +1,9 @@
 import type { Finding, LetterOutcome } from '../finding.ts';
-import { daysBetween } from '../letter/letter-dates.ts';
+import { dayOf, daysBetween } from '../letter/letter-dates.ts';
 import type { KnownForm } from '../form/issued-form.ts';
-import {
-  FORM_RULES,
-  formRuleLimits,
-  type ApprovalPolicy,
-  type FormRuleCase,
-  type FormRuleId,
-} from './letter-form-rules.ts';
-import type { LetterReading, PdfSignature, Place } from '../letter-reading.ts';
-import { letterRuleLimits, type LetterRule } from '../letter/letter-rules.ts';
+import { FORM_RULES, formRuleLimits, type ApprovalPolicy, type FormRuleId } from './letter-form-rules.ts';
+import type { LetterReading, PdfSignature, LetterPlace } from '../letter-reading.ts';
+import { findingsBy, letterRuleLimits } from '../letter/letter-rules.ts';
 import { compareNames, comparePeople } from '../names/name-match.ts';
 import { isWithin } from '../reading/pdf/page-geometry.ts';
 
@@ -93,14 +87,10 @@ export function waitsForProofOnly(findings: readonly KeptFinding[], policy: Appr
   return others.length === 0 && FORM_RULES.every(({ id }) => id === 'numbers_proven' || holds(id));
 }
 
+const { pass, report, orPass } = findingsBy(FORM_RULES);
+
 /** The finding on numbers that are all proven. */
-export const provenFinding: Finding = {
-  code: 'numbers_proven',
-  severity: 'pass',
-  message: FORM_RULES.find(({ id }) => id === 'numbers_proven')!.passed,
-  place: null,
-  excerpt: null,
-};
+export const provenFinding = pass('numbers_proven');
 
 function judgeForm(form: KnownForm, facts: ApprovalFacts): readonly Finding[] {
   const isSigned = facts.reading.signatures.length > 0; // where nothing is signed, nothing is said of the signature
@@ -108,40 +98,10 @@ function judgeForm(form: KnownForm, facts: ApprovalFacts): readonly Finding[] {
     ...judgeIssued(form, facts),
     ...judgeRequest(form, facts),
     ...judgeUnchanged(form, facts),
-    ...judgeSigned(facts),
-    ...(isSigned ? [...judgeTrust(facts), ...judgeSigner(form, facts), ...judgeTime(form, facts)] : []),
+    ...judgeFormSignatures(facts),
+    ...(isSigned ? [...judgeTrust(facts), ...judgeFormSigner(form, facts), ...judgeTime(form, facts)] : []),
     ...judgeProof(form, facts),
   ];
-}
-
-const rules = new Map<FormRuleId, LetterRule>(FORM_RULES.map((rule) => [rule.id, rule]));
-
-function pass(id: FormRuleId): Finding {
-  return { code: id, severity: 'pass', message: rules.get(id)!.passed, place: null, excerpt: null };
-}
-
-interface Seen {
-  readonly place?: Place | null;
-  readonly figures?: Readonly<Record<string, string | number>>;
-}
-
-function report<Id extends FormRuleId>(
-  id: Id,
-  name: FormRuleCase<Id>,
-  { place = null, figures = {} }: Seen = {},
-): Finding {
-  const { severity, message } = rules.get(id)!.cases[name]!; // the type knows the names of a rule's cases
-  return {
-    code: id,
-    severity,
-    message: message.replace(/\{(\w+)\}/g, (_, figure: string) => String(figures[figure])),
-    place,
-    excerpt: null,
-  };
-}
-
-function orPass(id: FormRuleId, findings: readonly Finding[]): readonly Finding[] {
-  return findings.length === 0 ? [pass(id)] : findings;
 }
 
 function judgeIssued(form: KnownForm, { request, submittedAt }: ApprovalFacts): readonly Finding[] {
@@ -149,7 +109,7 @@ function judgeIssued(form: KnownForm, { request, submittedAt }: ApprovalFacts): 
     ...(form.owner === request.owner ? [] : [report('form_issued', 'other_client')]),
     ...(form.brandId === null || form.brandId === request.brandId ? [] : [report('form_issued', 'other_brand')]),
     ...(submittedAt > form.validUntil
-      ? [report('form_issued', 'out_of_date', { figures: { until: dayOf(form.validUntil) } })]
+      ? [report('form_issued', 'out_of_date', null, { until: dayOf(form.validUntil) })]
       : []),
     ...(form.decidedAgainst ? [report('form_issued', 'decided_against')] : []),
   ]);
@@ -168,8 +128,8 @@ function judgeRequest({ content }: KnownForm, { request }: ApprovalFacts): reado
     ...(sameNames ? [] : [report('form_fits_request', 'other_names')]),
     ...(missing === 0
       ? []
-      : [report('form_fits_request', 'missing_numbers', { figures: { missing, requested: requested.size } })]),
-    ...(more === 0 ? [] : [report('form_fits_request', 'more_numbers', { figures: { more } })]),
+      : [report('form_fits_request', 'missing_numbers', null, { missing, requested: requested.size })]),
+    ...(more === 0 ? [] : [report('form_fits_request', 'more_numbers', null, { more })]),
   ]);
 }
 
@@ -191,32 +151,34 @@ function judgeUnchanged(
   return orPass('form_unchanged', [
     ...(changes.length === 0
       ? []
-      : [report('form_unchanged', 'changed', { figures: { changes: changes.slice(0, changesShownMax).join('; ') } })]),
-    ...(elsewhere === undefined ? [] : [report('form_unchanged', 'drawn_elsewhere', { place: placeOf(elsewhere) })]),
+      : [report('form_unchanged', 'changed', null, { changes: changes.slice(0, changesShownMax).join('; ') })]),
+    ...(elsewhere === undefined
+      ? []
+      : [report('form_unchanged', 'drawn_elsewhere', { place: signaturePlaceOf(elsewhere) })]),
   ]);
 }
 
 /** A signature without a place on a page draws nothing; any other one draws inside of its rectangle only. */
-function isInPlace({ page, box }: PdfSignature, reserved: Place): boolean {
+function isInPlace({ page, box }: PdfSignature, reserved: LetterPlace): boolean {
   if (page === null) return true;
   return page === reserved.page && box !== null && isWithin(box, reserved.box!);
 }
 
-function placeOf({ page, box }: PdfSignature): Place | null {
+function signaturePlaceOf({ page, box }: PdfSignature): LetterPlace | null {
   return page === null ? null : { page, line: 0, box };
 }
 
-function judgeSigned({ reading: { signatures, revisions } }: ApprovalFacts): readonly Finding[] {
+function judgeFormSignatures({ reading: { signatures, revisions } }: ApprovalFacts): readonly Finding[] {
   if (signatures.length === 0)
     return [report('form_signed', revisions.length > 1 ? 'missing_beside_changes' : 'missing')];
   return orPass(
     'form_signed',
     signatures.flatMap((signature) => {
       if (signature.signatureValid && !signature.digestMatches)
-        return [report('form_signed', 'altered', { place: placeOf(signature) })];
+        return [report('form_signed', 'altered', { place: signaturePlaceOf(signature) })];
       return signature.signatureValid && signature.digestMatches
         ? []
-        : [report('form_signed', 'unverified', { place: placeOf(signature) })];
+        : [report('form_signed', 'unverified', { place: signaturePlaceOf(signature) })];
     }),
   );
 }
@@ -228,12 +190,15 @@ function judgeTrust({ reading: { signatures }, policy }: ApprovalFacts): readonl
   return [report('form_signature_trusted', chains.has('unchecked') ? 'no_roots' : 'untrusted')];
 }
 
-function judgeSigner({ content }: KnownForm, { reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
+function judgeFormSigner(
+  { content }: KnownForm,
+  { reading: { signatures }, policy }: ApprovalFacts,
+): readonly Finding[] {
   return orPass(
     'form_signer_fits',
     signatures.flatMap((signature) => {
       const { signerName: name, signerOrganization: company } = signature;
-      const place = placeOf(signature);
+      const place = signaturePlaceOf(signature);
       if (name === null || comparePeople(name, content.signerName) !== 'same')
         return [report('form_signer_fits', 'another_person', { place })];
       if (company === null)
@@ -254,15 +219,13 @@ function judgeTime(
   return orPass(
     'form_signed_in_time',
     signatures.flatMap((signature) => {
-      const place = placeOf(signature);
+      const place = signaturePlaceOf(signature);
       if (signature.signedAt === null) return [report('form_signed_in_time', 'no_time', { place })];
       const at = Date.parse(signature.signedAt);
       const days = daysBetween(signature.signedAt.slice(0, 10), dayOf(submittedAt));
       if (at < issuedAt.getTime() - slackMs) return [report('form_signed_in_time', 'before_issue', { place })];
       if (at > submittedAt.getTime() + slackMs) return [report('form_signed_in_time', 'future', { place })];
-      return days > letterRuleLimits.ageDaysMax
-        ? [report('form_signed_in_time', 'too_old', { place, figures: { days } })]
-        : [];
+      return days > letterRuleLimits.ageDaysMax ? [report('form_signed_in_time', 'too_old', { place }, { days })] : [];
     }),
   );
 }
@@ -275,7 +238,7 @@ function judgeProof({ content: { phones } }: KnownForm, { provenPhones, policy }
   return [
     missing === 0
       ? pass('numbers_proven')
-      : report('numbers_proven', 'unproven', { figures: { missing, requested: phones.length } }),
+      : report('numbers_proven', 'unproven', null, { missing, requested: phones.length }),
   ];
 }
 
@@ -287,8 +250,4 @@ export function formSignedOn({ signatures }: Pick<LetterReading, 'signatures'>):
       .sort()
       .at(-1) ?? null
   );
-}
-
-function dayOf(instant: Date): string {
-  return instant.toISOString().slice(0, 10);
 }

@@ -198,10 +198,3 @@ export const FORM_RULES = [
 
 /** Id of a rule of issued forms. */
 export type FormRuleId = (typeof FORM_RULES)[number]['id'];
-
-/** Names of the cases of a rule. */
-export type FormRuleCase<Id extends FormRuleId> = keyof Extract<
-  (typeof FORM_RULES)[number],
-  { readonly id: Id }
->['cases'] &
-  string;

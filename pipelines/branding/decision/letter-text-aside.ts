@@ -18,7 +18,7 @@ export const textDecisionLimits = {
  * @throws ServiceError `interrupted` when the signal fires, `internal` if the thread fails or takes too long
  */
 export async function decideLetterTextAside(facts: LetterTextFacts, signal?: AbortSignal): Promise<LetterTextDecision> {
-  if (isShort(facts)) return decideLetterText(facts);
+  if (isShortLetter(facts)) return decideLetterText(facts);
   const thread = new Worker(threadPath, {
     workerData: facts,
     env: {},
@@ -31,9 +31,9 @@ export async function decideLetterTextAside(facts: LetterTextFacts, signal?: Abo
   try {
     return await new Promise<LetterTextDecision>((resolve, reject) => {
       thread.once('message', resolve);
-      thread.once('error', (cause) => reject(failed(cause)));
+      thread.once('error', (cause) => reject(decisionFailed(cause)));
       thread.once('exit', () =>
-        reject(signal?.aborted ? new ServiceError('interrupted', { operation: 'decide letter' }) : failed()),
+        reject(signal?.aborted ? new ServiceError('interrupted', { operation: 'decide letter' }) : decisionFailed()),
       );
       if (signal?.aborted) abort();
     });
@@ -44,7 +44,7 @@ export async function decideLetterTextAside(facts: LetterTextFacts, signal?: Abo
   }
 }
 
-function isShort({ reading, requestedPhones, csvPhones }: LetterTextFacts): boolean {
+function isShortLetter({ reading, requestedPhones, csvPhones }: LetterTextFacts): boolean {
   if (reading.kind === 'refused') return true;
   const { pages, embeddedCsv } = reading.reading;
   const characters = pages.reduce(
@@ -67,7 +67,7 @@ const threadPath = fileURLToPath(
   ),
 );
 
-function failed(cause?: unknown): ServiceError {
+function decisionFailed(cause?: unknown): ServiceError {
   return new ServiceError('internal', {
     operation: 'decide letter',
     problem: 'The thread that decides the text of a letter failed, or took too long.',

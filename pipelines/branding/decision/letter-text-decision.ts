@@ -1,6 +1,7 @@
 import type { BrandProfile } from '../brand-profile.ts';
 import type { Finding } from '../finding.ts';
-import { decideLetter, refusalFinding } from '../letter/letter-decision.ts';
+import { dayOf } from '../letter/letter-dates.ts';
+import { decideLetterByRules, refusalFinding } from '../letter/letter-decision.ts';
 import { extractFields, type LetterFields } from '../letter/letter-fields.ts';
 import { findFormCodes } from '../form/issued-form.ts';
 import type { LetterReadingOutcome } from '../letter-reading.ts';
@@ -50,7 +51,7 @@ export function decideLetterText({
   const names = [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null);
   const fields = extractFields(reading, { country: brand.country, names });
   const latestDay = dayOf(new Date(submittedAt.getTime() + mostAdvancedZoneMs));
-  const decision = decideLetter({
+  const decision = decideLetterByRules({
     submittedOn: dayOf(submittedAt),
     latestDay,
     brand,
@@ -71,7 +72,3 @@ export function decideLetterText({
 
 /** Kiribati's Line Islands are 14 hours ahead of UTC. */
 const mostAdvancedZoneMs = 14 * 3_600_000;
-
-function dayOf(instant: Date): string {
-  return instant.toISOString().slice(0, 10);
-}

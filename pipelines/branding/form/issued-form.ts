@@ -1,6 +1,6 @@
 import type { FormLanguage } from './letter-form-texts.ts';
 import type { FormContent } from './letter-form-pdf.ts';
-import type { Place, LetterReading } from '../letter-reading.ts';
+import type { LetterPlace, LetterReading } from '../letter-reading.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
 /** A form as it was issued, without its bytes. */
@@ -13,7 +13,7 @@ export interface IssuedForm {
   readonly formVersion: string;
   readonly language: FormLanguage;
   readonly content: FormContent;
-  readonly signaturePlace: Place;
+  readonly signaturePlace: LetterPlace;
   readonly issuedAt: Date;
   readonly validUntil: Date;
 }

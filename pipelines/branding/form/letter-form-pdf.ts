@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import PDFDocument from 'pdfkit';
 import { ServiceError } from '../../../runtime/errors.ts';
-import type { Place } from '../letter-reading.ts';
+import { dayOf } from '../letter/letter-dates.ts';
+import type { LetterPlace } from '../letter-reading.ts';
 import { FORM_TEXTS, type FormLanguage, type FormTexts } from './letter-form-texts.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
@@ -36,7 +37,7 @@ export interface FormIssue {
 export interface RenderedForm {
   readonly bytes: Uint8Array;
   /** The rectangle that the signature's appearance must stay in. */
-  readonly signaturePlace: Place;
+  readonly signaturePlace: LetterPlace;
 }
 
 /** Name of the form's one field. */
@@ -200,7 +201,7 @@ function row(doc: PDFKit.PDFDocument, label: string, value: string): void {
 }
 
 /** An empty signature field (ISO 32000-1 section 12.7.4.5) at the bottom of the last page, and the box that is drawn around it. */
-function addSignatureField(doc: PDFKit.PDFDocument, texts: FormTexts): Place {
+function addSignatureField(doc: PDFKit.PDFDocument, texts: FormTexts): LetterPlace {
   const top = () => doc.page.height - signatureBottom - signatureBox.height;
   if (doc.y + 2 * sizes.text > top()) doc.addPage();
   const { width, height } = doc.page;
@@ -256,10 +257,6 @@ function writeFooters(doc: PDFKit.PDFDocument, { texts, issue }: Omit<Body, 'con
 /** A code as it is printed: groups of four. */
 export function writeCode(code: string): string {
   return code.match(/.{1,4}/g)!.join('-');
-}
-
-function dayOf(instant: Date): string {
-  return instant.toISOString().slice(0, 10);
 }
 
 function fill(text: string, values: Readonly<Record<string, string>>): string {

@@ -1,4 +1,4 @@
-import type { Box, LetterReading, PageMark, Place } from '../letter-reading.ts';
+import type { Box, LetterReading, PageMark, LetterPlace } from '../letter-reading.ts';
 import type { FoundPhone } from './letter-numbers.ts';
 import type { FoundSignature } from './letter-signer.ts';
 import { foundIn, type LetterText, type TextLine } from './letter-text.ts';
@@ -10,7 +10,7 @@ export type AdditionKind =
 /** One such thing. The line is that on which it lies, or 0. */
 export interface FoundAddition {
   readonly kind: AdditionKind;
-  readonly place: Place;
+  readonly place: LetterPlace;
   readonly excerpt: string | null;
 }
 

@@ -148,6 +148,11 @@ function calendarDay(fullYear: number, monthNumber: number, dayNumber: number): 
 
 const dayMilliseconds = 86_400_000;
 
+/** The day of an instant, UTC. */
+export function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
+}
+
 /** Whole days from one day to another; negative if the second is earlier. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMilliseconds);

@@ -7,26 +7,19 @@ import {
   type LetterReading,
   type LetterRefusalCode,
   type PdfSignature,
-  type Place,
+  type LetterPlace,
 } from '../letter-reading.ts';
-import {
-  LETTER_RULES,
-  letterRuleLimits,
-  letterRuleVersion,
-  type LetterRule,
-  type LetterRuleCase,
-  type LetterRuleId,
-} from './letter-rules.ts';
+import { LETTER_RULES, findingsBy, letterRuleLimits, letterRuleVersion, type FindingSource } from './letter-rules.ts';
 import { hasTitleWord } from './letter-labels.ts';
 import { isVerified } from './letter-signer.ts';
-import { foldSameLength, foundIn, lineIndexAt, textOf, type LetterText } from './letter-text.ts';
+import { foldSameLength, foundIn, lineIndexAt, letterTextOf, type LetterText } from './letter-text.ts';
 import {
   compareNames,
   comparePeople,
   findName,
   looksLikePerson,
   namesCompany,
-  wordsOf,
+  wordsInText,
   type NameComparison,
   type NameInText,
   type TextWord,
@@ -72,7 +65,7 @@ export interface LetterDecision {
 }
 
 /** Applies the rules of free text to a letter. What becomes of it is decided in letter-approval.ts. */
-export function decideLetter(input: LetterDecisionInput): LetterDecision {
+export function decideLetterByRules(input: LetterDecisionInput): LetterDecision {
   const case_ = openCase(input);
   const findings = [
     ...judgeReadable(case_),
@@ -84,12 +77,12 @@ export function decideLetter(input: LetterDecisionInput): LetterDecision {
     ...judgeBrand(case_),
     ...judgeLegalName(case_),
     ...judgeAddress(case_),
-    ...judgeSigner(case_),
+    ...judgeLetterSigner(case_),
     ...judgeTitle(case_),
-    ...judgeSigned(case_),
+    ...judgeSignaturePresent(case_),
     ...judgePdfSignature(case_),
     ...judgeDate(case_),
-    ...judgeNumbers(case_),
+    ...judgeCoveredNumbers(case_),
     ...judgeCsvNeeded(case_),
     ...judgeCsv(case_),
     ...judgeOtherBrands(case_),
@@ -124,7 +117,7 @@ interface LetterCase extends LetterDecisionInput {
 
 function openCase(input: LetterDecisionInput): LetterCase {
   const { reading, fields, csvPhones } = input;
-  const letter = textOf(reading);
+  const letter = letterTextOf(reading);
   const scanned = reading.pages.some(({ source }) => source === 'ocr');
   const unsure =
     fields.lines === 0 ||
@@ -136,7 +129,7 @@ function openCase(input: LetterDecisionInput): LetterCase {
   return {
     ...input,
     letter,
-    words: wordsOf(letter.text),
+    words: wordsInText(letter.text),
     scanned,
     unsure,
     mayBeUnread: scanned || unsure,
@@ -145,40 +138,7 @@ function openCase(input: LetterDecisionInput): LetterCase {
   };
 }
 
-const rules = new Map<LetterRuleId, LetterRule>(LETTER_RULES.map((rule) => [rule.id, rule]));
-
-interface Seen {
-  readonly place: Place | null;
-  readonly excerpt: string | null;
-}
-
-const nowhere: Seen = { place: null, excerpt: null };
-
-function pass(id: LetterRuleId, seen: Seen | null = null): Finding {
-  return {
-    code: id,
-    severity: 'pass',
-    message: rules.get(id)!.passed,
-    place: seen?.place ?? null,
-    excerpt: seen?.excerpt ?? null,
-  };
-}
-
-function report<Id extends LetterRuleId>(
-  id: Id,
-  name: LetterRuleCase<Id>,
-  seen: Seen | null = nowhere,
-  figures: Readonly<Record<string, string | number>> = {},
-): Finding {
-  const { severity, message } = rules.get(id)!.cases[name]!; // the type knows the names of a rule's cases
-  const text = message.replace(/\{(\w+)\}/g, (_, figure: string) => String(figures[figure]));
-  return { code: id, severity, message: text, place: seen?.place ?? null, excerpt: seen?.excerpt ?? null };
-}
-
-/** The findings, or a pass if there are none. */
-function orPass(id: LetterRuleId, findings: readonly Finding[], seen: Seen | null = null): readonly Finding[] {
-  return findings.length === 0 ? [pass(id, seen)] : findings;
-}
+const { pass, report, orPass } = findingsBy(LETTER_RULES);
 
 function judgeReadable({ fields, reading, letter }: LetterCase): readonly Finding[] {
   if (fields.lines === 0)
@@ -204,7 +164,7 @@ function decisiveFields({
   signingDate,
   legalName,
   brandNames,
-}: LetterFields): readonly { place: Place; excerpt: string }[] {
+}: LetterFields): readonly { place: LetterPlace; excerpt: string }[] {
   const fields = [signerName, signerTitle, signingDate, legalName, ...brandNames].filter((field) => field !== null);
   return [...new Map(fields.map((field) => [`${field.place.page}:${field.place.line}`, field])).values()];
 }
@@ -212,7 +172,7 @@ function decisiveFields({
 function judgeVisible({ reading, letter }: LetterCase): readonly Finding[] {
   const covered = reading.pages
     .filter(({ source, lines }) => source === 'text' && lines.length > 0)
-    .flatMap(({ page, marks }): Place[] => {
+    .flatMap(({ page, marks }): LetterPlace[] => {
       const picture = marks.find(
         ({ kind, box }) => kind === 'image' && box.width * box.height > letterRuleLimits.pictureAreaMax,
       );
@@ -290,7 +250,7 @@ const pronoun = /^(?:I|We|Hereby|The Undersigned|Ich|Wir|Hiermit|Je|Nous|Yo|Noso
 
 /** True if the words before "authorizes" name a company, and none of the brand's names. */
 function isAnotherCompany(authorizer: string, names: readonly string[]): boolean {
-  const words = wordsOf(authorizer);
+  const words = wordsInText(authorizer);
   if (names.some((name) => findName(authorizer, words, name, { near: true }) !== null)) return false;
   return namesCompany(authorizer) || (subjectOnly.test(authorizer) && !pronoun.test(authorizer));
 }
@@ -311,7 +271,7 @@ function judgePurpose({
   return [purpose === null ? report('purpose_branding', 'unclear') : pass('purpose_branding', purpose)];
 }
 
-interface NameSeen extends Seen {
+interface NameSeen extends FindingSource {
   readonly kind: NameInText['kind'];
 }
 
@@ -325,7 +285,7 @@ function findAnyName({ letter, words, scanned }: LetterCase, names: readonly str
   return found.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))[0] ?? null;
 }
 
-function seenAt(letter: LetterText, offset: number): Seen {
+function seenAt(letter: LetterText, offset: number): FindingSource {
   const line = letter.lines[lineIndexAt(letter, offset)]!;
   return foundIn(line, line.text);
 }
@@ -423,7 +383,7 @@ function judgeAddress({ fields: { address } }: LetterCase): readonly Finding[] {
   return [address === null ? report('address_given', 'missing') : pass('address_given', address)];
 }
 
-function judgeSigner({ fields: { signerName, possibleSignerName, signature } }: LetterCase): readonly Finding[] {
+function judgeLetterSigner({ fields: { signerName, possibleSignerName, signature } }: LetterCase): readonly Finding[] {
   if (signerName !== null)
     return [
       looksLikePerson(signerName.value)
@@ -448,7 +408,7 @@ function judgeTitle({ fields: { signerTitle, possibleSignerTitle } }: LetterCase
   ];
 }
 
-function judgeSigned({ fields: { signature, signerName } }: LetterCase): readonly Finding[] {
+function judgeSignaturePresent({ fields: { signature, signerName } }: LetterCase): readonly Finding[] {
   if (signature.kind === 'none') return [report('letter_signed', 'missing', signature)];
   if (signature.kind === 'undetermined') return [report('letter_signed', 'undetermined', signature)];
   const fits =
@@ -465,7 +425,7 @@ function judgePdfSignature({
 }: LetterCase): readonly Finding[] {
   const findings = signatures.flatMap((signature) => {
     const seen = placeOfSignature(signature);
-    const problem = problemOf(signature);
+    const problem = signatureProblem(signature);
     if (problem === 'changed')
       return [
         report('pdf_signature_valid', problem, {
@@ -496,7 +456,7 @@ function judgePdfSignature({
 }
 
 /** Where a signature stands, and whose time it has. */
-function placeOfSignature({ page, box, signedAt, timeStamp }: PdfSignature): Seen {
+function placeOfSignature({ page, box, signedAt, timeStamp }: PdfSignature): FindingSource {
   const stamp =
     timeStamp === null
       ? null
@@ -513,7 +473,7 @@ const chainWords = {
 } as const;
 
 /** What is wrong with a signature itself; what is wrong with its chain is told by `chain`. */
-function problemOf({
+function signatureProblem({
   digestMatches,
   signatureValid,
   coverage,
@@ -601,7 +561,7 @@ function endingsOf(phones: readonly string[]): string {
   return phones.length > endingsMax ? `${shown} and ${phones.length - endingsMax} more` : shown;
 }
 
-function judgeNumbers({ requestedPhones, fields, covered, letter }: LetterCase): readonly Finding[] {
+function judgeCoveredNumbers({ requestedPhones, fields, covered, letter }: LetterCase): readonly Finding[] {
   const ranges = fields.refusedRanges.map((place) =>
     report('numbers_authorized', 'range_unclear', { place, excerpt: null }),
   );
@@ -656,7 +616,7 @@ const readAsDigits: Readonly<Record<string, string>> = {
 };
 
 /** The line that has the last seven digits of one of some numbers but one, with letters that OCR takes for digits: where a person looks first. */
-function resemblingLine({ lines }: LetterText, phones: readonly string[]): Seen | null {
+function resemblingLine({ lines }: LetterText, phones: readonly string[]): FindingSource | null {
   const endings = phones.slice(0, resemblingMax).map((phone) => phone.slice(-comparedDigits));
   const line = lines.find(({ folded }) => {
     if (!/\d{2}/.test(folded)) return false;
@@ -682,7 +642,7 @@ function judgeCsvNeeded({ requestedPhones, csv, fields }: LetterCase): readonly 
   const inLetter = fields.phones.filter(({ source }) => source !== 'csv');
   const findings = [
     ...(requested > letterRuleLimits.numbersWithoutCsvMax && csv === null
-      ? [report('csv_for_many', 'missing', nowhere, { requested })]
+      ? [report('csv_for_many', 'missing', null, { requested })]
       : []),
     ...(inLetter.length > letterRuleLimits.listedNumbersMax
       ? [
@@ -740,7 +700,7 @@ function judgeOtherBrands({ requestedPhones, phonesOfOtherBrands }: LetterCase):
   const taken = phonesOfOtherBrands.length;
   if (taken === 0) return [pass('numbers_of_one_brand')];
   return [
-    report('numbers_of_one_brand', 'taken', nowhere, {
+    report('numbers_of_one_brand', 'taken', null, {
       taken,
       requested: requestedPhones.length,
       endings: endingsOf(phonesOfOtherBrands),

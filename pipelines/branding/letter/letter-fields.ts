@@ -3,10 +3,10 @@ import { findNumbers, type FoundAttachment, type FoundPhone } from './letter-num
 import { labelsOf, type LabelledValue } from './letter-labels.ts';
 import { findDates } from './letter-dates.ts';
 import { brandsOf, companiesOf, type FoundName } from './letter-names.ts';
-import type { LetterReading, Place } from '../letter-reading.ts';
+import type { LetterReading, LetterPlace } from '../letter-reading.ts';
 import { datesOf, endDatesOf, type FoundDate } from './letter-signing-date.ts';
 import { findSignature, findSigner, signaturePlaces, type FoundSignature } from './letter-signer.ts';
-import { foundIn, textOf, type FoundText, type LetterText } from './letter-text.ts';
+import { foundIn, letterTextOf, type FoundText, type LetterText } from './letter-text.ts';
 import { otherProviderOf, sentencesOf, type FoundSentence } from './letter-sentences.ts';
 import { wordingOf, type AuthorizingWords } from './letter-wording.ts';
 
@@ -45,7 +45,7 @@ export interface LetterFields extends AuthorizingWords {
   readonly phones: readonly FoundPhone[];
   /** On the letter, but not listed for branding. */
   readonly otherPhones: readonly FoundPhone[];
-  readonly refusedRanges: readonly Place[];
+  readonly refusedRanges: readonly LetterPlace[];
   readonly attachment: FoundAttachment;
   readonly lines: number;
   /** Least mean confidence of a page that OCR read, 0 to 100, weighted by characters; null if all text is the PDF's own. */
@@ -64,7 +64,7 @@ export interface LetterHints {
 
 /** Finds the fields of a letter. Never throws; time grows with the length of the text, which is limited. */
 export function extractFields(reading: LetterReading, hints: LetterHints): LetterFields {
-  const letter = textOf(reading);
+  const letter = letterTextOf(reading);
   const dates = findDates(letter.text, hints.country);
   const labels = labelsOf(letter, hints.country);
   const places = signaturePlaces(letter, labels);

@@ -59,7 +59,7 @@ const labelWords: Readonly<Record<LabelKind, string>> = {
 const fill = /[_.\u2026\u00b7\u2022-]{2,}|_/g;
 
 /** Text between two gaps of a line: a column, if the line crosses some. */
-interface Cell {
+interface LabelCell {
   readonly lineIndex: number;
   readonly text: string;
   readonly folded: string;
@@ -124,13 +124,13 @@ function kindOf(match: RegExpExecArray | null): LabelKind | null {
 
 interface InsideLabel {
   readonly kind: LabelKind;
-  readonly cell: Cell;
+  readonly cell: LabelCell;
   readonly value: string;
   readonly start: number;
 }
 
 /** Labels with a colon or a fill in a cell: each has the text up to the next. */
-function insideCell(cell: Cell, inside: RegExp): readonly InsideLabel[] {
+function insideCell(cell: LabelCell, inside: RegExp): readonly InsideLabel[] {
   const matches = [...cell.folded.matchAll(inside)];
   return matches.map((match, at) => {
     const from = match.index + match[0].length;
@@ -155,8 +155,8 @@ function withoutFill(text: string): string {
 
 /** The cells of a letter and who stands over, under and beside whom. */
 class CellGrid {
-  readonly cells: readonly Cell[];
-  private readonly byLine: readonly (readonly Cell[])[];
+  readonly cells: readonly LabelCell[];
+  private readonly byLine: readonly (readonly LabelCell[])[];
   private readonly letter: LetterText;
   private readonly alone: RegExp;
 
@@ -172,14 +172,14 @@ class CellGrid {
     const label = { lineIndex: cell.lineIndex, box: cell.box };
     if (value !== '') return { kind, value, lineIndex: cell.lineIndex, start, label };
     const beside = this.beside(cell);
-    if (beside !== null && isPlausible(kind, withoutFill(beside.text), country)) return valueOf(kind, beside, label);
+    if (beside !== null && isPlausible(kind, withoutFill(beside.text), country)) return labelValue(kind, beside, label);
     const under = kind === 'signature' || kind === 'other' ? null : this.vertically(cell, 1);
-    if (under !== null && isPlausible(kind, withoutFill(under.text), country)) return valueOf(kind, under, label);
+    if (under !== null && isPlausible(kind, withoutFill(under.text), country)) return labelValue(kind, under, label);
     return { kind, value: '', lineIndex: cell.lineIndex, start: cell.start, label };
   }
 
   /** Labels that fill their cell: forms print all of them beside, over or under their values. */
-  readAlone(labels: readonly { kind: LabelKind; cell: Cell }[], country: string): readonly LabelledValue[] {
+  readAlone(labels: readonly { kind: LabelKind; cell: LabelCell }[], country: string): readonly LabelledValue[] {
     const around = labels.map(({ kind, cell }) => ({
       kind,
       cell,
@@ -201,12 +201,12 @@ class CellGrid {
         ) ?? null;
       return value === null
         ? { kind: each.kind, value: '', lineIndex: each.cell.lineIndex, start: each.cell.start, label }
-        : valueOf(each.kind, value, label);
+        : labelValue(each.kind, value, label);
     });
   }
 
   /** The next cell to the right, in the same line or in another line of the same height. */
-  private beside(cell: Cell): Cell | null {
+  private beside(cell: LabelCell): LabelCell | null {
     const next = this.around(cell)
       .filter((other) => isRightOf(other, cell))
       .sort((a, b) => a.box.left - b.box.left || a.start - b.start)[0];
@@ -214,7 +214,7 @@ class CellGrid {
   }
 
   /** The nearest cell over (-1) or under (1) that is no fill; null if it is a label. */
-  private vertically(cell: Cell, direction: 1 | -1): Cell | null {
+  private vertically(cell: LabelCell, direction: 1 | -1): LabelCell | null {
     const column = this.around(cell).filter(
       (other) => !isFill(other) && overlap(other.box, cell.box) && isBeyond(other, cell, direction),
     );
@@ -223,7 +223,7 @@ class CellGrid {
   }
 
   /** The cells of the lines nearby in reading order, on the same page; columns may part what stands side by side. */
-  private around(cell: Cell): readonly Cell[] {
+  private around(cell: LabelCell): readonly LabelCell[] {
     const from = Math.max(0, cell.lineIndex - linesAround);
     return this.byLine
       .slice(from, cell.lineIndex + linesAround + 1)
@@ -231,11 +231,11 @@ class CellGrid {
       .filter((other) => this.onSamePage(other, cell));
   }
 
-  private isLabel(cell: Cell): boolean {
+  private isLabel(cell: LabelCell): boolean {
     return this.alone.test(cell.folded) || /^[a-z /'()]{2,40}:/.test(cell.folded);
   }
 
-  private onSamePage(a: Cell, b: Cell): boolean {
+  private onSamePage(a: LabelCell, b: LabelCell): boolean {
     return this.letter.lines[a.lineIndex]!.page === this.letter.lines[b.lineIndex]!.page;
   }
 }
@@ -246,12 +246,12 @@ const linesAround = 10;
 const sides = ['beside', 'under', 'over'] as const;
 type Side = (typeof sides)[number];
 
-function valueOf(kind: LabelKind, cell: Cell, label: LabelledValue['label']): LabelledValue {
+function labelValue(kind: LabelKind, cell: LabelCell, label: LabelledValue['label']): LabelledValue {
   const value = withoutFill(cell.text);
   return { kind, value, lineIndex: cell.lineIndex, start: cell.start + Math.max(0, cell.text.indexOf(value)), label };
 }
 
-function cellsOf(line: TextLine, lineIndex: number): readonly Cell[] {
+function cellsOf(line: TextLine, lineIndex: number): readonly LabelCell[] {
   return [...line.text.matchAll(/[^ |]+(?: [^ |]+)*/g)].map((match) => {
     const length = Math.max(1, line.text.length);
     const box = {
@@ -269,13 +269,13 @@ function cellsOf(line: TextLine, lineIndex: number): readonly Cell[] {
   });
 }
 
-const isFill = (cell: Cell): boolean => /^[\W_]*$/.test(cell.folded) && !/\p{L}/u.test(cell.text);
+const isFill = (cell: LabelCell): boolean => /^[\W_]*$/.test(cell.folded) && !/\p{L}/u.test(cell.text);
 
 function overlap(a: Box, b: Box): boolean {
   return a.left < b.left + b.width && b.left < a.left + a.width;
 }
 
-function isRightOf(other: Cell, cell: Cell): boolean {
+function isRightOf(other: LabelCell, cell: LabelCell): boolean {
   if (other.lineIndex === cell.lineIndex) return other.start > cell.start;
   const middle = other.box.top + other.box.height / 2;
   return (
@@ -284,7 +284,7 @@ function isRightOf(other: Cell, cell: Cell): boolean {
 }
 
 /** In the given direction, and at most four line heights away. */
-function isBeyond(other: Cell, cell: Cell, direction: 1 | -1): boolean {
+function isBeyond(other: LabelCell, cell: LabelCell, direction: 1 | -1): boolean {
   const distance = (other.box.top - cell.box.top) * direction;
   return distance > 0 && distance <= Math.max(cell.box.height * 6, 0.08);
 }

@@ -1,7 +1,7 @@
 import { findPhones, isPhoneRefusal, judgePhone, type PhoneInText } from '../../phone/phone-number.ts';
 import type { DateInText } from './letter-dates.ts';
-import type { LetterReading, Place } from '../letter-reading.ts';
-import { lineIndexAt, placeOf, type LetterText, type TextLine } from './letter-text.ts';
+import type { LetterReading, LetterPlace } from '../letter-reading.ts';
+import { lineIndexAt, placeOfLine, type LetterText, type TextLine } from './letter-text.ts';
 
 /** A number that the letter lists for branding. */
 export interface FoundPhone {
@@ -9,7 +9,7 @@ export interface FoundPhone {
   readonly phone: string;
   readonly source: 'text' | 'range' | 'csv';
   /** Null for a number of the embedded CSV. */
-  readonly place: Place | null;
+  readonly place: LetterPlace | null;
 }
 
 /** What the letter says of a list that comes with it: "see the attached list from +1... to +1..., 120 numbers". */
@@ -18,7 +18,7 @@ export interface FoundAttachment {
   readonly first: string | null;
   readonly last: string | null;
   readonly count: number | null;
-  readonly place: Place | null;
+  readonly place: LetterPlace | null;
 }
 
 /** The numbers of a letter. */
@@ -29,7 +29,7 @@ export interface FoundNumbers {
   readonly otherPhones: readonly FoundPhone[];
   readonly attachment: FoundAttachment;
   /** Ranges that were not expanded: too many numbers, or ends that do not fit together. */
-  readonly refusedRanges: readonly Place[];
+  readonly refusedRanges: readonly LetterPlace[];
   /** False if there are more numbers than are read. */
   readonly complete: boolean;
 }
@@ -145,7 +145,7 @@ export function findNumbers(
   dates: readonly DateInText[],
   country: string,
 ): FoundNumbers {
-  const phones = phonesOf(letter, dates, country);
+  const phones = phonesInText(letter, dates, country);
   const attachment = findAttachment(letter, phones);
   const ends = new Set(attachment.ends);
   const sorter = new Sorter(letter, changesOf(letter), letterNumberLimits.textNumbersMax);
@@ -175,7 +175,7 @@ export function findNumbers(
 class Sorter {
   readonly listed: FoundPhone[] = [];
   readonly others: FoundPhone[] = [];
-  readonly refusedRanges: Place[] = [];
+  readonly refusedRanges: LetterPlace[] = [];
   complete = true;
   private readonly letter: LetterText;
   private readonly changes: readonly Change[];
@@ -193,7 +193,7 @@ class Sorter {
 
   addRange(phone: Phone, last: string | null): void {
     const numbers = last === null ? null : expandRange(phone.phone, last);
-    if (numbers === null) this.refusedRanges.push(placeOf(phone.line));
+    if (numbers === null) this.refusedRanges.push(placeOfLine(phone.line));
     this.put(phone, numbers ?? [phone.phone, ...(last === null ? [] : [last])], numbers === null ? 'text' : 'range');
   }
 
@@ -201,7 +201,7 @@ class Sorter {
     const target = isListed(this.letter, from, stateAt(this.changes, from.offset)) ? this.listed : this.others;
     for (const phone of numbers) {
       if (this.listed.length + this.others.length === this.numbersMax) this.complete = false;
-      else target.push({ phone, source, place: placeOf(from.line) });
+      else target.push({ phone, source, place: placeOfLine(from.line) });
       if (!this.complete) return;
     }
   }
@@ -261,7 +261,7 @@ const rangeTail = new RegExp(
 );
 
 /** Numbers in all lines, also those that go over the end of one; dates and other identifiers are none. */
-function phonesOf(letter: LetterText, dates: readonly DateInText[], country: string): readonly Phone[] {
+function phonesInText(letter: LetterText, dates: readonly DateInText[], country: string): readonly Phone[] {
   const blanked = blankOut(letter.text, dates);
   const phones: Phone[] = [];
   const wrapped: Phone[] = [];
@@ -295,9 +295,9 @@ function phonesInColumns({ lines }: LetterText, known: readonly Phone[], country
   const whole = new Set(known.map(({ line }) => line));
   const parts = lines.filter((line) => !whole.has(line) && numberPart.test(line.text.trim()));
   const rightOf = (part: TextLine) =>
-    parts.filter((other) => isBeside(other, part)).sort((a, b) => a.box.left - b.box.left)[0];
+    parts.filter((other) => isBesideLine(other, part)).sort((a, b) => a.box.left - b.box.left)[0];
   return parts
-    .filter((part) => !parts.some((other) => isBeside(part, other)))
+    .filter((part) => !parts.some((other) => isBesideLine(part, other)))
     .flatMap((first): Phone[] => {
       const row = [first];
       for (let next = rightOf(first); next !== undefined && row.length < partsMax; next = rightOf(next)) row.push(next);
@@ -319,7 +319,7 @@ function phonesInColumns({ lines }: LetterText, known: readonly Phone[], country
 }
 
 /** True if a line stands right of another one in the same row. */
-function isBeside(line: TextLine, other: TextLine): boolean {
+function isBesideLine(line: TextLine, other: TextLine): boolean {
   return (
     line.page === other.page &&
     line !== other &&
@@ -491,7 +491,7 @@ function findAttachment(
         first !== undefined && phone.offset > first.offset && lastWording.test(wordsBefore(folded, phone, from)),
     );
   const lastPhone = last?.phone ?? (first?.through == null ? null : withLastDigits(first.phone, first.through));
-  const place = placeOf(letter.lines[lineIndexAt(letter, statement.index)]!);
+  const place = placeOfLine(letter.lines[lineIndexAt(letter, statement.index)]!);
   const count = countIn(flat.slice(from, to)) ?? countIn(folded.slice(to, to + sentenceCharactersMax));
   return {
     found: { stated: true, first: first?.phone ?? null, last: lastPhone, count, place },

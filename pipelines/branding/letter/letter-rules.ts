@@ -1,4 +1,5 @@
-import type { Severity } from '../finding.ts';
+import type { Finding, Severity } from '../finding.ts';
+import type { LetterPlace } from '../letter-reading.ts';
 
 /** A change of any rule, limit or severity is a new version; a decided letter keeps the one it was decided by. */
 export const letterRuleVersion = 'letter-rules/2';
@@ -514,12 +515,43 @@ export const LETTER_RULES = [
 /** Id of a rule. */
 export type LetterRuleId = (typeof LETTER_RULES)[number]['id'];
 
-/** Names of the cases of a rule. */
-export type LetterRuleCase<Id extends LetterRuleId> = keyof Extract<
-  (typeof LETTER_RULES)[number],
-  { readonly id: Id }
->['cases'] &
-  string;
+/** Where a finding was seen, and the text there. */
+export interface FindingSource {
+  readonly place?: LetterPlace | null;
+  readonly excerpt?: string | null;
+}
+
+type CaseOf<Rule extends LetterRule, Id> = keyof Extract<Rule, { readonly id: Id }>['cases'] & string;
+
+/** What makes the findings of a list of rules; the compiler knows the rules and the cases of each. */
+export function findingsBy<Rule extends LetterRule>(rules: readonly Rule[]) {
+  const byId = new Map<string, LetterRule>(rules.map((rule) => [rule.id, rule]));
+  const finding = (
+    code: string,
+    { severity, message }: Pick<Finding, 'severity' | 'message'>,
+    source: FindingSource | null,
+  ): Finding => ({ code, severity, message, place: source?.place ?? null, excerpt: source?.excerpt ?? null });
+  const pass = (id: Rule['id'], source: FindingSource | null = null): Finding =>
+    finding(id, { severity: 'pass', message: byId.get(id)!.passed }, source);
+  return {
+    pass,
+    /** The finding of a case of a rule; `figures` replace their names in its message. */
+    report<Id extends Rule['id']>(
+      id: Id,
+      name: CaseOf<Rule, Id>,
+      source: FindingSource | null = null,
+      figures: Readonly<Record<string, string | number>> = {},
+    ): Finding {
+      const { severity, message } = byId.get(id)!.cases[name]!; // the type knows the names of a rule's cases
+      const text = message.replace(/\{(\w+)\}/g, (_, figure: string) => String(figures[figure]));
+      return finding(id, { severity, message: text }, source);
+    },
+    /** The findings, or a pass if there are none. */
+    orPass(id: Rule['id'], findings: readonly Finding[], source: FindingSource | null = null): readonly Finding[] {
+      return findings.length === 0 ? [pass(id, source)] : findings;
+    },
+  };
+}
 
 /** The worst that a rule can lead to. */
 export function worstOfRule({ cases }: LetterRule): Severity {

@@ -8,7 +8,6 @@ import {
   type LetterText,
   type TextLine,
 } from './letter-text.ts';
-import { usualWords } from './letter-usual-words.ts';
 import { namesCompany } from '../names/name-match.ts';
 import { splitLegalForm } from '../names/company-words.ts';
 import { foldWords } from '../names/name-folding.ts';
@@ -211,3 +210,31 @@ export function otherProviderOf(letter: LetterText, names: readonly string[]): F
   }
   return null;
 }
+
+/**
+ * Words that letters of authorization usually have, folded; English, German, French and Spanish. A sentence with another
+ * word stands out, whatever it says. Written from the wording that is asked for in docs/letters.md and its like.
+ */
+const usualWordLists: readonly string[] = [
+  'a an the of and or to in for on by with from as at is are be been was were will shall may can has have had do does this that these those it its we our us i my me you your they their them who whom which whose',
+  'when where what all any each every other others such same both also if than then there here so up about through between under over into upon within no not out one two unless until whichever comes first last later',
+  'authorize authorizes authorized authorizing authorization authorise authorises authorised authorising authorisation hereby letter letters grant grants granted permission consent consents permit permits give gives allow allows agree agrees',
+  'display displays displayed displaying show shows shown showing present presents presented register registers registered registration brand brands branded branding name names caller call calls calling number numbers telephone phone listed list lists',
+  'following below above attached enclosed file schedule annex appendix page next part see further company companies business businesses customer customers subscriber record carrier assigned hold holds right rights use uses used using outbound outgoing',
+  'originate originates originating originated place placed made make makes making comply complies law laws apply applies applicable regulation regulations valid remain remains force effect date dated signature signatures signed sign signer undersigned',
+  'duly behalf confirm confirms certify certifies represent represents own owned owner employees people persons twelve months year years writing written notice revoke revoked withdraw withdrawn time contact questions question information please service services',
+  'partners logo reason reasons dear sir madam sincerely yours faithfully regards kind respectfully best truly concern attention subject address office full legal doing identify identified identification consumers telecommunications effective electronic electronically',
+  'thereof hereto including include includes want recognized recognize marked spam trust email mail tel fax description title printed role print position capacity document id envelope billing appointments appointment support sales main line lines delivery notices claims',
+  'named covers covered numbers csv please see irrevocable property protect honor honour port unseres stehen affichage apres autorises figurent sociale affiche client quien corresponda han sido usarlos durante autorizados figuran forma comprende vease primer saluda social mostrado cliente qualsiasi',
+  'day may through since count total in hand register documents corporation organization entity usage campaign purpose purposes program calling-name id new contact-center center management behalf only now hereinafter request requests requested add needed need thank thanks',
+  'der die das den dem des ein eine einer eines einem einen und oder mit von vom fur bei auf in im zu zum zur ist sind wird werden wir uns unser unsere unserer unseren unserem sie ihr ihre hiermit bevollmachtigt bevollmachtigen erlaubt erlauben ermachtigt ermachtigen diesem dieser dieses diese',
+  'schreiben genannten genannte genannt hier rufnummern nummern registrieren angerufenen namen anzuzeigen anzeigen angezeigt anrufen anrufe anruf ausgehende ausgehenden verwenden berechtigt netzbetreiber zugeteilt inhaber damit nur eigene kunden an gilt zwolf monate ab tag unterschrift bis sofern nicht vorher schriftlich widerrufen',
+  'lauten umfasst folgende folgenden folgender beigefugten beigefugte datei siehe anlage erste letzte nachsten seite teil handelnd unter elektronisch unterzeichnet am um freundlichen gruen grußen sehr geehrte damen herren jederzeit konnen kann dass er rufen als alle es firma gesellschaft vollmacht',
+  'le la les l un une des du de d et ou avec pour par dans sur en au aux est sont sera nous notre nos vous votre vos il elle ils elles par presente presentes autorise autorisons autorisation enregistrer numeros numero telephone indiques indiquee cette ce ces lettre afficher nom aupres personnes appelees donne lors appels emis depuis ci-apres',
+  'attribues operateur avons droit utiliser sortants sommes titulaires qui que qu a ont etre valable douze mois compter date signature reste jusqu sauf revocation ecrite suivants suivantes sont concernes telephoniques fichier joint ci-joint voir piece jointe premier dernier annexe page suivante fait partie concerne veuillez agreer salutations distinguees societe sous commercial madame monsieur tous signe electroniquement n appelons propres clients',
+  'el los las un una unos unas y o con para por en al del es son sera nosotros nuestro nuestra nuestros nuestras su sus autoriza autorizo autorizamos autorizacion registrar mostrar nombre marca numeros numero telefono llamadas llamada desde siguientes siguiente esta este estas estos carta indicados personas llamamos hagan titulares tenemos derecho utilizar propios clientes',
+  'janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre rue calle general generale directora directeur operaciones unico telecommunications responsable',
+  'solo valida vigor doce meses partir fecha firma permanece salvo revocacion escrito hasta adjunto archivo lista primero ultimo anexo pagina parte atentamente estimados senores cualquier momento podemos revocarla asignados operador entre presente en nombre que se a actua bajo comercial todos firmado electronicamente como salientes salvo',
+];
+
+const usualWords: ReadonlySet<string> = new Set(usualWordLists.flatMap((list) => list.split(' ')));

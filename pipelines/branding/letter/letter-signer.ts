@@ -1,12 +1,12 @@
 import { makeExcerpt } from '../../phone/text-cleaning.ts';
 import { findDates } from './letter-dates.ts';
 import { hasTitleWord, isTitleLine, type LabelledValue } from './letter-labels.ts';
-import type { Box, LetterPage, LetterReading, PageMark, PdfSignature, Place } from '../letter-reading.ts';
+import type { Box, LetterPage, LetterReading, PageMark, PdfSignature, LetterPlace } from '../letter-reading.ts';
 import {
   foldSameLength,
   foundIn,
   lineIndexAt,
-  placeOf,
+  placeOfLine,
   type FoundText,
   type LetterText,
   type TextLine,
@@ -22,7 +22,7 @@ export interface FoundSignature {
   readonly kind: 'pdf' | 'electronic' | 'undetermined' | 'none';
   /** Whose signature it is by its own words. */
   readonly name: string | null;
-  readonly place: Place | null;
+  readonly place: LetterPlace | null;
   readonly excerpt: string | null;
   /** What was seen, in one sentence without text of the letter. */
   readonly reason: string;
@@ -393,19 +393,19 @@ function electronic(letter: LetterText, { name: signer }: Signer, names: readonl
   if (unclear !== undefined)
     return undetermined(
       unclear.line,
-      placeOf(unclear.line),
+      placeOfLine(unclear.line),
       'After the name of the electronic signature stand words that are neither a title nor a date.',
     );
   return {
     kind: 'electronic',
     name: best.name,
-    place: placeOf(best.line),
+    place: placeOfLine(best.line),
     excerpt: makeExcerpt(best.line.text),
     reason: 'The letter is signed electronically with a name.',
   };
 }
 
-function undetermined(line: TextLine | null, place: Place | null, reason: string): FoundSignature {
+function undetermined(line: TextLine | null, place: LetterPlace | null, reason: string): FoundSignature {
   return { kind: 'undetermined', name: null, place, excerpt: line === null ? null : makeExcerpt(line.text), reason };
 }
 
@@ -413,7 +413,7 @@ function printed({ lines }: LetterText): FoundSignature | null {
   const line = lines.find(({ text }) => printedPdfSignature.test(text));
   return line === undefined
     ? null
-    : undetermined(line, placeOf(line), 'The letter shows a PDF signature, but the file has none that verifies.');
+    : undetermined(line, placeOfLine(line), 'The letter shows a PDF signature, but the file has none that verifies.');
 }
 
 /** A line in a script font at the place of a signature, or a name in italics there. */
@@ -426,7 +426,7 @@ function scriptFont({ lines }: LetterText, places: readonly SignaturePlace[]): F
   });
   return line === undefined
     ? null
-    : undetermined(line, placeOf(line), 'A name in a script font stands at the place of the signature.');
+    : undetermined(line, placeOfLine(line), 'A name in a script font stands at the place of the signature.');
 }
 
 function isAt(line: TextLine, at: number, { lineIndex, lastLineIndex, page, area }: SignaturePlace): boolean {
@@ -451,12 +451,12 @@ function atPlaces(
       );
     const typed = place.text === '' ? typedTwice(letter, place, signer) : null;
     if (typed !== null)
-      return undetermined(typed, placeOf(typed), 'The name is typed a second time at the place of the signature.');
+      return undetermined(typed, placeOfLine(typed), 'The name is typed a second time at the place of the signature.');
     const last = letter.lines[place.lastLineIndex]!;
     if (/\p{L}/u.test(place.text))
       return undetermined(
         last,
-        placeOf(last),
+        placeOfLine(last),
         'Text stands at the place of the signature that is no electronic signature.',
       );
   }
@@ -526,7 +526,7 @@ function nothing({ lines }: LetterText, places: readonly SignaturePlace[]): Foun
   return {
     kind: 'none',
     name: null,
-    place: line === null ? null : placeOf(line),
+    place: line === null ? null : placeOfLine(line),
     excerpt: line === null ? null : makeExcerpt(line.text),
     reason,
   };

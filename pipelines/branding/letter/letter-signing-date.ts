@@ -1,9 +1,9 @@
 import { makeExcerpt } from '../../phone/text-cleaning.ts';
 import { daysBetween, roleOfDate, type DateInText, type DateRole } from './letter-dates.ts';
 import type { LabelledValue } from './letter-labels.ts';
-import type { LetterReading, Place } from '../letter-reading.ts';
+import type { LetterReading, LetterPlace } from '../letter-reading.ts';
 import { isVerified, type FoundSignature, type SignaturePlace } from './letter-signer.ts';
-import { lineIndexAt, placeOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import { lineIndexAt, placeOfLine, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
 
 /** A date of a letter. */
 export interface FoundDate {
@@ -15,7 +15,7 @@ export interface FoundDate {
   readonly role: DateRole;
   /** A label in words says that it is the date of signing. */
   readonly labelled: boolean;
-  readonly place: Place;
+  readonly place: LetterPlace;
   readonly excerpt: string;
 }
 
@@ -98,7 +98,7 @@ function isEnd({ folded }: LetterText, dates: readonly DateInText[], at: number)
 
 function dateSeenAt(letter: LetterText, offset: number): Pick<FoundDate, 'role' | 'labelled' | 'place' | 'excerpt'> {
   const line = letter.lines[lineIndexAt(letter, offset)]!;
-  return { role: 'other', labelled: false, place: placeOf(line), excerpt: makeExcerpt(line.text) };
+  return { role: 'other', labelled: false, place: placeOfLine(line), excerpt: makeExcerpt(line.text) };
 }
 
 /** Of several dates without a label none is known to be that of the letter. */
@@ -124,7 +124,7 @@ function candidatesOf({ letter, dates, labels, places, signature, signerName }: 
     );
     const overWrap = roleOfDate(wrapped, '');
     const byLabel = labelledLines.some(
-      (label) => label.lineIndex === lineIndex && isWithin(date.start - line.start, label),
+      (label) => label.lineIndex === lineIndex && isInRange(date.start - line.start, label),
     );
     const role = isEnd(letter, dates, at) ? 'other' : direct !== 'unlabelled' ? direct : byLabel ? 'signing' : overWrap;
     const distance = Math.min(
@@ -136,7 +136,7 @@ function candidatesOf({ letter, dates, labels, places, signature, signerName }: 
 }
 
 /** True for an offset in a line that is in the value of a label, or two characters before it. */
-function isWithin(offset: number, { start, value }: LabelledValue): boolean {
+function isInRange(offset: number, { start, value }: LabelledValue): boolean {
   return offset >= start - 2 && offset <= start + value.length;
 }
 
@@ -154,14 +154,14 @@ function candidateOf({
   role: DateRole;
   distance: number;
 }): DateCandidate {
-  const atSignature = distance <= signatureLines && (role === 'signing' || isShort(line));
+  const atSignature = distance <= signatureLines && (role === 'signing' || isShortLine(line));
   const rank = role === 'other' ? null : role === 'signing' ? (atSignature ? 0 : 2) : atSignature ? 1 : null;
   const found = {
     date: date.date,
     alternative: date.alternative,
     role: rank === null ? role : 'signing',
     labelled: role === 'signing',
-    place: placeOf(line),
+    place: placeOfLine(line),
     excerpt: makeExcerpt(line.text),
   } as const;
   return { found, rank, distance, alone: isAlone(line, date) };
@@ -184,7 +184,7 @@ const abbreviations = /(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|inc|ltd|
 const wordsOfBlockLineMax = 14;
 
 /** A line of a signature block, not of a sentence. */
-function isShort({ text, folded }: TextLine): boolean {
+function isShortLine({ text, folded }: TextLine): boolean {
   return (
     text.trim().split(/\s+/).length <= wordsOfBlockLineMax &&
     !/[a-z]{2}\.(?:\s|$)/.test(folded.replace(abbreviations, ''))

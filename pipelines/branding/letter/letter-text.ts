@@ -1,5 +1,5 @@
 import { makeExcerpt } from '../../phone/text-cleaning.ts';
-import type { Box, LetterReading, Place } from '../letter-reading.ts';
+import type { Box, LetterReading, LetterPlace } from '../letter-reading.ts';
 
 /** What is read of a letter; one that has more is not decided without a person. */
 export const letterTextLimits = {
@@ -39,7 +39,7 @@ export interface LetterText {
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]/gu;
 
 /** The text of a letter, up to the limits. */
-export function textOf(reading: LetterReading): LetterText {
+export function letterTextOf(reading: LetterReading): LetterText {
   const lines: TextLine[] = [];
   let start = 0;
   let complete = true;
@@ -146,18 +146,18 @@ export function lineIndexAt({ lines }: LetterText, offset: number): number {
 /** A text and where it was read. */
 export interface FoundText {
   readonly value: string;
-  readonly place: Place;
+  readonly place: LetterPlace;
   /** The line's text, cut to 200 characters. */
   readonly excerpt: string;
 }
 
 /** A value that was read in a line. */
 export function foundIn(line: TextLine, value: string): FoundText {
-  return { value, place: placeOf(line), excerpt: makeExcerpt(line.text) };
+  return { value, place: placeOfLine(line), excerpt: makeExcerpt(line.text) };
 }
 
 /** The place of a line. */
-export function placeOf({ page, line, box }: TextLine): Place {
+export function placeOfLine({ page, line, box }: TextLine): LetterPlace {
   return { page, line, box };
 }
 

@@ -1,4 +1,4 @@
-import { foldWords, type FoldedWord } from './name-folding.ts';
+import { foldWords, foldWordsBothWays, type FoldedWord } from './name-folding.ts';
 
 /** Forms of companies of many countries, as folded words; forms in one row are one. They do not tell companies' names apart. */
 const legalForms: readonly (readonly string[])[] = [
@@ -203,6 +203,12 @@ export function splitLegalForm<Word extends string | FoldedWord>(words: readonly
     if (first !== undefined && leadingForms.has(first)) return { core: words.slice(count), form: first };
   }
   return { core: words, form: null };
+}
+
+/** A company's name, folded, without its article and its legal form. */
+export function splitCompanyName(name: string): SplitName<FoldedWord> {
+  const words = foldWordsBothWays(name);
+  return splitLegalForm(words.length > 1 && words[0]!.plain === 'the' ? words.slice(1) : words);
 }
 
 /**

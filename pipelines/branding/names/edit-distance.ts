@@ -2,7 +2,7 @@
 const comparedCharactersMax = 80;
 
 /** True if one edit in names of 5 letters, or two in names of 12, make one of the other. */
-export function isNear(left: string, right: string): boolean {
+export function isNearSpelling(left: string, right: string): boolean {
   const shorter = Math.min(left.length, right.length);
   if (shorter < 5 || Math.max(left.length, right.length) > comparedCharactersMax) return false;
   return editDistance(left, right, shorter < 12 ? 1 : 2) !== null;

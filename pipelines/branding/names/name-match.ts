@@ -1,5 +1,5 @@
-import { formWordsMax, legalFormOf, splitLegalForm } from './company-words.ts';
-import { isNear } from './edit-distance.ts';
+import { formWordsMax, legalFormOf, splitCompanyName, splitLegalForm } from './company-words.ts';
+import { isNearSpelling } from './edit-distance.ts';
 import { foldWords, foldWordsBothWays, isSameWord, joinWords, type FoldedWord } from './name-folding.ts';
 
 /**
@@ -15,18 +15,11 @@ export type NameComparison = 'same' | 'other_form' | 'near' | 'other';
 
 /** Compares two names of companies or brands. */
 export function compareNames(left: string, right: string): NameComparison {
-  const [a, b] = [
-    splitLegalForm(withoutArticle(foldWordsBothWays(left))),
-    splitLegalForm(withoutArticle(foldWordsBothWays(right))),
-  ];
+  const [a, b] = [splitCompanyName(left), splitCompanyName(right)];
   const [coreA, coreB] = [joinWords(a.core), joinWords(b.core)]; // Foo Bar and FooBar are one name
   if (coreA.plain === '' || coreB.plain === '') return 'other';
   if (isSameWord(coreA, coreB)) return a.form !== null && b.form !== null && a.form !== b.form ? 'other_form' : 'same';
-  return isNear(coreA.plain, coreB.plain) ? 'near' : 'other';
-}
-
-function withoutArticle(words: readonly FoldedWord[]): readonly FoldedWord[] {
-  return words.length > 1 && words[0]!.plain === 'the' ? words.slice(1) : words;
+  return isNearSpelling(coreA.plain, coreB.plain) ? 'near' : 'other';
 }
 
 /** A word of a text in the form of `foldWordsBothWays`, and how it stands there. */
@@ -42,7 +35,7 @@ export interface TextWord {
 }
 
 /** The words of a text with their places. A written word may be several folded ones (`AT&T`), which share its place. */
-export function wordsOf(text: string): readonly TextWord[] {
+export function wordsInText(text: string): readonly TextWord[] {
   return [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+|[&+]/gu)].flatMap((match) =>
     foldWordsBothWays(match[0]).map(({ plain, spelledOut }) => ({
       word: plain,
@@ -83,7 +76,7 @@ export function findName(
   name: string,
   options: { readonly near: boolean },
 ): NameInText | null {
-  const { core, form } = splitLegalForm(withoutArticle(foldWordsBothWays(name)));
+  const { core, form } = splitCompanyName(name);
   if (core.length === 0) return null;
   let best: NameInText | null = null;
   for (let at = 0; at + core.length <= words.length; at++) {
@@ -176,7 +169,7 @@ function findNear(words: readonly TextWord[], core: readonly string[]): NameInTe
         .slice(at, at + count)
         .map(({ word }) => word)
         .join('');
-      if (isNear(candidate, wanted)) return { kind: 'near', start: words[at]!.start };
+      if (isNearSpelling(candidate, wanted)) return { kind: 'near', start: words[at]!.start };
     }
   }
   return null;
@@ -184,7 +177,7 @@ function findNear(words: readonly TextWord[], core: readonly string[]): NameInTe
 
 /** True if a text names a company by a capitalized word and a legal form behind it: `Acme Widgets, Inc.` */
 export function namesCompany(text: string): boolean {
-  const words = wordsOf(text);
+  const words = wordsInText(text);
   return words.some((_, at) => at > 0 && /^\p{Lu}/u.test(words[at - 1]!.written) && formAfter(words, at) !== null);
 }
 
@@ -200,9 +193,9 @@ export function comparePeople(left: string, right: string): 'same' | 'near' | 'o
   if (a.length === 0 || b.length === 0) return 'other';
   if (a.join(' ') === b.join(' ') || isSubset(a, b) || isSubset(b, a)) return 'same';
   const [lastA, lastB] = [a.at(-1)!, b.at(-1)!];
-  const familyFits = lastA === lastB || isNear(lastA, lastB);
+  const familyFits = lastA === lastB || isNearSpelling(lastA, lastB);
   if (familyFits && a[0]![0] === b[0]![0]) return 'near'; // J. Doe and Jane Doe, or a misread letter
-  return isNear(a.join(''), b.join('')) ? 'near' : 'other';
+  return isNearSpelling(a.join(''), b.join('')) ? 'near' : 'other';
 }
 
 /** Words of a person's name in the order given, family: `Doe, Jane` becomes jane doe. */

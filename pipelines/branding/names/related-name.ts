@@ -1,6 +1,6 @@
-import { isGeneric, splitLegalForm, type SplitName } from './company-words.ts';
-import { isNear } from './edit-distance.ts';
-import { foldWordsBothWays, isSameWord, joinWords, type FoldedWord } from './name-folding.ts';
+import { isGeneric, splitCompanyName } from './company-words.ts';
+import { isNearSpelling } from './edit-distance.ts';
+import { isSameWord, joinWords, type FoldedWord } from './name-folding.ts';
 import {
   hasHiddenCharacters,
   hasStrayStrokes,
@@ -52,8 +52,8 @@ export function relateName(shown: string, { legalName, dba }: CompanyNames): Nam
   const companies = [legalName, ...(dba === null ? [] : [dba])];
   const unsafe = reasonAgainst([shown, ...companies]);
   if (unsafe !== null) return { related: false, reason: unsafe };
-  const name = splitName(shown);
-  const split = companies.map(splitName);
+  const name = splitCompanyName(shown);
+  const split = companies.map(splitCompanyName);
   const verdicts = split.map((company) => compareWithCompany(name.core, company.core));
   const best = verdicts.sort((a, b) => strength(a) - strength(b))[0]!;
   if (!isRelation(best))
@@ -77,11 +77,6 @@ function reasonAgainst(names: readonly string[]): NameReason | null {
     : null;
 }
 
-function splitName(name: string): SplitName<FoldedWord> {
-  const words = foldWordsBothWays(name);
-  return splitLegalForm(words.length > 1 && words[0]!.plain === 'the' ? words.slice(1) : words);
-}
-
 const byStrength = Object.keys(NAME_REASONS) as NameReason[];
 const strength = (reason: NameReason) => byStrength.indexOf(reason);
 const isRelation = (reason: NameReason) => reason === 'same_words' || reason === 'part_of_words';
@@ -98,7 +93,7 @@ function compareWithCompany(shown: readonly FoldedWord[], company: readonly Fold
   if (missing.length === 0) return 'initials';
   if (isInitials(shown, company)) return 'initials';
   const [ours, theirs] = [joinWords(shown).plain, joinWords(company).plain];
-  if (isNear(ours, theirs)) return 'near';
+  if (isNearSpelling(ours, theirs)) return 'near';
   if (missing.every((word) => isGeneric(word, ['role']))) return 'claimed_role';
   return counted.some((word) => !isGeneric(word) && contains(company, word)) ? 'some_words' : 'no_words';
 }

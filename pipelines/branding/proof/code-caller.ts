@@ -53,7 +53,7 @@ export class CallFile implements CodeCaller {
     await this.#withFile(O_RDWR | O_APPEND | O_CREAT, async (file) => {
       const bytes = Buffer.from((await endsInLine(file)) ? line : `\n${line}`);
       const { bytesWritten } = await file.write(bytes);
-      if (bytesWritten < bytes.length) throw failed('The line could not be written whole.');
+      if (bytesWritten < bytes.length) throw callFailed('The line could not be written whole.');
       await file.sync();
     });
   }
@@ -73,13 +73,14 @@ export class CallFile implements CodeCaller {
   async #withFile<Result>(flags: number, work: (file: FileHandle) => Promise<Result>): Promise<Result | undefined> {
     const file = await open(this.#path, flags | O_NOFOLLOW, 0o600).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code === 'ENOENT' && (flags & O_CREAT) === 0) return undefined;
-      throw failed('The file cannot be opened.', cause);
+      throw callFailed('The file cannot be opened.', cause);
     });
     if (file === undefined) return undefined;
     try {
       const stats = await file.stat();
-      if (!stats.isFile()) throw failed('It is not a regular file.');
-      if ((stats.mode & othersMode) !== 0) throw failed('Others than its owner may use the file, which holds codes.');
+      if (!stats.isFile()) throw callFailed('It is not a regular file.');
+      if ((stats.mode & othersMode) !== 0)
+        throw callFailed('Others than its owner may use the file, which holds codes.');
       return await work(file);
     } finally {
       await file.close();
@@ -95,7 +96,7 @@ async function endsInLine(file: FileHandle): Promise<boolean> {
   return buffer[0] === 0x0a;
 }
 
-function failed(problem: string, cause?: unknown): ServiceError {
+function callFailed(problem: string, cause?: unknown): ServiceError {
   return new ServiceError('caller_failed', {
     operation: 'write verification call',
     object: 'NUMBER_CALLS_FILE',

@@ -52,12 +52,12 @@ const refusal = z.strictObject({
   problem: z.string(),
 });
 
-function answerOf<Result>(result: z.ZodType<Result>): z.ZodType<ChildAnswer<Result>> {
+function answerForm<Result>(result: z.ZodType<Result>): z.ZodType<ChildAnswer<Result>> {
   return z.union([refusal, z.strictObject({ result })]) as unknown as z.ZodType<ChildAnswer<Result>>;
 }
 
 /** The answer of the child that reads text. */
-export const textAnswer: z.ZodType<ChildAnswer<PdfTextReading>> = answerOf(
+export const textAnswer: z.ZodType<ChildAnswer<PdfTextReading>> = answerForm(
   z.strictObject({
     pages: z.array(page),
     scans: z.array(z.int().positive()),
@@ -68,7 +68,7 @@ export const textAnswer: z.ZodType<ChildAnswer<PdfTextReading>> = answerOf(
 );
 
 /** The answer of the child that draws and recognises. */
-export const ocrAnswer: z.ZodType<ChildAnswer<OcrResult>> = answerOf(
+export const ocrAnswer: z.ZodType<ChildAnswer<OcrResult>> = answerForm(
   z.strictObject({
     pages: z.array(page),
     drawn: z.array(z.strictObject({ page: z.int().positive(), png: z.base64() })),

@@ -32,12 +32,12 @@ export async function answerRequest<Settings, Result>(
   chunks.length = 0;
   const answer = await work(settings, request.subarray(start)).then(
     (result): ChildAnswer<Result> => ({ result }),
-    refusalOf,
+    refusedAnswer,
   );
   process.stdout.write(JSON.stringify(answer), () => process.exit(0)); // a timer or a thread of a library must not hold the child
 }
 
-function refusalOf(error: unknown): ChildAnswer<never> {
+function refusedAnswer(error: unknown): ChildAnswer<never> {
   if (error instanceof LetterRefused) return { refused: error.code, problem: error.message };
   if (isMemoryError(error))
     return { refused: 'letter_limit_exceeded', problem: 'Reading the letter took more memory than the limit.' };

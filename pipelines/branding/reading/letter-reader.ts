@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { LetterPage, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
+import type { LetterPage, LetterReading, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
 import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
 import { onlyLimits, type GivenLimits } from './gate/letter-limits.ts';
@@ -52,7 +52,7 @@ class Refusal extends Error {
  * else happens in child processes with limits of time and memory, without a network. Every input ends in an outcome.
  * @throws ServiceError `interrupted` when the signal fires, `internal` when a child cannot be started
  */
-export async function readLetter(options: ReadLetterOptions): Promise<LetterReadingOutcome> {
+export async function readLetterFile(options: ReadLetterOptions): Promise<LetterReadingOutcome> {
   try {
     const format = judgeFile(options);
     return { kind: 'read', reading: format === 'png' ? await readPng(options) : await readPdf(options) };
@@ -64,7 +64,7 @@ export async function readLetter(options: ReadLetterOptions): Promise<LetterRead
 
 /**
  * Draws the pages of a letter for the review desk, in a child with limits. A letter that cannot be drawn has no pages.
- * @throws ServiceError as {@link readLetter}
+ * @throws ServiceError as {@link readLetterFile}
  */
 export async function renderLetterPages(options: RenderLetterOptions): Promise<readonly RenderedPage[]> {
   try {
@@ -77,7 +77,6 @@ export async function renderLetterPages(options: RenderLetterOptions): Promise<r
   }
 }
 
-type Reading = Extract<LetterReadingOutcome, { kind: 'read' }>['reading'];
 type RunOptions = Pick<ReadLetterOptions, 'bytes' | 'limits' | 'signal' | 'onChild'>;
 
 function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
@@ -88,12 +87,12 @@ function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
   return sniffed.format;
 }
 
-async function readPng(options: ReadLetterOptions): Promise<Reading> {
+async function readPng(options: ReadLetterOptions): Promise<LetterReading> {
   const { pages } = await runOcr(options, { task: 'recognise', format: 'png', pages: null, dotsPerInch: 0 });
   return { format: 'png', pages, signatures: [], revisions: [], embeddedCsv: null };
 }
 
-async function readPdf(options: ReadLetterOptions): Promise<Reading> {
+async function readPdf(options: ReadLetterOptions): Promise<LetterReading> {
   const { trustRootsPem } = options;
   const limits = onlyLimits(options.limits);
   const {
@@ -101,7 +100,7 @@ async function readPdf(options: ReadLetterOptions): Promise<Reading> {
     letterTextMemoryBytesMax: memoryBytesMax,
     letterOutputBytesMax: outputBytesMax,
   } = limits;
-  const text = await run({
+  const text = await runChild({
     options,
     child: 'text-child',
     answer: textAnswer,
@@ -136,7 +135,7 @@ function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promi
     letterOutputBytesMax,
   } = limits;
   const outputBytesMax = request.task === 'draw' ? letterPagesMax * drawnPageBytesMax : letterOutputBytesMax;
-  return run({
+  return runChild({
     options,
     child: 'ocr-child',
     answer: ocrAnswer,
@@ -148,7 +147,7 @@ function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promi
 /** A noisy page at 150 dots an inch has 1.6 megabytes as PNG, and a third more in base64. */
 const drawnPageBytesMax = 4 * 1024 * 1024;
 
-interface Run<Result> {
+interface ChildRun<Result> {
   readonly options: RunOptions;
   readonly child: ReadingChild;
   readonly answer: z.ZodType<ChildAnswer<Result>>;
@@ -156,16 +155,16 @@ interface Run<Result> {
   readonly limits: ChildLimits;
 }
 
-async function run<Result>({
+async function runChild<Result>({
   options: { bytes, signal, onChild },
   child,
   answer,
   settings,
   limits,
-}: Run<Result>): Promise<Result> {
+}: ChildRun<Result>): Promise<Result> {
   const outcome = await runReadingChild({ child, settings, bytes, signal, limits });
   onChild?.(outcome.report);
-  if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', problemOf(outcome.limit, limits));
+  if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', limitProblem(outcome.limit, limits));
   const checked = answer.safeParse(outcome.answer);
   if (!checked.success)
     throw new Refusal('letter_damaged', 'The process that read the letter gave no answer that makes sense.');
@@ -173,7 +172,7 @@ async function run<Result>({
   return checked.data.result;
 }
 
-function problemOf(limit: LimitName, { secondsMax, memoryBytesMax, outputBytesMax }: ChildLimits): string {
+function limitProblem(limit: LimitName, { secondsMax, memoryBytesMax, outputBytesMax }: ChildLimits): string {
   if (limit === 'time') return `Reading the letter took more than ${secondsMax} seconds.`;
   if (limit === 'memory') return `Reading the letter took more than ${memoryBytesMax} bytes of memory.`;
   if (limit === 'output') return `The letter holds more text than ${outputBytesMax} bytes.`;

@@ -69,7 +69,7 @@ export async function runReadingChild(request: ChildRequest): Promise<ChildOutco
   const { secondsMax, memoryBytesMax, outputBytesMax } = request.limits;
   const { signal } = request;
   const started = performance.now();
-  if (signal?.aborted) throw interrupted();
+  if (signal?.aborted) throw readingInterrupted();
   const child = await SandboxedChild.start(programs[request.child], {
     memoryBytesMax,
     dataBytesMax: memoryBytesMax - programBytes,
@@ -81,7 +81,7 @@ export async function runReadingChild(request: ChildRequest): Promise<ChildOutco
   for (const part of encodeRequest(request.settings, request.bytes)) child.process.stdin!.write(part);
   child.process.stdin!.end();
   const output = await child.supervise(readOutput(child, outputBytesMax), { secondsMax, signal });
-  if (signal?.aborted) throw interrupted();
+  if (signal?.aborted) throw readingInterrupted();
   const answer = (await child.exited) === 0 && child.failure!.kind === 'exit' ? answerIn(output) : undefined;
   const report = (outcome: ChildReport['outcome']): ChildReport => ({
     child: request.child,
@@ -131,6 +131,6 @@ function startFault(child: ReadingChild, cause: unknown): ServiceError {
   });
 }
 
-function interrupted(): ServiceError {
+function readingInterrupted(): ServiceError {
   return new ServiceError('interrupted', { operation: 'read letter' });
 }

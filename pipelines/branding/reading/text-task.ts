@@ -3,11 +3,11 @@ import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignatur
 import type { LetterLimits } from './gate/letter-limits.ts';
 import { LetterRefused } from './gate/letter-refused.ts';
 import { compareRevisions, type ComparedRevision } from './pdf/pdf-changes.ts';
-import { checkOperators, findHiddenFacts, readContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
+import { checkOperators, findHiddenFacts, readPageContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
 import { readTypedTexts } from './pdf/pdf-fields.ts';
 import { readPdfFile, type PdfFile } from './pdf/pdf-file.ts';
 import { inspectPdf } from './pdf/pdf-inspection.ts';
-import { readPages, type PdfPage } from './pdf/pdf-pages.ts';
+import { readPdfPages, type PdfPage } from './pdf/pdf-pages.ts';
 import { readSignatures } from './signatures/pdf-signatures.ts';
 import { readLines } from './pdf/pdf-text.ts';
 import { openPdfium } from './pdf/pdfium.ts';
@@ -45,13 +45,13 @@ const garbageShareMax = 0.2;
 export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): Promise<PdfTextReading> {
   const file = readPdfFile(bytes);
   const embeddedCsv = await inspectPdf(file, { pixelsMax: limits.letterPixelsMax });
-  const pages = readPages(file, { pagesMax: limits.letterPagesMax, inchesMax: limits.letterPageInchesMax });
+  const pages = readPdfPages(file, { pagesMax: limits.letterPagesMax, inchesMax: limits.letterPageInchesMax });
   checkOperators(file, pages);
   const document = await openPdfium(bytes);
   if (document.pageCount !== pages.length)
     throw new LetterRefused('letter_damaged', 'Readers of the PDF do not agree on its pages.');
   const facts = findHiddenFacts(file);
-  const contents = pages.map((page, at) => readContent({ file, document, page, number: at + 1, facts }));
+  const contents = pages.map((page, at) => readPageContent({ file, document, page, number: at + 1, facts }));
   document.close();
   const read = pages.map((page, at) => readPage({ file, page, content: contents[at]!, number: at + 1 }));
   const scans = read.filter((page, at) => isScan(page, contents[at]!)).map(({ page }) => page);

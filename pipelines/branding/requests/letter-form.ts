@@ -8,7 +8,7 @@ import { brandChangesSchema, brandProfileSchema, handleSchema, type BrandProfile
 import { readBrand, type BrandRecord } from '../brand/brand-record.ts';
 import { formVersion, renderLetterForm, type FormContent } from '../form/letter-form-pdf.ts';
 import type { FormLanguage } from '../form/letter-form-texts.ts';
-import { judgeNumbers, readNumberList, type NumberListLimits } from '../number-list.ts';
+import { judgeNumberTexts, readNumberList, type NumberListLimits } from '../number-list.ts';
 import { requestNumbersSchema, signerSchema } from '../operation.ts';
 import type { IssuedForm, KnownForm } from '../form/issued-form.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
@@ -68,7 +68,7 @@ export interface FormServices {
 export async function issueLetterForm({ db, limits, now }: FormServices, order: FormOrder): Promise<NewForm> {
   const parsed = letterFormRequestSchema.safeParse(order.request);
   if (!parsed.success)
-    throw invalid(
+    throw formRequestInvalid(
       parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.',
     );
   const { signer, ...request } = parsed.data;
@@ -76,7 +76,7 @@ export async function issueLetterForm({ db, limits, now }: FormServices, order: 
     owner: order.owner,
     hasNumbersFile: order.numbersFile !== undefined,
   });
-  const phones = await phonesOf(order.numbersFile, request.numbers, limits);
+  const phones = await requestedPhonesOf(order.numbersFile, request.numbers, limits);
   const content = contentOf(profile, { signer, phones });
   const issue = { code: makeCode(), issuedAt: now, validUntil: new Date(now.getTime() + formValidDays * 86_400_000) };
   const { bytes: file, signaturePlace } = await renderLetterForm(content, issue, order.language);
@@ -134,12 +134,14 @@ async function profileOf(
   { owner, hasNumbersFile }: { owner: string | null; hasNumbersFile: boolean },
 ): Promise<{ profile: BrandProfile; owner: string }> {
   if (brand !== undefined) {
-    if (changes !== undefined) throw invalid('brand: is given beside changes; give one of the two.');
+    if (changes !== undefined) throw formRequestInvalid('brand: is given beside changes; give one of the two.');
     const clean = owner === null ? null : cleanText(owner);
-    if (clean === null || clean.length > 128) throw invalid('owner: is missing or longer than 128 characters.');
+    if (clean === null || clean.length > 128)
+      throw formRequestInvalid('owner: is missing or longer than 128 characters.');
     return { profile: brand, owner: clean };
   }
-  if (handle === undefined) throw invalid('brand: is missing; give it, or the handle of a brand that is registered.');
+  if (handle === undefined)
+    throw formRequestInvalid('brand: is missing; give it, or the handle of a brand that is registered.');
   const known = await readBrand(db, handle);
   if (owner !== null && known.owner !== owner)
     throw new ServiceError('brand_unknown', { operation: 'issue letter form', object: handle });
@@ -149,17 +151,17 @@ async function profileOf(
   return { profile: brandProfileSchema.parse({ ...profile, ...changes }), owner: known.owner };
 }
 
-async function phonesOf(
+async function requestedPhonesOf(
   file: Uint8Array | undefined,
   named: readonly string[],
   limits: NumberListLimits,
 ): Promise<readonly string[]> {
   if (file !== undefined && named.length > 0)
-    throw invalid('numbers: are named in the request and given as a CSV; give one of the two.');
-  const rows = file === undefined ? judgeNumbers(named) : await readNumberList(file, limits);
+    throw formRequestInvalid('numbers: are named in the request and given as a CSV; give one of the two.');
+  const rows = file === undefined ? judgeNumberTexts(named) : await readNumberList(file, limits);
   const refused = rows.find(({ phone }) => phone === null);
   if (file === undefined && refused !== undefined)
-    throw invalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);
+    throw formRequestInvalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);
   return normalizePhones(rows.flatMap(({ phone }) => phone ?? []));
 }
 
@@ -193,7 +195,7 @@ export async function findIssuedForm(
   return (await queryRow<KnownForm>(db, sql('branding/find_issued_form'), [digests, codes])) ?? null;
 }
 
-function invalid(problem: string): ServiceError {
+function formRequestInvalid(problem: string): ServiceError {
   return new ServiceError('brand_request_invalid', {
     operation: 'issue letter form',
     problem,

@@ -22,9 +22,10 @@ export async function readRequestFile(path: string): Promise<RequestFields> {
  * @throws ServiceError `brand_request_invalid`
  */
 export function parseRequestFile(bytes: Uint8Array): RequestFields {
-  if (bytes.length > requestFileBytesMax) throw invalid(`It is larger than ${requestFileBytesMax} bytes.`);
+  if (bytes.length > requestFileBytesMax) throw requestFileInvalid(`It is larger than ${requestFileBytesMax} bytes.`);
   const value = parseJson(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('It is not a JSON object.');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw requestFileInvalid('It is not a JSON object.');
   return value as RequestFields; // an object that JSON.parse made
 }
 
@@ -33,11 +34,11 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw invalid('It is not JSON in UTF-8.');
+    throw requestFileInvalid('It is not JSON in UTF-8.');
   }
 }
 
-function invalid(problem: string): ServiceError {
+function requestFileInvalid(problem: string): ServiceError {
   return new ServiceError('brand_request_invalid', {
     operation: 'read request',
     problem,

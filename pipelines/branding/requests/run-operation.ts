@@ -16,7 +16,7 @@ import { concludeLetter, recordLetter, type DecidedLetter } from '../brand/lette
 import type { LetterReadingOutcome } from '../letter-reading.ts';
 import type { LetterTextDecision, LetterTextFacts } from '../decision/letter-text-decision.ts';
 import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from '../brand/locked-brand.ts';
-import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from '../number-list.ts';
+import { judgeNumberTexts, readNumberList, type NumberListLimits, type NumberRow } from '../number-list.ts';
 import { readOperationRecord, type OperationRecord } from '../operation.ts';
 import { claimNumbers, judgeClaims, type NumberClaims } from '../brand/number-claims.ts';
 import { readProvenPhones } from '../brand/proven-numbers.ts';
@@ -53,17 +53,17 @@ const decisionsMax = 5;
 export async function runOperation(options: RunOperationOptions): Promise<OperationResult> {
   const { db, vault, operationId, limits } = options;
   const operation = await readOperationRecord(db, operationId);
-  if (operation.state !== 'queued') return answerOf(operation);
+  if (operation.state !== 'queued') return resultOfEnded(operation);
   const { numbersDocumentId, letterDocumentId } = operation;
   const rows =
     numbersDocumentId === null
-      ? judgeNumbers(operation.request.numbers)
+      ? judgeNumberTexts(operation.request.numbers)
       : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), limits);
   const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
   for (let decisions = 1; ; decisions++) {
     const peeked = await peekBrand(db, operation);
     const names = await checkNames(db, peeked.profile, operation.request.callReason);
-    const letter = file === null ? null : await decideLetter(options, file, { operation, rows, peeked });
+    const letter = file === null ? null : await decideTextOfLetter(options, file, { operation, rows, peeked });
     const result = await inTransaction(db, (client) =>
       finish(client, options, { operation, rows, names, letter }),
     ).catch((error: unknown) => {
@@ -77,7 +77,7 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
 async function finish(client: Queryable, options: RunOperationOptions, work: Work): Promise<OperationResult> {
   const { operationId } = options;
   if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined)
-    return answerOf(await readOperationRecord(client, operationId));
+    return resultOfEnded(await readOperationRecord(client, operationId));
   const result = await carryOut(client, options, work);
   await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
   return result;
@@ -87,7 +87,7 @@ async function finish(client: Queryable, options: RunOperationOptions, work: Wor
 class ChangedMeanwhile extends Error {}
 
 /** What an ended operation answers, also to a second run. */
-function answerOf({ result, failure, operationId }: OperationRecord): OperationResult {
+function resultOfEnded({ result, failure, operationId }: OperationRecord): OperationResult {
   if (result !== null) return result;
   throw new ServiceError(failure!.code, {
     operation: 'run branding operation',
@@ -144,7 +144,7 @@ async function peekBrand(db: Queryable, { request, kind }: OperationRecord): Pro
   return { brandId, profile: mergeProfile(pendingProfile ?? profile, 'changes' in request ? request.changes : {}) };
 }
 
-async function decideLetter(
+async function decideTextOfLetter(
   { db, decideText }: RunOperationOptions,
   file: LetterFile,
   { operation, rows, peeked }: Pick<Work, 'operation' | 'rows'> & { peeked: PeekedBrand },
@@ -189,7 +189,8 @@ async function carryOut(
   if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis))
     throw new ChangedMeanwhile();
   await claimNumbers(client, { brandId: brand.brandId, operation, claims, cause });
-  const decided = letter === null ? null : await decide(client, { operation, brandId: brand.brandId, letter, policy });
+  const decided =
+    letter === null ? null : await decideUnderLock(client, { operation, brandId: brand.brandId, letter, policy });
   const letterId =
     decided === null
       ? null
@@ -225,7 +226,7 @@ function requireOwnReason(
 }
 
 /** The decision on a letter, by facts that are read under the lock. */
-async function decide(
+async function decideUnderLock(
   client: Queryable,
   {
     operation,

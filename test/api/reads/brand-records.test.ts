@@ -4,7 +4,7 @@ import { expireLetters } from '../../../pipelines/branding/brand/expiry.ts';
 import {
   changeNumber,
   decideBrand,
-  decideLetter,
+  decideLetterByPerson,
   resumeBrand,
   suspendBrand,
   withdrawBrand,
@@ -107,7 +107,7 @@ describe('a letter', () => {
       decidedAt: null,
       decisionReason: null,
     });
-    await decideLetter({ db, letterId, approve: true, ...by });
+    await decideLetterByPerson({ db, letterId, approve: true, ...by });
     const decided = await readLetter(db, await findBrand(db, nameOf(handle)), letterId);
     expect(decided).toMatchObject({ state: 'approved', decidedBy: 'person', decisionReason: 'Checked by telephone.' });
     expect(JSON.stringify(decided)).not.toMatch(/Pat Reviewer|Jane Sample/);

@@ -9,7 +9,7 @@ import { OpenModels } from '../../../pipelines/audio/scoring/open-models.ts';
 import { scoreRecording } from '../../../pipelines/audio/scoring/score-recording.ts';
 import { StreamClient } from '../../../pipelines/audio/streaming/stream-client.ts';
 import type { ServerMessage } from '../../../pipelines/audio/streaming/stream-protocol.ts';
-import { listVerifications } from '../../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../../pipelines/audio/batches/stored-verifications.ts';
 import { pcm16, wideLimits } from '../../support/audio-file.ts';
 import { until } from '../../support/service-process.ts';
 import { scorerPids } from '../../support/scoring.ts';

@@ -2,7 +2,7 @@ import { loadConfig } from '../../../runtime/config.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../../pipelines/branding/operation-result.ts';
-import { readLetter } from '../../../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile } from '../../../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
 import { operationSettings, owner, profile, testVault } from '../../support/branding.ts';
 import { letterFile } from '../../support/letter-file.ts';
@@ -19,7 +19,7 @@ export function carryOut(db: Pool, operationId: number): Promise<OperationResult
     operationId,
     ...operationSettings,
     limits,
-    readLetter: (bytes) => readLetter({ bytes, limits }),
+    readLetter: (bytes) => readLetterFile({ bytes, limits }),
   });
 }
 

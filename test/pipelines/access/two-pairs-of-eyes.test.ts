@@ -3,7 +3,7 @@ import { readBrand } from '../../../pipelines/branding/brand/brand-record.ts';
 import {
   changeNumber,
   decideBrand,
-  decideLetter,
+  decideLetterByPerson,
   resumeBrand,
   suspendBrand,
   withdrawBrand,
@@ -80,7 +80,7 @@ async function waitingLetter(options: AskOptions): Promise<{ handle: string; pho
 }
 
 const decide = (letterId: number, actor: string, policy: EyesPolicy = eyes, approve = true) =>
-  decideLetter({ db, letterId, approve, actor, reason: 'looked at', eyes: policy });
+  decideLetterByPerson({ db, letterId, approve, actor, reason: 'looked at', eyes: policy });
 
 describe('a letter', () => {
   it('is not decided by who handed it in, through no door and in no spelling, for or against', async () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideLetter, type LetterDecision } from '../../../pipelines/branding/letter/letter-decision.ts';
+import { decideLetterByRules, type LetterDecision } from '../../../pipelines/branding/letter/letter-decision.ts';
 import { extractFields } from '../../../pipelines/branding/letter/letter-fields.ts';
 import { LETTER_RULES } from '../../../pipelines/branding/letter/letter-rules.ts';
-import { textOf, letterTextLimits } from '../../../pipelines/branding/letter/letter-text.ts';
+import { letterTextOf, letterTextLimits } from '../../../pipelines/branding/letter/letter-text.ts';
 import type { LetterReading } from '../../../pipelines/branding/letter-reading.ts';
 import { readLetter } from '../../support/letter-reading.ts';
 
@@ -16,7 +16,7 @@ function judge(reading: LetterReading, country = 'US') {
   const requestedPhones = Array.from({ length: 20 }, (_, at) => `+12025550${100 + at}`);
   return {
     fields,
-    decision: decideLetter({
+    decision: decideLetterByRules({
       submittedOn: '2026-03-10',
       brand: { ...brand, country },
       requestedPhones,
@@ -101,7 +101,7 @@ describe('a hostile letter', () => {
   it('of short lines is read no further than the limit of lines, and then not decided without a person', () => {
     const fits = readLetter(Array.from({ length: letterTextLimits.linesMax }, () => 'x'));
     const over = readLetter(Array.from({ length: letterTextLimits.linesMax + 1 }, () => 'x'));
-    expect([textOf(fits).complete, textOf(over).complete]).toEqual([true, false]);
+    expect([letterTextOf(fits).complete, letterTextOf(over).complete]).toEqual([true, false]);
     expect(judge(over).decision.findings).toContainEqual(
       expect.objectContaining({ code: 'text_readable', severity: 'review' }),
     );
@@ -110,13 +110,13 @@ describe('a hostile letter', () => {
   it('of long lines is read no further than the limits of characters', () => {
     const line = (length: number) => readLetter(['x'.repeat(length)]);
     expect([
-      textOf(line(letterTextLimits.lineCharactersMax)).complete,
-      textOf(line(letterTextLimits.lineCharactersMax + 1)).complete,
+      letterTextOf(line(letterTextLimits.lineCharactersMax)).complete,
+      letterTextOf(line(letterTextLimits.lineCharactersMax + 1)).complete,
     ]).toEqual([true, false]);
     const lines = (count: number) => readLetter(Array.from({ length: count }, () => 'x'.repeat(999)));
     expect([
-      textOf(lines(letterTextLimits.charactersMax / 1000)).complete,
-      textOf(lines(letterTextLimits.charactersMax / 1000 + 1)).complete,
+      letterTextOf(lines(letterTextLimits.charactersMax / 1000)).complete,
+      letterTextOf(lines(letterTextLimits.charactersMax / 1000 + 1)).complete,
     ]).toEqual([true, false]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeNumbers, readNumberList } from '../../../pipelines/branding/number-list.ts';
+import { judgeNumberTexts, readNumberList } from '../../../pipelines/branding/number-list.ts';
 
 const limits = { numbersRowsMax: 5, feedLineBytesMax: 1000 };
 const read = (text: string | Buffer) => readNumberList(Buffer.from(text), limits);
@@ -41,7 +41,7 @@ describe('a list of numbers', () => {
   });
 
   it('of a request counts places as lines', () => {
-    expect(judgeNumbers(['+12125550143', 'x'])).toMatchObject([
+    expect(judgeNumberTexts(['+12125550143', 'x'])).toMatchObject([
       { line: 1, phone: '+12125550143' },
       { line: 2, phone: null, code: 'phone_invalid' },
     ]);

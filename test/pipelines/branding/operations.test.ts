@@ -13,7 +13,7 @@ import { runOperation } from '../../../pipelines/branding/requests/run-operation
 import {
   changeNumber,
   decideBrand,
-  decideLetter,
+  decideLetterByPerson,
   deleteLetterDocument,
   resumeBrand,
   suspendBrand,
@@ -160,12 +160,14 @@ describe('Add Managed Brand', () => {
       code: 'transition_refused',
       hint: expect.stringContaining(`letter decide ${result.letter!.letterId}`),
     });
-    expect(await decideLetter({ db, letterId: result.letter!.letterId, approve: true, ...by })).toBe('approved');
+    expect(await decideLetterByPerson({ db, letterId: result.letter!.letterId, approve: true, ...by })).toBe(
+      'approved',
+    );
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 2 } });
     expect(Object.keys(await published(handle))).toEqual(phones);
-    await expect(decideLetter({ db, letterId: result.letter!.letterId, approve: false, ...by })).rejects.toMatchObject({
-      code: 'transition_refused',
-    });
+    await expect(
+      decideLetterByPerson({ db, letterId: result.letter!.letterId, approve: false, ...by }),
+    ).rejects.toMatchObject({ code: 'transition_refused' });
   });
 
   it('whose letter a person rejects is rejected with its numbers', async () => {
@@ -176,7 +178,7 @@ describe('Add Managed Brand', () => {
       { handle, brand: profile, numbers: phones },
       { letter: letterForReview(phones) },
     );
-    await decideLetter({ db, letterId: result.letter!.letterId, approve: false, ...by });
+    await decideLetterByPerson({ db, letterId: result.letter!.letterId, approve: false, ...by });
     expect(await readBrand(db, handle)).toMatchObject({ state: 'rejected', numbers: { unsuccessful: 1 } });
   });
 
@@ -220,7 +222,7 @@ describe('Add Managed Brand', () => {
       },
     });
     expect(await published(handle)).toEqual({});
-    await decideLetter({ db, letterId: result.letter!.letterId, approve: true, ...by });
+    await decideLetterByPerson({ db, letterId: result.letter!.letterId, approve: true, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
   });
 
@@ -460,7 +462,7 @@ describe('a new name', () => {
     await expect(
       ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Teeth' } }),
     ).rejects.toMatchObject({ code: 'transition_refused' });
-    await decideLetter({ db, letterId: first.letter!.letterId, approve: true, ...by });
+    await decideLetterByPerson({ db, letterId: first.letter!.letterId, approve: true, ...by });
     await decideBrand({ db, handle, approve: true, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Smiles' });
     expect(await readBrand(db, handle)).toMatchObject({ profile: { website: null }, pendingRevision: null });
@@ -545,7 +547,7 @@ describe('a letter that comes with numbers', () => {
       { letter: { kind: 'refused', code: 'letter_encrypted', problem: '' } },
     );
     expect(await readBrand(db, handle)).toMatchObject({ state: 'in_review' });
-    await decideLetter({ db, letterId: first.letter!.letterId, approve: true, ...by });
+    await decideLetterByPerson({ db, letterId: first.letter!.letterId, approve: true, ...by });
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, unsuccessful: 1 } });
   });
 
@@ -569,7 +571,7 @@ describe('Add Phone number for Branding', () => {
       { handle, brand: profile, numbers: phones.slice(0, 1) },
       { letter: goodLetter(phones.slice(0, 2)) },
     );
-    await decideLetter({ db, letterId: letter!.letterId, approve: true, ...by });
+    await decideLetterByPerson({ db, letterId: letter!.letterId, approve: true, ...by });
     const result = await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) });
     expect(result).toMatchObject({
       outcome: 'approved',

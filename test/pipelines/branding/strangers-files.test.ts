@@ -4,7 +4,7 @@ import { signForm } from '../../../samples/letters/sign-form.ts';
 import { issueLetterForm } from '../../../pipelines/branding/requests/letter-form.ts';
 import { APPROVAL_POLICIES, type ApprovalPolicy } from '../../../pipelines/branding/decision/letter-form-rules.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
-import { readLetter } from '../../../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile } from '../../../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { fresh, operationSettings, owner, profile, signer, testVault } from '../../support/branding.ts';
@@ -40,7 +40,7 @@ async function handIn(
     ...operationSettings,
     limits,
     policy,
-    readLetter: (bytes) => readLetter({ bytes, limits, trustRootsPem: sampleTrustRootPem() }),
+    readLetter: (bytes) => readLetterFile({ bytes, limits, trustRootsPem: sampleTrustRootPem() }),
   });
   return result.outcome;
 }

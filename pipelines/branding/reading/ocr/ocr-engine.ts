@@ -46,12 +46,14 @@ export async function openOcr(): Promise<OcrEngine> {
   return {
     async recognise(image) {
       const { data } = await worker.recognize(portableGraymap(image), {}, { blocks: true, text: false });
-      return (data.blocks ?? []).flatMap(({ paragraphs }) => paragraphs.flatMap(({ lines }) => lines.flatMap(wordsOf)));
+      return (data.blocks ?? []).flatMap(({ paragraphs }) =>
+        paragraphs.flatMap(({ lines }) => lines.flatMap(wordsOfLine)),
+      );
     },
   };
 }
 
-function wordsOf({ words, baseline, bbox }: Line): RecognisedWord[] {
+function wordsOfLine({ words, baseline, bbox }: Line): RecognisedWord[] {
   const slope = (baseline.y1 - baseline.y0) / Math.max(1, baseline.x1 - baseline.x0);
   return words.flatMap(({ text, confidence, bbox: { x0, y0, x1, y1 } }) => {
     const own = text.replace(/\s+/g, ' ').trim();

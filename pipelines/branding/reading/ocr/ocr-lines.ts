@@ -67,7 +67,7 @@ function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): b
   const sure = words.filter(
     (other) =>
       other !== word &&
-      isBeside(word, other) &&
+      isBesideWord(word, other) &&
       other.confidence >= inkConfidenceMax &&
       /[\p{L}\p{N}]{2}/u.test(other.text),
   );
@@ -81,7 +81,7 @@ function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): nu
   for (const each of row) {
     // grows while it is walked
     for (const other of words) {
-      if (row.has(other) || !/\d/.test(other.text) || !isBeside(each, other)) continue;
+      if (row.has(other) || !/\d/.test(other.text) || !isBesideWord(each, other)) continue;
       row.add(other);
       digits += other.text.replace(/\D/g, '').length;
       if (digits >= rowDigitsMin) return digits;
@@ -90,7 +90,7 @@ function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): nu
   return digits;
 }
 
-function isBeside(word: RecognisedWord, other: RecognisedWord): boolean {
+function isBesideWord(word: RecognisedWord, other: RecognisedWord): boolean {
   const gap = Math.max(other.left - word.right, word.left - other.right);
   const sameLine =
     Math.abs(other.baseline - word.baseline) <

@@ -1,4 +1,4 @@
-import { PDFiumLibrary, type PDFiumDocument, type PDFiumPage } from '@hyzyla/pdfium';
+import { openPdfium, type PdfiumDocument, type Pointer } from '../pdf/pdfium.ts';
 import type { GrayImage } from './png.ts';
 
 /** Pages of an open PDF as pictures; pages count from 1. */
@@ -14,7 +14,7 @@ export interface PdfImages {
    * @throws Error if the page is damaged, or its picture would have more than `renderPixelsMax` pixels
    */
   render(page: number, dotsPerInch: number): Promise<GrayImage>;
-  /** Gives the document's memory back. Nothing else may be called afterwards. */
+  /** Frees the document's memory. Nothing else may be called afterwards. */
   close(): void;
 }
 
@@ -23,45 +23,45 @@ export const renderPixelsMax = 40_000_000;
 
 const pointsPerInch = 72;
 
-/** Compiling PDFium's 4 MB of WebAssembly takes longer than drawing a page, so a process does it once. */
-let library: Promise<PDFiumLibrary> | null = null;
+/** Bytes of FPDF_FORMFILLINFO, at least: its version, then callbacks, none of which is set. */
+const formInfoBytes = 256;
+const formInfoVersion = 2;
+
+/** PDFium's number of a bitmap with a byte a pixel. */
+const grayFormat = 1;
+const white = 0xffffffff;
+
+/** PDFium's flags for drawing. */
+const flags = { annotations: 1, smoothText: 2, gray: 8 } as const;
 
 /**
- * Opens a PDF for drawing. PDFium runs in WebAssembly: it sees nothing but the bytes that it is given.
+ * Opens a PDF for drawing.
  * @throws Error if the document is damaged or asks for a password
  */
 export async function openPdfImages(bytes: Uint8Array): Promise<PdfImages> {
-  library ??= PDFiumLibrary.init();
-  const started = library;
-  return orForget(async () => new OpenDocument(await (await started).loadDocument(bytes)));
-}
-
-/** After a trap inside WebAssembly its memory is in no known state; the next document gets a new instance. */
-async function orForget<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    // WebAssembly.RuntimeError; the type is not in the libraries that the project compiles with.
-    if (error instanceof Error && error.name === 'RuntimeError') library = null;
-    throw new Error('PDFium cannot read the document.', { cause: error });
-  }
+  return new OpenDocument(await openPdfium(bytes));
 }
 
 class OpenDocument implements PdfImages {
-  readonly pageCount: number;
-  private readonly document: PDFiumDocument;
-  /** Loaded and not drawn yet: the library closes a page when it has drawn it. */
-  private readonly loaded = new Map<number, PDFiumPage>();
+  private readonly document: PdfiumDocument;
+  private form: { readonly handle: Pointer; readonly info: Pointer } | null = null;
 
-  constructor(document: PDFiumDocument) {
+  constructor(document: PdfiumDocument) {
     this.document = document;
-    this.pageCount = document.getPageCount();
+  }
+
+  get pageCount(): number {
+    return this.document.pageCount;
   }
 
   pageSize(page: number): { width: number; height: number } {
-    const { originalWidth, originalHeight } = this.load(page).getOriginalSize();
-    if (!(originalWidth > 0 && originalHeight > 0)) throw new Error(`Page ${page} is damaged.`);
-    return { width: originalWidth, height: originalHeight };
+    const { pdfium, handle, pageCount } = this.document;
+    if (!(Number.isInteger(page) && page >= 1 && page <= pageCount))
+      throw new Error(`The document has no page ${page}.`);
+    const size = pdfium.floats(2, (output) => pdfium.functions.FPDF_GetPageSizeByIndexF(handle, page - 1, output));
+    const [width = 0, height = 0] = size ?? [];
+    if (!(width > 0 && height > 0)) throw new Error(`Page ${page} is damaged.`);
+    return { width, height };
   }
 
   async render(page: number, dotsPerInch: number): Promise<GrayImage> {
@@ -71,21 +71,52 @@ class OpenDocument implements PdfImages {
     ) as [number, number];
     if (width * height > renderPixelsMax)
       throw new Error(`A picture of ${width} x ${height} pixels is larger than ${renderPixelsMax} pixels.`);
-    const loaded = this.load(page);
-    this.loaded.delete(page);
-    const { data } = await orForget(() => loaded.render({ width, height, colorSpace: 'Gray', renderFormFields: true }));
-    return { width, height, gray: data };
+    const gray = this.document.usePage(page, (_pdfium, loaded) => this.draw(loaded, width, height));
+    return { width, height, gray };
   }
 
   close(): void {
-    this.document.destroy();
+    if (this.form !== null) {
+      const { functions } = this.document.pdfium;
+      functions.FPDFDOC_ExitFormFillEnvironment(this.form.handle);
+      functions.free(this.form.info);
+    }
+    this.document.close();
   }
 
-  private load(page: number): PDFiumPage {
-    if (!(Number.isInteger(page) && page >= 1 && page <= this.pageCount))
-      throw new Error(`The document has no page ${page}.`);
-    const loaded = this.loaded.get(page) ?? this.document.getPage(page - 1);
-    this.loaded.set(page, loaded);
-    return loaded;
+  private draw(page: Pointer, width: number, height: number): Uint8Array {
+    const { functions } = this.document.pdfium;
+    const form = this.openForm();
+    const pixels = this.allocate(width * height);
+    const bitmap = functions.FPDFBitmap_CreateEx(width, height, grayFormat, pixels, width);
+    functions.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, white);
+    const look = flags.smoothText | flags.gray;
+    functions.FORM_OnAfterLoadPage(page, form);
+    functions.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, look | flags.annotations);
+    functions.FPDF_FFLDraw(form, bitmap, page, 0, 0, width, height, 0, look);
+    functions.FORM_OnBeforeClosePage(page, form);
+    const gray = new Uint8Array(functions.memory.buffer).slice(pixels, pixels + width * height);
+    functions.FPDFBitmap_Destroy(bitmap);
+    functions.free(pixels);
+    return gray;
+  }
+
+  /** What PDFium needs to draw form fields and signatures. */
+  private openForm(): Pointer {
+    if (this.form === null) {
+      const { pdfium, handle } = this.document;
+      const info = this.allocate(formInfoBytes);
+      const { buffer } = pdfium.functions.memory;
+      new Uint8Array(buffer).fill(0, info, info + formInfoBytes);
+      new DataView(buffer).setUint32(info, formInfoVersion, true);
+      this.form = { info, handle: pdfium.functions.FPDFDOC_InitFormFillEnvironment(handle, info) };
+    }
+    return this.form.handle;
+  }
+
+  private allocate(bytes: number): Pointer {
+    const place = this.document.pdfium.functions.malloc(bytes);
+    if (place === 0) throw new Error('PDFium is out of memory.');
+    return place;
   }
 }

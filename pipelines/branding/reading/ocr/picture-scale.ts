@@ -9,11 +9,12 @@ export function shrink(image: GrayImage, factor: number): GrayImage {
   ];
   const gray = new Uint8Array(width * height);
   for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) gray[y * width + x] = meanOf(image, { left: x * factor, top: y * factor, factor });
+    for (let x = 0; x < width; x++)
+      gray[y * width + x] = meanGray(image, { left: x * factor, top: y * factor, factor });
   return { width, height, gray };
 }
 
-function meanOf(
+function meanGray(
   { width, height, gray }: GrayImage,
   { left, top, factor }: { left: number; top: number; factor: number },
 ): number {

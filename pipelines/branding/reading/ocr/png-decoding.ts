@@ -42,7 +42,7 @@ const chunksMax = 10_000;
 const headBytes = 33;
 const endBytes = 12;
 
-function damaged(what: string): LetterRefused {
+function pngDamaged(what: string): LetterRefused {
   return new LetterRefused('letter_damaged', `The PNG is damaged: ${what}.`);
 }
 
@@ -69,28 +69,28 @@ export async function decodePng(bytes: Uint8Array, limits: PngLimits): Promise<G
   const parts = readParts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   const { width, height } = parts.header;
   const image = { width, height, gray: new Uint8Array(width * height).fill(255) };
-  const rows = new RowReader(parts, image.gray);
+  const rows = new PngRowReader(parts, image.gray);
   const inflate = createInflate({ chunkSize: 256 * 1024 });
   for (const part of parts.data) inflate.write(part);
   inflate.end();
   try {
     for await (const chunk of inflate) rows.add(chunk as Buffer);
   } catch (error) {
-    throw error instanceof LetterRefused ? error : damaged('its data cannot be unpacked');
+    throw error instanceof LetterRefused ? error : pngDamaged('its data cannot be unpacked');
   }
-  if (!rows.isDone()) throw damaged('rows are missing');
+  if (!rows.isDone()) throw pngDamaged('rows are missing');
   return image;
 }
 
 function readHeader(bytes: Buffer): PngHeader {
   if (bytes.length < headBytes + endBytes || bytes.compare(pngSignature, 0, 8, 0, 8) !== 0)
-    throw damaged('it is cut off');
+    throw pngDamaged('it is cut off');
   if (
     bytes.readUInt32BE(8) !== 13 ||
     bytes.toString('latin1', 12, 16) !== 'IHDR' ||
     crc32(bytes.subarray(12, 29)) !== bytes.readUInt32BE(29)
   )
-    throw damaged('it has no head');
+    throw pngDamaged('it has no head');
   const [width, height, depth, kind, interlace] = [
     bytes.readUInt32BE(16),
     bytes.readUInt32BE(20),
@@ -98,9 +98,9 @@ function readHeader(bytes: Buffer): PngHeader {
     kinds[bytes[25]!],
     bytes[28]!,
   ];
-  if (width === 0 || height === 0 || width > 0x7fffffff || height > 0x7fffffff) throw damaged('it has no size');
+  if (width === 0 || height === 0 || width > 0x7fffffff || height > 0x7fffffff) throw pngDamaged('it has no size');
   if (kind === undefined || !kind.depths.includes(depth) || bytes[26] !== 0 || bytes[27] !== 0 || interlace > 1)
-    throw damaged('its head names a form that does not exist');
+    throw pngDamaged('its head names a form that does not exist');
   return { width, height, depth, colour: kind.colour, channels: kind.channels, interlaced: interlace === 1 };
 }
 
@@ -116,21 +116,21 @@ function readParts(bytes: Buffer): PngParts {
     if (chunk.type === 'IDAT') data.push(chunk.data);
     else if (chunk.type === 'PLTE') colours = chunk.data;
     else if (chunk.type === 'tRNS') alphas = chunk.data;
-    else if (/^[A-Z]/.test(chunk.type)) throw damaged('it has a part that does not exist');
+    else if (/^[A-Z]/.test(chunk.type)) throw pngDamaged('it has a part that does not exist');
   }
   if (at !== bytes.length) throw new LetterRefused('letter_polyglot', 'Other bytes follow the end of the PNG.');
   if (header.colour === 'palette' && (colours.length < 3 || colours.length % 3 !== 0))
-    throw damaged('it has no palette');
+    throw pngDamaged('it has no palette');
   return { header, data, palette: grayPalette(colours, alphas) };
 }
 
 function readChunk(bytes: Buffer, at: number, count: number): { type: string; data: Buffer; end: number } {
   if (count > chunksMax) throw new LetterRefused('letter_limit_exceeded', `The PNG has more than ${chunksMax} parts.`);
-  if (at + endBytes > bytes.length) throw damaged('it is cut off');
+  if (at + endBytes > bytes.length) throw pngDamaged('it is cut off');
   const length = bytes.readUInt32BE(at);
   const end = at + endBytes + length;
-  if (end > bytes.length) throw damaged('it is cut off');
-  if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) throw damaged('a checksum is wrong');
+  if (end > bytes.length) throw pngDamaged('it is cut off');
+  if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) throw pngDamaged('a checksum is wrong');
   return { type: bytes.toString('latin1', at + 4, at + 8), data: bytes.subarray(at + 8, end - 4), end };
 }
 
@@ -170,7 +170,7 @@ const adam7: readonly Pass[] = [
 const plain: readonly Pass[] = [{ left: 0, top: 0, stepX: 1, stepY: 1 }];
 
 /** Puts unpacked bytes together to rows and rows to the picture. */
-class RowReader {
+class PngRowReader {
   private readonly parts: PngParts;
   private readonly gray: Uint8Array;
   private readonly passes: Pass[];
@@ -195,7 +195,7 @@ class RowReader {
 
   add(chunk: Buffer): void {
     for (let at = 0; at < chunk.length;) {
-      if (this.isDone()) throw damaged('it has more data than rows');
+      if (this.isDone()) throw pngDamaged('it has more data than rows');
       const taken = chunk.copy(this.row, this.filled, at);
       at += taken;
       this.filled += taken;

@@ -99,13 +99,13 @@ const sidewaysRatio = 1.3;
 export function liesOnItsSide(image: GrayImage): boolean {
   const small = shrink(image, Math.max(1, Math.round(image.width / measureWidth)));
   const across = turnByQuarters(small, 1);
-  return strength(across) > sidewaysRatio * strength(small);
+  return lineStrength(across) > sidewaysRatio * lineStrength(small);
 }
 
 const levelAngles = Array.from({ length: 4 * degreesMax + 1 }, (_, at) => at / 2 - degreesMax);
 
 /** How much rows differ from row to row at the best of the angles to which a sheet lies askew, for each dark pixel. */
-function strength(image: GrayImage): number {
+function lineStrength(image: GrayImage): number {
   const dark = darkPixels(image);
   if (dark.length < 200) return 0;
   return Math.max(...levelAngles.map((degrees) => profileScore(dark, degrees, image))) / dark.length;

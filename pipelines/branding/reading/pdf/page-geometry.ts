@@ -1,4 +1,5 @@
 import type { Box } from '../../letter-reading.ts';
+import type { Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
 
 /** A matrix of PDF (ISO 32000-1 section 8.3.3): [a b c d e f]. */
@@ -68,10 +69,7 @@ export class Bounds {
 }
 
 /** The part of a rectangle (left, bottom, right, top) that lies on the page, through a matrix to its fractions; null if none does. */
-export function boxOf(
-  matrix: Matrix,
-  [left, bottom, right, top]: readonly [number, number, number, number],
-): Box | null {
+export function boxOf(matrix: Matrix, [left, bottom, right, top]: Rectangle): Box | null {
   const bounds = new Bounds();
   for (const [x, y] of [
     [left, bottom],

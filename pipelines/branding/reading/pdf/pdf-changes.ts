@@ -64,13 +64,13 @@ export function compareRevisions(options: ComparisonOptions): ComparedRevision[]
   let before: RevisionState = { ...table, view: file.asOf(first.end, table.trailer), tableAt: first.tableAt };
   for (const span of later) {
     const { changes, kind, state } = compareRevision(context, before, span);
-    compared.push({ ...span, kind, changes: shorten(changes) });
+    compared.push({ ...span, kind, changes: shortenChanges(changes) });
     before = state;
   }
   return compared;
 }
 
-function shorten(changes: readonly string[]): string[] {
+function shortenChanges(changes: readonly string[]): string[] {
   const distinct = [...new Set(changes)];
   return distinct.length <= changesMax
     ? distinct
@@ -100,15 +100,15 @@ function tableOr(read: () => RevisionTable, file: PdfFile): RevisionTable & { re
   }
 }
 
-type Verdict = Pick<PdfRevision, 'kind' | 'changes'>;
+type RevisionVerdict = Pick<PdfRevision, 'kind' | 'changes'>;
 
-const other = (...changes: string[]): Verdict => ({ kind: 'other', changes });
+const other = (...changes: string[]): RevisionVerdict => ({ kind: 'other', changes });
 
 function compareRevision(
   context: Context,
   before: RevisionState,
   span: RevisionSpan,
-): Verdict & { readonly state: RevisionState } {
+): RevisionVerdict & { readonly state: RevisionState } {
   const table = tableOr(() => readRevisionTable(context.file, span), context.file);
   const view = context.file.asOf(span.end, table.trailer);
   const problem = before.problem ?? table.problem;
@@ -252,7 +252,7 @@ class RevisionComparison {
     this.fieldsAfter = findFields(this.after, this.formAfter);
   }
 
-  compare(): Verdict {
+  compare(): RevisionVerdict {
     this.checkTable();
     this.checkBytesBetween();
     this.checkCatalogue();

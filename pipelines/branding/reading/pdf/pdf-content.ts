@@ -1,8 +1,8 @@
 import type { Box, PageMark } from '../../letter-reading.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { Bounds, boxOf, cluster, multiply, toFractions, transform, type Matrix } from './page-geometry.ts';
-import { rectOf } from './pdf-fields.ts';
-import { itemsOf, type PdfFile, type PdfObject } from './pdf-file.ts';
+import { isUnseen, rectOf } from './pdf-fields.ts';
+import { fourNumbersOf, itemsOf, type PdfFile, type PdfObject, type Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
 import { isArray, isDict, isName, isPdfSpace, isRef, isRegular, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 import type { Pdfium, PdfiumDocument, Pointer } from './pdfium.ts';
@@ -199,12 +199,12 @@ export interface ContentTask {
  * Reads what a page shows, the forms that it draws, and what its annotations look like.
  * @throws LetterRefused `letter_limit_exceeded`; Error of PDFium where the page cannot be read
  */
-export function readContent(task: ContentTask): PageContent {
+export function readPageContent(task: ContentTask): PageContent {
   return task.document.usePage(task.number, (pdfium, page) => new ContentReader(task, pdfium, page).read());
 }
 
 /** Where objects stand, and what they inherit. */
-interface Place {
+interface ObjectPlace {
   readonly matrix: Matrix;
   readonly opacity: number;
   readonly depth: number;
@@ -261,35 +261,34 @@ class ContentReader {
     };
   }
 
-  private readObjects(count: number, objectAt: (at: number) => Pointer, place: Place): void {
+  private readObjects(count: number, objectAt: (at: number) => Pointer, place: ObjectPlace): void {
     for (let at = 0; at < count; at++) this.readObject(objectAt(at), place);
   }
 
-  private readObject(object: Pointer, place: Place): void {
+  private readObject(object: Pointer, place: ObjectPlace): void {
     const kind = this.pdfium.functions.FPDFPageObj_GetType(object);
     if (kind === kinds.text) this.readTextObject(object, place);
     else if (kind === kinds.path) this.readPath(object, this.within(object, place));
     else if (kind === kinds.image) this.readPicture(object, this.within(object, place));
     else if (kind === kinds.form) this.readForm(object, this.within(object, place));
     else if (kind === kinds.shading) {
-      const [left, bottom, right, top] = this.boundsOf(object);
-      this.addFill(boxOf(place.matrix, [left, bottom, right, top]));
+      this.addFill(boxOf(place.matrix, this.boundsOf(object)));
     }
   }
 
-  private boundsOf(object: Pointer): readonly [number, number, number, number] {
+  private boundsOf(object: Pointer): Rectangle {
     const { functions } = this.pdfium;
     const found = this.pdfium.floats(4, (at) => functions.FPDFPageObj_GetBounds(object, at, at + 4, at + 8, at + 12));
-    return (found ?? [0, 0, 0, 0]) as [number, number, number, number];
+    return (found ?? [0, 0, 0, 0]) as unknown as Rectangle;
   }
 
-  private within(object: Pointer, place: Place): Place {
+  private within(object: Pointer, place: ObjectPlace): ObjectPlace {
     const { functions } = this.pdfium;
     const own = this.pdfium.floats(6, (output) => functions.FPDFPageObj_GetMatrix(object, output));
     return own === null ? place : { ...place, matrix: multiply(own as unknown as Matrix, place.matrix) };
   }
 
-  private paintOf(name: 'Fill' | 'Stroke', object: Pointer, { opacity }: Place): Paint {
+  private paintOf(name: 'Fill' | 'Stroke', object: Pointer, { opacity }: ObjectPlace): Paint {
     const colour = this.pdfium.values(4, 4, (...outputs) =>
       this.pdfium.functions[`FPDFPageObj_Get${name}Color`](object, ...outputs),
     );
@@ -300,7 +299,7 @@ class ContentReader {
     };
   }
 
-  private readForm(object: Pointer, place: Place): void {
+  private readForm(object: Pointer, place: ObjectPlace): void {
     if (place.depth >= formDepthMax || ++this.forms > formsMax) throw tooManyForms();
     const { functions } = this.pdfium;
     const { opacity } = this.paintOf('Fill', object, place);
@@ -311,7 +310,7 @@ class ContentReader {
     });
   }
 
-  private readPicture(object: Pointer, { matrix, opacity }: Place): void {
+  private readPicture(object: Pointer, { matrix, opacity }: ObjectPlace): void {
     const { functions } = this.pdfium;
     const box = boxOf(matrix, [0, 0, 1, 1]);
     if (box === null) return;
@@ -331,7 +330,7 @@ class ContentReader {
     if (box !== null && this.fills.length < 2_000) this.fills.push(box);
   }
 
-  private readPath(object: Pointer, place: Place): void {
+  private readPath(object: Pointer, place: ObjectPlace): void {
     const { functions } = this.pdfium;
     const modes = this.pdfium.values(2, 4, (...outputs) => functions.FPDFPath_GetDrawMode(object, ...outputs));
     const [fillMode, strokes] = modes ?? [0, 0];
@@ -373,7 +372,7 @@ class ContentReader {
   }
 
   /** Takes text that nobody sees out of the page, and what its author says that it means (ActualText), before its letters are read. */
-  private readTextObject(object: Pointer, place: Place): void {
+  private readTextObject(object: Pointer, place: ObjectPlace): void {
     const { functions } = this.pdfium;
     if (++this.texts > textsMax)
       throw new LetterRefused('letter_limit_exceeded', `A page has more than ${textsMax} pieces of text.`);
@@ -382,7 +381,7 @@ class ContentReader {
       functions.FPDFPageObj_RemoveMark(object, functions.FPDFPageObj_GetMark(object, left - 1));
   }
 
-  private isSeen(object: Pointer, place: Place): boolean {
+  private isSeen(object: Pointer, place: ObjectPlace): boolean {
     const { functions } = this.pdfium;
     const { page } = this.task;
     const { matrix } = this.within(object, place);
@@ -510,7 +509,7 @@ class ContentReader {
       throw new LetterRefused('letter_limit_exceeded', `A page has more than ${formsMax} annotations.`);
     for (const [at, item] of annotations.entries()) {
       const annotation = file.resolve(item);
-      if (isDict(annotation) && !isUnseen(file.entry(annotation, 'F'))) this.readAnnotation(annotation, at);
+      if (isDict(annotation) && !isUnseen(file, annotation)) this.readAnnotation(annotation, at);
     }
   }
 
@@ -526,7 +525,7 @@ class ContentReader {
     const { functions } = this.pdfium;
     const look = functions.FPDFPage_GetAnnot(this.page, at);
     if (look === 0) return;
-    const box = numbersOf(file, file.entry(form.value, 'BBox')) ?? [0, 0, 1, 1];
+    const box = fourNumbersOf(file, form.value.entries.get('BBox')) ?? [0, 0, 1, 1];
     this.readObjects(functions.FPDFAnnot_GetObjectCount(look), (each) => functions.FPDFAnnot_GetObject(look, each), {
       matrix: multiply(fit(box, rect), toFractions(page)),
       opacity: 1,
@@ -569,21 +568,8 @@ function follows(last: Letter, next: Letter): boolean {
   return along > -pieceGap.behind && along < pieceGap.ahead && Math.abs(beside) < pieceGap.beside;
 }
 
-function isUnseen(flags: PdfValue): boolean {
-  return typeof flags === 'number' && (flags & 0b100010) !== 0; // hidden, no view (ISO 32000-1 table 165)
-}
-
-function numbersOf(file: PdfFile, value: PdfValue): readonly number[] | null {
-  const numbers = itemsOf(file, value)
-    .slice(0, 4)
-    .map((item) => file.resolve(item));
-  return numbers.length === 4 && numbers.every((each) => typeof each === 'number' && Number.isFinite(each))
-    ? (numbers as number[])
-    : null;
-}
-
 /** The matrix that lays a form's box onto an annotation's rectangle. */
-function fit([x1, y1, x2, y2]: readonly number[], [left, bottom, right, top]: readonly number[]): Matrix {
-  const [sx, sy] = [(right! - left!) / (x2! - x1! || 1), (top! - bottom!) / (y2! - y1! || 1)];
-  return [sx, 0, 0, sy, left! - x1! * sx, bottom! - y1! * sy];
+function fit([x1, y1, x2, y2]: Rectangle, [left, bottom, right, top]: Rectangle): Matrix {
+  const [sx, sy] = [(right - left) / (x2 - x1 || 1), (top - bottom) / (y2 - y1 || 1)];
+  return [sx, 0, 0, sy, left - x1 * sx, bottom - y1 * sy];
 }

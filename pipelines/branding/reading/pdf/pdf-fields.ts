@@ -1,19 +1,19 @@
 import type { Box } from '../../letter-reading.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { boxOf, toFractions } from './page-geometry.ts';
-import { itemsOf, type PdfFile } from './pdf-file.ts';
+import { itemsOf, rectangleOf, type PdfFile, type Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
 /** Text that a person typed onto a page: into a field of its form, or as a comment that is shown. */
 export interface TypedText {
   readonly text: string;
-  /** Left, bottom, right and top in the page's own coordinates. */
-  readonly rect: readonly [number, number, number, number];
+  /** In the page's own coordinates. */
+  readonly rect: Rectangle;
 }
 
 /** Fields within fields; names of forms have three or four levels. */
-const levelsMax = 16;
+const fieldLevelsMax = 16;
 const annotationsMax = 2_000;
 const charactersMax = 20_000;
 
@@ -28,21 +28,20 @@ export function readTypedTexts(file: PdfFile, page: PdfPage): TypedText[] {
 }
 
 function typedText(file: PdfFile, annotation: PdfDict): TypedText[] {
-  const flags = file.entry(annotation, 'F');
   const rect = rectOf(file, annotation);
-  if (rect === null || (typeof flags === 'number' && (flags & 0b100010) !== 0)) return [];
-  const text = valueOf(file, annotation);
+  if (rect === null || isUnseen(file, annotation)) return [];
+  const text = fieldText(file, annotation);
   return text.trim() === '' ? [] : [{ text: text.slice(0, charactersMax), rect }];
 }
 
-function valueOf(file: PdfFile, annotation: PdfDict): string {
-  if (isName(file.entry(annotation, 'Subtype'), 'FreeText')) return textOf(file.entry(annotation, 'Contents'));
+function fieldText(file: PdfFile, annotation: PdfDict): string {
+  if (isName(file.entry(annotation, 'Subtype'), 'FreeText')) return stringText(file.entry(annotation, 'Contents'));
   if (!isName(file.entry(annotation, 'Subtype'), 'Widget')) return '';
   const type = inherited(file, annotation, 'FT');
-  return isName(type, 'Tx') || isName(type, 'Ch') ? textOf(inherited(file, annotation, 'V')) : '';
+  return isName(type, 'Tx') || isName(type, 'Ch') ? stringText(inherited(file, annotation, 'V')) : '';
 }
 
-function textOf(value: PdfValue): string {
+function stringText(value: PdfValue): string {
   return isString(value) ? pdfText(value) : '';
 }
 
@@ -50,7 +49,7 @@ function textOf(value: PdfValue): string {
 export function fullFieldName(file: PdfFile, field: PdfDict): string {
   const parts: string[] = [];
   let at: PdfValue = field;
-  for (let level = 0; isDict(at) && level < levelsMax; level++) {
+  for (let level = 0; isDict(at) && level < fieldLevelsMax; level++) {
     const name = file.entry(at, 'T');
     if (isString(name)) parts.unshift(pdfText(name).replace(/\p{C}/gu, '').slice(0, 100));
     at = file.entry(at, 'Parent');
@@ -61,7 +60,7 @@ export function fullFieldName(file: PdfFile, field: PdfDict): string {
 /** An entry of a field, or of the nearest field above it that has it. */
 export function inherited(file: PdfFile, field: PdfDict, key: string): PdfValue {
   let at: PdfValue = field;
-  for (let level = 0; isDict(at) && level < levelsMax; level++) {
+  for (let level = 0; isDict(at) && level < fieldLevelsMax; level++) {
     const value = file.entry(at, key);
     if (value !== null) return value;
     at = file.entry(at, 'Parent');
@@ -69,14 +68,15 @@ export function inherited(file: PdfFile, field: PdfDict, key: string): PdfValue 
   return null;
 }
 
-/** The rectangle of an annotation, in the page's own coordinates: left, bottom, right and top. */
-export function rectOf(file: PdfFile, annotation: PdfDict): TypedText['rect'] | null {
-  const rect = file.entry(annotation, 'Rect');
-  if (!isArray(rect) || rect.items.length < 4) return null;
-  const numbers = rect.items.slice(0, 4).map((item) => file.resolve(item));
-  if (!numbers.every((each) => typeof each === 'number' && Number.isFinite(each))) return null;
-  const [x1, y1, x2, y2] = numbers as [number, number, number, number];
-  return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
+/** The rectangle of an annotation, in the page's own coordinates. */
+export function rectOf(file: PdfFile, annotation: PdfDict): Rectangle | null {
+  return rectangleOf(file, annotation.entries.get('Rect'));
+}
+
+/** True for an annotation with the flag Hidden or NoView (ISO 32000-1 table 165). */
+export function isUnseen(file: PdfFile, annotation: PdfDict): boolean {
+  const flags = file.entry(annotation, 'F');
+  return typeof flags === 'number' && (flags & 0b100010) !== 0;
 }
 
 /** A field of a form. */
@@ -93,7 +93,7 @@ export function findFields(view: PdfFile, form: PdfDict): Map<PdfDict, Field> {
   const found = new Map<PdfDict, Field>();
   const visit = (item: PdfValue, level: number): void => {
     const dict = view.resolve(item);
-    if (!isDict(dict) || found.has(dict) || level > levelsMax) return;
+    if (!isDict(dict) || found.has(dict) || level > fieldLevelsMax) return;
     if (found.size >= fieldsMax)
       throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${fieldsMax} form fields.`);
     found.set(dict, { number: isRef(item) ? item.number : null, dict, name: fullFieldName(view, dict) });

@@ -1,5 +1,5 @@
 import { LetterRefused } from '../gate/letter-refused.ts';
-import { decodeFilters, filtersMax } from './pdf-filters.ts';
+import { decodeFilters, filtersMax, type StreamFilter } from './pdf-filters.ts';
 import {
   isArray,
   isDict,
@@ -44,8 +44,8 @@ export interface PdfFile {
   entry(dict: PdfDict, key: string): PdfValue;
   /** The bytes of an object's stream after its filters. @throws LetterRefused */
   decode(object: PdfObject): Uint8Array;
-  /** Names of the filters of a stream. @throws LetterRefused */
-  filtersOf(dict: PdfDict): readonly string[];
+  /** The filters of a stream, first to last. @throws LetterRefused */
+  filtersOf(dict: PdfDict): readonly StreamFilter[];
   /** The same file as it was when it ended at this byte, with this trailer. */
   asOf(end: number, trailer: PdfDict): PdfFile;
 }
@@ -56,6 +56,27 @@ export const emptyDict: PdfDict = { kind: 'dict', entries: new Map() };
 export function itemsOf(view: PdfFile, value: PdfValue | undefined): readonly PdfValue[] {
   const list = view.resolve(value);
   return isArray(list) ? list.items : [];
+}
+
+/** Left, bottom, right and top. */
+export type Rectangle = readonly [number, number, number, number];
+
+/** The first four numbers of an array; null if it has fewer. */
+export function fourNumbersOf(view: PdfFile, value: PdfValue | undefined): Rectangle | null {
+  const numbers = itemsOf(view, value)
+    .slice(0, 4)
+    .map((item) => view.resolve(item));
+  return numbers.length === 4 && numbers.every((each) => typeof each === 'number' && Number.isFinite(each))
+    ? (numbers as unknown as Rectangle)
+    : null;
+}
+
+/** The rectangle that a value is or refers to, whichever of its corners are given (ISO 32000-1 section 7.9.5). */
+export function rectangleOf(view: PdfFile, value: PdfValue | undefined): Rectangle | null {
+  const corners = fourNumbersOf(view, value);
+  if (corners === null) return null;
+  const [x1, y1, x2, y2] = corners;
+  return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
 }
 
 /** The dictionary that a value is or refers to, else {@link emptyDict}. */
@@ -95,12 +116,12 @@ export function readPdfFile(bytes: Uint8Array): PdfFile {
   try {
     return new ObjectReader(bytes, text).read();
   } catch (error) {
-    if (error instanceof PdfSyntaxError) throw damaged(`${error.message}`);
+    if (error instanceof PdfSyntaxError) throw pdfDamaged(`${error.message}`);
     throw error;
   }
 }
 
-function damaged(what: string): LetterRefused {
+function pdfDamaged(what: string): LetterRefused {
   return new LetterRefused('letter_damaged', `The structure of the PDF is damaged: ${what}.`);
 }
 
@@ -112,7 +133,7 @@ function checkTail(text: string): void {
   if (mark >= 0 && rest.test(tail.slice(mark + 5))) return;
   if (mark >= 0 || text.lastIndexOf('%%EOF') > text.length / 2)
     throw new LetterRefused('letter_polyglot', 'Other bytes follow the end mark of the PDF.');
-  throw damaged('it has no end mark');
+  throw pdfDamaged('it has no end mark');
 }
 
 interface RawObject {
@@ -135,7 +156,7 @@ class ObjectReader implements PdfFile {
 
   read(): PdfFile {
     this.readObjects();
-    if (this.all.length === 0) throw damaged('it has no objects');
+    if (this.all.length === 0) throw pdfDamaged('it has no objects');
     this.checkEncryption();
     this.checkLengths();
     this.unpackObjects();
@@ -149,7 +170,7 @@ class ObjectReader implements PdfFile {
   resolve(value: PdfValue | undefined): PdfValue {
     let result = value ?? null;
     for (let hops = 0; isRef(result); hops++) {
-      if (hops > hopsMax) throw damaged('a reference leads in a circle');
+      if (hops > hopsMax) throw pdfDamaged('a reference leads in a circle');
       result = this.newest.get(result.number)?.value ?? null;
     }
     return result;
@@ -159,20 +180,30 @@ class ObjectReader implements PdfFile {
     return this.resolve(dict.entries.get(key));
   }
 
-  filtersOf(dict: PdfDict): readonly string[] {
+  filtersOf(dict: PdfDict): readonly StreamFilter[] {
     const filter = this.entry(dict, dict.entries.has('Filter') ? 'Filter' : 'F');
-    const list = (isArray(filter) ? filter.items : [filter]).map((each) => this.resolve(each));
-    const names = list.flatMap((each) => (isName(each) ? [each.name] : []));
-    if (names.length > filtersMax)
+    const parameters = this.parametersOf(dict);
+    const filters = (isArray(filter) ? filter.items : [filter]).flatMap((item, at) => {
+      const name = this.resolve(item);
+      const own = parameters[at] ?? emptyDict;
+      return isName(name) ? [{ name: name.name, isLate: this.entry(own, 'EarlyChange') === 0 }] : [];
+    });
+    if (filters.length > filtersMax)
       throw new LetterRefused(
         'letter_limit_exceeded',
         `A stream of the PDF has more than ${filtersMax} filters in a row.`,
       );
-    return names;
+    return filters;
+  }
+
+  /** The parameters of each filter of a stream; {@link emptyDict} for one without. */
+  private parametersOf(dict: PdfDict): PdfDict[] {
+    const parameters = this.entry(dict, 'DecodeParms');
+    return (isArray(parameters) ? parameters.items : [parameters]).map((each) => dictOf(this, each));
   }
 
   decode(object: PdfObject): Uint8Array {
-    if (object.stream === null || !isDict(object.value)) throw damaged('a stream is missing');
+    if (object.stream === null || !isDict(object.value)) throw pdfDamaged('a stream is missing');
     const decoded = decodeFilters(
       this.bytes.subarray(object.stream.start, object.stream.end),
       this.filtersOf(object.value),
@@ -183,16 +214,15 @@ class ObjectReader implements PdfFile {
 
   /** Undoes the PNG predictors (ISO 32000-1 section 7.4.4.4), which object streams of some programs have. */
   private unpredict(dict: PdfDict, decoded: Uint8Array): Uint8Array {
-    const parameters = this.entry(dict, 'DecodeParms');
-    const parms = isArray(parameters) ? this.resolve(parameters.items.at(-1)) : parameters;
-    if (!isDict(parms) || Number(this.entry(parms, 'Predictor') ?? 1) < 10) return decoded;
+    const parms = this.parametersOf(dict).at(-1) ?? emptyDict;
+    if (Number(this.entry(parms, 'Predictor') ?? 1) < 10) return decoded;
     const number = (key: string, other: number) => {
       const value = this.entry(parms, key);
       return typeof value === 'number' ? value : other;
     };
     const pixel = Math.max(1, Math.ceil((number('Colors', 1) * number('BitsPerComponent', 8)) / 8));
     const row = Math.ceil((number('Columns', 1) * number('Colors', 1) * number('BitsPerComponent', 8)) / 8);
-    if (!(row >= 1 && row <= decodedBytesMax && pixel <= 64)) throw damaged('a predictor has no size');
+    if (!(row >= 1 && row <= decodedBytesMax && pixel <= 64)) throw pdfDamaged('a predictor has no size');
     return undoPngPredictor(decoded, row, pixel);
   }
 
@@ -200,7 +230,7 @@ class ObjectReader implements PdfFile {
     let covered = 0;
     header.lastIndex = 0;
     for (let match = header.exec(this.text); match !== null; match = header.exec(this.text)) {
-      if (match.index < covered) throw damaged('an object stands inside another one');
+      if (match.index < covered) throw pdfDamaged('an object stands inside another one');
       this.readTrailers(covered, match.index);
       const body = match.index + match[0].length;
       const { raw, end } = this.readObject(body);
@@ -237,9 +267,9 @@ class ObjectReader implements PdfFile {
   private readObject(body: number): { raw: RawObject; end: number } {
     const parser = new PdfParser(this.bytes, body, this.budget);
     const first = parser.next();
-    if (first === undefined) throw damaged('an object has no value');
+    if (first === undefined) throw pdfDamaged('an object has no value');
     if (isWord(first)) {
-      if (first.word !== 'endobj') throw damaged('an object has no value');
+      if (first.word !== 'endobj') throw pdfDamaged('an object has no value');
       return { raw: { value: null, stream: null }, end: parser.position };
     }
     const valueEnd = parser.position;
@@ -266,7 +296,7 @@ class ObjectReader implements PdfFile {
     const length = dict.entries.get('Length');
     if (typeof length === 'number' && this.endsAt(start + length)) return { start, end: start + length };
     const end = this.text.indexOf('endstream', start);
-    if (end < 0) throw damaged('a stream does not end');
+    if (end < 0) throw pdfDamaged('a stream does not end');
     return { start, end };
   }
 
@@ -282,16 +312,16 @@ class ObjectReader implements PdfFile {
       if (stream === null || !isDict(value) || !isRef(value.entries.get('Length'))) continue;
       const length = this.entry(value, 'Length');
       if (typeof length === 'number' && length > stream.end - stream.start && this.endsAt(stream.start + length))
-        throw damaged('a stream has two ends');
+        throw pdfDamaged('a stream has two ends');
     }
   }
 
   private readTrailers(from: number, to: number): void {
     const between = this.text.slice(from, to);
-    if (/(?<!end)obj(?![a-z])/.test(between)) throw damaged('an object has no number');
+    if (/(?<!end)obj(?![a-z])/.test(between)) throw pdfDamaged('an object has no number');
     for (const match of between.matchAll(/trailer/g)) {
       const value = new PdfParser(this.bytes, from + match.index + match[0].length, this.budget).next();
-      if (!isDict(value)) throw damaged('a trailer is no dictionary');
+      if (!isDict(value)) throw pdfDamaged('a trailer is no dictionary');
       this.trailers.push(value);
     }
   }
@@ -314,12 +344,12 @@ class ObjectReader implements PdfFile {
     const [count, first] = [this.entry(dict, 'N'), this.entry(dict, 'First')];
     const bytes = this.decode(container);
     if (typeof count !== 'number' || typeof first !== 'number' || !(count >= 0 && first >= 0 && first <= bytes.length))
-      throw damaged('an object stream has no head');
+      throw pdfDamaged('an object stream has no head');
     const head = new PdfParser(bytes.subarray(0, first), 0, this.budget);
     for (let each = 0; each < count; each++) {
       const [number, offset] = [head.next(), head.next()];
       if (typeof number !== 'number' || typeof offset !== 'number' || first + offset > bytes.length)
-        throw damaged('an object stream is damaged');
+        throw pdfDamaged('an object stream is damaged');
       const value = new PdfParser(bytes, first + offset, this.budget).value();
       const { start, end } = container;
       this.keep({
@@ -362,7 +392,7 @@ function predict(filter: number, left: number, up: number, corner: number): numb
   if (filter === 1) return left;
   if (filter === 2) return up;
   if (filter === 3) return (left + up) >> 1;
-  if (filter !== 4) throw damaged('a row has a filter that does not exist');
+  if (filter !== 4) throw pdfDamaged('a row has a filter that does not exist');
   const [a, b, c] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
   return a <= b && a <= c ? left : b <= c ? up : corner;
 }

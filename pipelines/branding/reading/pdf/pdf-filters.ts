@@ -2,11 +2,11 @@ import { createInflate, constants, inflateSync } from 'node:zlib';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { hexValue, isPdfSpace } from './pdf-syntax.ts';
 
-/** Filters of a stream, first to last; more than this many in a row are a bomb, not a letter (two are common). */
+/** Filters of one stream; more in a row are a decompression bomb, not a letter (two are common). */
 export const filtersMax = 3;
 
-/** Names of ISO 32000-1 table 6 with their abbreviations, and what is done with their bytes here. */
-const filters: Readonly<Record<string, Filter>> = {
+/** By the names of ISO 32000-1 table 6 and their abbreviations. */
+const decoders: Readonly<Record<string, Decoder>> = {
   FlateDecode: inflate,
   Fl: inflate,
   LZWDecode: decodeLzw,
@@ -22,10 +22,17 @@ const filters: Readonly<Record<string, Filter>> = {
 /** Pictures: their size is bounded by the pixels that the dictionary says, and they are not decoded here. */
 const pictureFilters = new Set(['DCTDecode', 'DCT', 'JPXDecode', 'CCITTFaxDecode', 'CCF', 'JBIG2Decode']);
 
-type Filter = (raw: Uint8Array, bytesMax: number) => Uint8Array;
+type Decoder = (raw: Uint8Array, bytesMax: number, filter: StreamFilter) => Uint8Array;
+
+/** One filter of a stream. */
+export interface StreamFilter {
+  readonly name: string;
+  /** Of LZW: codes grow by a bit when the table is full, not one code before (/EarlyChange 0). */
+  readonly isLate?: boolean;
+}
 
 /** True for a filter whose output is a picture. */
-export function isPictureFilter(name: string): boolean {
+export function isPictureFilter({ name }: StreamFilter): boolean {
   return pictureFilters.has(name);
 }
 
@@ -33,12 +40,12 @@ export function isPictureFilter(name: string): boolean {
  * The bytes of a stream after its filters, up to a picture filter, whose input is returned as it is.
  * @throws LetterRefused `letter_limit_exceeded` when a step makes more than `bytesMax` bytes, `letter_damaged`
  */
-export function decodeFilters(raw: Uint8Array, names: readonly string[], bytesMax: number): Uint8Array {
+export function decodeFilters(raw: Uint8Array, filters: readonly StreamFilter[], bytesMax: number): Uint8Array {
   let bytes = raw;
-  for (const name of names) {
-    if (isPictureFilter(name)) return bytes;
-    bytes = filterOf(name)(bytes, bytesMax);
-    if (bytes.length > bytesMax) throw tooLarge(bytesMax);
+  for (const filter of filters) {
+    if (isPictureFilter(filter)) return bytes;
+    bytes = decoderOf(filter.name)(bytes, bytesMax, filter);
+    if (bytes.length > bytesMax) throw streamTooLarge(bytesMax);
   }
   return bytes;
 }
@@ -49,23 +56,23 @@ export function decodeFilters(raw: Uint8Array, names: readonly string[], bytesMa
  */
 export async function measureFilters(
   raw: Uint8Array,
-  names: readonly string[],
+  filters: readonly StreamFilter[],
   { stepBytesMax, bytesMax }: { stepBytesMax: number; bytesMax: number },
 ): Promise<number> {
-  const last = names.at(-1);
-  if (last !== 'FlateDecode' && last !== 'Fl') return decodeFilters(raw, names, stepBytesMax).length;
-  return countInflated(decodeFilters(raw, names.slice(0, -1), stepBytesMax), bytesMax);
+  const last = filters.at(-1)?.name;
+  if (last !== 'FlateDecode' && last !== 'Fl') return decodeFilters(raw, filters, stepBytesMax).length;
+  return countInflated(decodeFilters(raw, filters.slice(0, -1), stepBytesMax), bytesMax);
 }
 
-function filterOf(name: string): Filter {
+function decoderOf(name: string): Decoder {
   if (name === 'Crypt') throw new LetterRefused('letter_encrypted', 'A stream of the PDF is encrypted.');
-  const filter = Object.hasOwn(filters, name) ? filters[name] : undefined;
-  if (filter === undefined)
+  const decoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
+  if (decoder === undefined)
     throw new LetterRefused('letter_damaged', 'A stream of the PDF has a filter that does not exist.');
-  return filter;
+  return decoder;
 }
 
-function tooLarge(bytesMax: number): LetterRefused {
+function streamTooLarge(bytesMax: number): LetterRefused {
   return new LetterRefused('letter_limit_exceeded', `A stream of the PDF unpacks to more than ${bytesMax} bytes.`);
 }
 
@@ -77,7 +84,7 @@ function inflate(raw: Uint8Array, bytesMax: number): Uint8Array {
   try {
     return inflateSync(raw, { ...tolerant, maxOutputLength: bytesMax });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw streamTooLarge(bytesMax);
     throw new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.');
   }
 }
@@ -89,7 +96,7 @@ function countInflated(raw: Uint8Array, bytesMax: number): Promise<number> {
     const stream = createInflate({ ...tolerant, chunkSize: 256 * 1024 });
     stream.on('data', (chunk: Uint8Array) => {
       count += chunk.length;
-      if (count > bytesMax) stream.destroy(tooLarge(bytesMax));
+      if (count > bytesMax) stream.destroy(streamTooLarge(bytesMax));
     });
     stream.once('end', () => resolve(count));
     stream.once('error', (error) =>
@@ -106,9 +113,10 @@ function countInflated(raw: Uint8Array, bytesMax: number): Promise<number> {
 const lzwClear = 256;
 const lzwEnd = 257;
 
-/** LZW with early change, as PDF has it by default (ISO 32000-1 section 7.4.4.2): a table of places in the output. */
-function decodeLzw(raw: Uint8Array, bytesMax: number): Uint8Array {
+/** LZW (ISO 32000-1 section 7.4.4.2); the table holds places in the output. */
+function decodeLzw(raw: Uint8Array, bytesMax: number, { isLate = false }: StreamFilter): Uint8Array {
   const output = new GrowingBytes(bytesMax);
+  const early = isLate ? 0 : 1;
   const starts = new Int32Array(4097);
   const lengths = new Int32Array(4097);
   let [width, next, bits, held, previous] = [9, 258, 0, 0, -1];
@@ -136,7 +144,7 @@ function decodeLzw(raw: Uint8Array, bytesMax: number): Uint8Array {
       output.push(code);
       lengths[code] = 1;
     } else output.repeat(starts[code]!, lengths[code]!);
-    if (next + 1 >= 1 << width && width < 12) width++;
+    if (next + early >= 1 << width && width < 12) width++;
     previous = code;
   }
   return output.bytes();
@@ -217,7 +225,7 @@ class GrowingBytes {
 
   private reserve(count: number): void {
     const needed = this.length + count;
-    if (needed > this.bytesMax) throw tooLarge(this.bytesMax);
+    if (needed > this.bytesMax) throw streamTooLarge(this.bytesMax);
     if (needed <= this.buffer.length) return;
     const larger = new Uint8Array(Math.max(needed, this.buffer.length * 2));
     larger.set(this.buffer.subarray(0, this.length));

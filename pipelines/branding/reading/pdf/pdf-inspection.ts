@@ -135,17 +135,17 @@ async function measureStream(file: PdfFile, { value, stream }: PdfObject, pixels
   const isPicture = isName(file.entry(value, 'Subtype'), 'Image');
   if (isPicture) checkPixels(file, value, pixelsMax);
   if (isName(value.entries.get('Type'), 'XRef')) checkCrossReferences(file, value);
-  const names = file.filtersOf(value);
-  const raw = file.bytes.subarray(stream.start, stream.end);
-  if (names.some(isPictureFilter))
-    return measureFilters(raw, names.slice(0, names.findIndex(isPictureFilter)), {
+  const filters = file.filtersOf(value);
+  const before = filters.findIndex(isPictureFilter);
+  const isRaster = isPicture && before < 0;
+  return measureFilters(
+    file.bytes.subarray(stream.start, stream.end),
+    before < 0 ? filters : filters.slice(0, before),
+    {
       stepBytesMax: decodedBytesMax,
-      bytesMax: decodedBytesMax,
-    });
-  return measureFilters(raw, names, {
-    stepBytesMax: decodedBytesMax,
-    bytesMax: isPicture ? Math.min(unpackedBytesMax, pixelsMax * bytesPerPixelMax) : decodedBytesMax,
-  });
+      bytesMax: isRaster ? Math.min(unpackedBytesMax, pixelsMax * bytesPerPixelMax) : decodedBytesMax,
+    },
+  );
 }
 
 function checkPixels(file: PdfFile, dict: PdfDict, pixelsMax: number): void {

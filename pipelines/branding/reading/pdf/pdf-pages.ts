@@ -1,5 +1,5 @@
 import { LetterRefused } from '../gate/letter-refused.ts';
-import type { PdfFile } from './pdf-file.ts';
+import { rectangleOf, type PdfFile, type Rectangle } from './pdf-file.ts';
 import { isArray, isDict, isRef, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
 /** One page with what it inherits (ISO 32000-1 section 7.7.3.4). */
@@ -8,8 +8,8 @@ export interface PdfPage {
   readonly object: number;
   readonly dict: PdfDict;
   readonly resources: PdfDict | null;
-  /** The part that is shown: left, bottom, right and top, in the page's own unit. */
-  readonly shown: readonly [number, number, number, number];
+  /** The part that is shown, in the page's own unit. */
+  readonly shown: Rectangle;
   /** Degrees clockwise: 0, 90, 180 or 270. */
   readonly rotation: number;
   /** Points as shown: rotated, and with the page's unit. */
@@ -24,7 +24,7 @@ export interface PageLimits {
 }
 
 /** Levels of the page tree; programs that balance it need 3 for 1000 pages. */
-const levelsMax = 16;
+const treeLevelsMax = 16;
 
 /** Letter, for pages that say no size. */
 const letterBox = [0, 0, 612, 792] as const;
@@ -36,7 +36,7 @@ type Inherited = Readonly<Partial<Record<(typeof inheritable)[number], PdfValue>
  * The pages of a PDF in order.
  * @throws LetterRefused `letter_too_many_pages`, `letter_page_too_large`, `letter_damaged` (no pages, a tree with circles)
  */
-export function readPages(file: PdfFile, limits: PageLimits): PdfPage[] {
+export function readPdfPages(file: PdfFile, limits: PageLimits): PdfPage[] {
   const pages: PdfPage[] = [];
   new PageTree(file, limits, pages).walk(file.entry(rootOf(file), 'Pages'), {}, { level: 0, object: 0 });
   if (pages.length === 0) throw new LetterRefused('letter_damaged', 'The PDF has no pages.');
@@ -65,7 +65,7 @@ class PageTree {
 
   walk(node: PdfValue, inherited: Inherited, { level, object }: { level: number; object: number }): void {
     if (!isDict(node)) throw new LetterRefused('letter_damaged', 'The page tree of the PDF is damaged.');
-    if (this.seen.has(node) || level > levelsMax)
+    if (this.seen.has(node) || level > treeLevelsMax)
       throw new LetterRefused('letter_damaged', 'The page tree of the PDF leads in a circle.');
     this.seen.add(node);
     const own = { ...inherited, ...this.inheritedBy(node) };
@@ -86,8 +86,8 @@ class PageTree {
     if (this.pages.length >= this.limits.pagesMax)
       throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${this.limits.pagesMax} pages.`);
     const resources = inherited.Resources ?? null;
-    const media = this.box(inherited.MediaBox) ?? letterBox;
-    const shown = intersect(media, this.box(inherited.CropBox)) ?? media;
+    const media = rectangleOf(this.file, inherited.MediaBox) ?? letterBox;
+    const shown = intersect(media, rectangleOf(this.file, inherited.CropBox)) ?? media;
     const rotate = inherited.Rotate;
     const rotation = typeof rotate === 'number' && rotate % 90 === 0 ? ((rotate % 360) + 360) % 360 : 0;
     this.pages.push({
@@ -113,18 +113,9 @@ class PageTree {
       throw new LetterRefused('letter_page_too_large', `A page is longer than ${this.limits.inchesMax} inches.`);
     return rotation % 180 === 0 ? { width, height } : { width: height, height: width };
   }
-
-  private box(value: PdfValue | undefined): readonly [number, number, number, number] | null {
-    if (!isArray(value ?? null)) return null;
-    const numbers = (value as { items: readonly PdfValue[] }).items.map((item) => this.file.resolve(item));
-    if (numbers.length < 4 || !numbers.slice(0, 4).every((each) => typeof each === 'number' && Number.isFinite(each)))
-      return null;
-    const [x1, y1, x2, y2] = numbers as [number, number, number, number];
-    return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
-  }
 }
 
-function intersect(a: PdfPage['shown'], b: PdfPage['shown'] | null): PdfPage['shown'] | null {
+function intersect(a: Rectangle, b: Rectangle | null): Rectangle | null {
   if (b === null) return null;
   const [left, bottom, right, top] = [
     Math.max(a[0], b[0]),

@@ -3,7 +3,7 @@ import { Bounds, multiply, roundBox, toFractions, transform, type Matrix } from 
 import type { ShownText } from './pdf-content.ts';
 import type { TypedText } from './pdf-fields.ts';
 import type { PdfPage } from './pdf-pages.ts';
-import { layOut, type TextLine, type TextPiece } from './text-layout.ts';
+import { layOut, type LaidOutLine, type TextPiece } from './text-layout.ts';
 
 /** Parts of a font's size above and below the baseline, for fonts in general. */
 const ascent = 0.78;
@@ -72,7 +72,7 @@ function clean(text: string): string {
     .normalize('NFC');
 }
 
-function toLine({ text, left, right, baseline, height, parts }: TextLine, page: PdfPage): LetterLine {
+function toLine({ text, left, right, baseline, height, parts }: LaidOutLine, page: PdfPage): LetterLine {
   const bounds = new Bounds();
   const turned = parts.flatMap(({ corners = [] }) => corners);
   for (const [x, y] of turned.length > 0

@@ -11,8 +11,18 @@ type FunctionName =
   | 'FPDF_LoadMemDocument'
   | 'FPDF_CloseDocument'
   | 'FPDF_GetPageCount'
+  | 'FPDF_GetPageSizeByIndexF'
   | 'FPDF_LoadPage'
   | 'FPDF_ClosePage'
+  | 'FPDF_RenderPageBitmap'
+  | 'FPDF_FFLDraw'
+  | 'FPDFDOC_InitFormFillEnvironment'
+  | 'FPDFDOC_ExitFormFillEnvironment'
+  | 'FORM_OnAfterLoadPage'
+  | 'FORM_OnBeforeClosePage'
+  | 'FPDFBitmap_CreateEx'
+  | 'FPDFBitmap_FillRect'
+  | 'FPDFBitmap_Destroy'
   | 'FPDFPage_CountObjects'
   | 'FPDFPage_GetObject'
   | 'FPDFPage_GetAnnot'
@@ -110,6 +120,8 @@ export class Pdfium {
 
 /** An open PDF; pages count from 1. */
 export interface PdfiumDocument {
+  readonly pdfium: Pdfium;
+  readonly handle: Pointer;
   readonly pageCount: number;
   /** @throws Error if the page is damaged */
   usePage<Result>(page: number, use: (pdfium: Pdfium, page: Pointer) => Result): Result;
@@ -136,6 +148,8 @@ export async function openPdfium(bytes: Uint8Array): Promise<PdfiumDocument> {
     throw new Error('PDFium cannot read the document.');
   }
   return {
+    pdfium,
+    handle: document,
     pageCount: functions.FPDF_GetPageCount(document),
     usePage: (number, use) =>
       orForget(() => {

@@ -12,7 +12,7 @@ export interface TextPiece {
 }
 
 /** Pieces that a person reads as one line. */
-export interface TextLine extends TextPiece {
+export interface LaidOutLine extends TextPiece {
   /** What it is put together from, from left to right. */
   readonly parts: readonly TextPiece[];
 }
@@ -39,13 +39,13 @@ interface Row {
   pieces: TextPiece[];
 }
 
-type Segments = readonly TextLine[];
+type Segments = readonly LaidOutLine[];
 
 /**
  * Groups pieces of text into lines in reading order. Pieces of one row that stand far apart are lines of their own, unless
  * the first is the label of the second; texts in columns come column by column, cells of a table row by row.
  */
-export function layOut(pieces: readonly TextPiece[]): TextLine[] {
+export function layOut(pieces: readonly TextPiece[]): LaidOutLine[] {
   const rows = makeRows(pieces)
     .map(joinPieces)
     .filter((segments) => segments.length > 0);
@@ -68,8 +68,8 @@ function isSameRow(row: Row, piece: TextPiece): boolean {
   return piece.baseline - row.baseline <= rowTolerance * (smaller * 2 > larger ? larger : smaller);
 }
 
-function joinPieces({ pieces }: Row): TextLine[] {
-  const segments: TextLine[] = [];
+function joinPieces({ pieces }: Row): LaidOutLine[] {
+  const segments: LaidOutLine[] = [];
   let spaceBefore = false;
   for (const piece of pieces.sort((a, b) => a.left - b.left)) {
     if (piece.text.trim() === '') {
@@ -86,7 +86,7 @@ function joinPieces({ pieces }: Row): TextLine[] {
   return segments;
 }
 
-function trimmed(piece: TextPiece): TextLine {
+function trimmed(piece: TextPiece): LaidOutLine {
   return {
     text: piece.text.trim(),
     left: piece.left,
@@ -98,21 +98,21 @@ function trimmed(piece: TextPiece): TextLine {
 }
 
 /** Bold type is at times made by printing a text twice, a little aside. */
-function isPaintedTwice(last: TextLine, piece: TextPiece): boolean {
+function isPaintedTwice(last: LaidOutLine, piece: TextPiece): boolean {
   const near = 0.1 * piece.height;
   const isOver =
     piece.left >= last.left - near && piece.left < last.right - 2 * near && Math.abs(last.right - piece.right) < near;
   return isOver && last.text.endsWith(piece.text.trim());
 }
 
-function isApart(last: TextLine, piece: TextPiece): boolean {
+function isApart(last: LaidOutLine, piece: TextPiece): boolean {
   const gap = piece.left - last.right;
   if (gap <= columnGap * Math.max(last.height, piece.height)) return false;
   const isValue = /[:_#]$/.test(last.text) && !labelHead.test(piece.text.trim());
   return !isValue;
 }
 
-function join(last: TextLine, piece: TextPiece, spaceBefore: boolean): TextLine {
+function join(last: LaidOutLine, piece: TextPiece, spaceBefore: boolean): LaidOutLine {
   const gap = piece.left - last.right;
   const space =
     spaceBefore || gap > spaceGap * Math.min(last.height, piece.height) || /^\s/.test(piece.text) ? ' ' : '';
@@ -126,8 +126,8 @@ function join(last: TextLine, piece: TextPiece, spaceBefore: boolean): TextLine 
   };
 }
 
-function orderRows(rows: readonly Segments[]): TextLine[] {
-  const ordered: TextLine[] = [];
+function orderRows(rows: readonly Segments[]): LaidOutLine[] {
+  const ordered: LaidOutLine[] = [];
   for (let at = 0; at < rows.length;) {
     const band = findBand(rows, at);
     if (band === null) ordered.push(...rows[at++]!);

@@ -227,7 +227,7 @@ function readSignedData(schema: asn1js.AsnType, type: string): SignedContent {
     throw new CmsProblem('The signature holds more certificates than the limit.');
   const attributes = info.signedAttrs?.attributes ?? [];
   if (attributes.length === 0) throw new CmsProblem('The signature has no signed attributes.');
-  const signer = findSigner(info.sid, certificates);
+  const signer = findSignerCertificate(info.sid, certificates);
   return {
     info,
     signer,
@@ -240,7 +240,7 @@ function readSignedData(schema: asn1js.AsnType, type: string): SignedContent {
   };
 }
 
-function findSigner(sid: unknown, certificates: readonly pkijs.Certificate[]): pkijs.Certificate {
+function findSignerCertificate(sid: unknown, certificates: readonly pkijs.Certificate[]): pkijs.Certificate {
   const found = certificates.find((certificate) =>
     sid instanceof pkijs.IssuerAndSerialNumber ? isIssuedAs(certificate, sid) : hasKeyIdentifier(certificate, sid),
   );
@@ -276,7 +276,7 @@ function readHash(oid: string): Hash {
   return hash;
 }
 
-function digestOf(hash: Hash, bytes: Uint8Array): Buffer {
+function hashName(hash: Hash, bytes: Uint8Array): Buffer {
   return createHash(hash.replace('-', '')).update(bytes).digest();
 }
 
@@ -331,7 +331,7 @@ function isDigestOf({ attributes, hash, signer, type: wanted }: SignedContent, c
   requireSigningCertificate(attributes, signer);
   const digest = attributeValue(attributes, oids.messageDigest);
   if (!(digest instanceof asn1js.OctetString)) throw new CmsProblem('The signed attributes name no digest.');
-  return sameBytes(digest.valueBlock.valueHexView, digestOf(hash, content));
+  return sameBytes(digest.valueBlock.valueHexView, hashName(hash, content));
 }
 
 /** RFC 5035: a signature may name the digest of its certificate, so that no other one with the same key stands in for it. */
@@ -344,7 +344,7 @@ function requireSigningCertificate(attributes: readonly pkijs.Attribute[], signe
   const hash = algorithm instanceof asn1js.ObjectIdentifier ? readHash(algorithm.valueBlock.toString()) : 'SHA-256';
   const digest = parts.find((part) => part instanceof asn1js.OctetString);
   const der = new Uint8Array(signer.toSchema(false).toBER());
-  if (digest === undefined || !sameBytes(digest.valueBlock.valueHexView, digestOf(hash, der)))
+  if (digest === undefined || !sameBytes(digest.valueBlock.valueHexView, hashName(hash, der)))
     throw new CmsProblem('The signature names another certificate.');
 }
 

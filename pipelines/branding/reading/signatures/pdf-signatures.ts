@@ -37,7 +37,7 @@ interface Coverage {
   readonly end: number;
 }
 
-type Verdict = Pick<
+type SignatureVerdict = Pick<
   PdfSignature,
   | 'signerName'
   | 'signerOrganization'
@@ -245,13 +245,13 @@ async function verify({
   },
   trust,
   documentTimeStamps,
-}: VerifyOptions): Promise<Verdict> {
+}: VerifyOptions): Promise<SignatureVerdict> {
   const time = file.entry(dict, 'M');
   const claimed = isString(time) ? pdfTime(pdfText(time)) : null;
   if (!subFilters.has(subFilterOf(file, dict)))
-    return unverified('The type of the signature is not supported.', claimed);
+    return unverifiedSignature('The type of the signature is not supported.', claimed);
   if (contents === null || covered === null)
-    return unverified('The signature does not say which bytes it covers.', claimed);
+    return unverifiedSignature('The signature does not say which bytes it covers.', claimed);
   const { verifyDetachedCms } = await import('./cms.ts'); // loaded only where a letter is signed
   const claimedAt = claimed === null ? undefined : new Date(claimed);
   const verdict = await verifyDetachedCms({
@@ -270,7 +270,7 @@ function earlier(claimed: string | null, stamped: string | null): string | null 
   return claimed < stamped ? claimed : stamped;
 }
 
-function unverified(problem: string, signedAt: string | null): Verdict {
+function unverifiedSignature(problem: string, signedAt: string | null): SignatureVerdict {
   return {
     signerName: null,
     signerOrganization: null,

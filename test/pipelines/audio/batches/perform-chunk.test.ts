@@ -18,7 +18,7 @@ import { failChunk, performChunk, type ChunkWork } from '../../../../pipelines/a
 import { AudioRefusal } from '../../../../pipelines/audio/reasons.ts';
 import { deleteRecording } from '../../../../pipelines/audio/batches/retention.ts';
 import type { ScoredRecording } from '../../../../pipelines/audio/verification.ts';
-import { listVerifications } from '../../../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../../../pipelines/audio/batches/stored-verifications.ts';
 import { ServiceError } from '../../../../runtime/errors.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { writeModelDirectory } from '../../../support/model-directory.ts';

@@ -5,7 +5,7 @@ import { AudioStore } from '../../../../pipelines/audio/store/audio-store.ts';
 import { cancelBatch, readBatch } from '../../../../pipelines/audio/batches/batch.ts';
 import { submitBatch } from '../../../../pipelines/audio/batches/batch-intake.ts';
 import { deleteRecording, runRetention } from '../../../../pipelines/audio/batches/retention.ts';
-import { listVerifications } from '../../../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../../../pipelines/audio/batches/stored-verifications.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { configIn, submissionOf, tinyRecording, useFolder } from '../../../support/recording-batch.ts';
 

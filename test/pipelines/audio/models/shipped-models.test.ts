@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { windowSamples } from '../../../../pipelines/audio/models/manifest.ts';
 import { loadShippedRegistry } from '../../../../pipelines/audio/models/registry.ts';
 import { shippedModelsDirectory } from '../../../../pipelines/audio/models/shipped-models.ts';
-import type { Logits } from '../../../../pipelines/audio/scoring/logits.ts';
+import type { Logits } from '../../../../pipelines/audio/scoring/score-decision.ts';
 import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
 
 const registry = await loadShippedRegistry();

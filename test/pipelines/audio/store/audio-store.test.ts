@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AudioStore, readContent } from '../../../../pipelines/audio/store/audio-store.ts';
+import { AudioStore, readAudioContent } from '../../../../pipelines/audio/store/audio-store.ts';
 import { useFolder } from '../../../support/recording-batch.ts';
 
 const folder = await useFolder('store');
@@ -47,8 +47,8 @@ describe('a recording that is handed in', () => {
   });
 
   it('may be as large as the limit, and no larger', async () => {
-    expect((await readContent(await file('limit', 'x'.repeat(1000)), limits)).bytes).toBe(1000);
-    await expect(readContent(await file('over', 'x'.repeat(1001)), limits)).rejects.toMatchObject({
+    expect((await readAudioContent(await file('limit', 'x'.repeat(1000)), limits)).bytes).toBe(1000);
+    await expect(readAudioContent(await file('over', 'x'.repeat(1001)), limits)).rejects.toMatchObject({
       reason: 'file_too_large',
     });
   });
@@ -83,7 +83,7 @@ describe('a recording that is handed in', () => {
   it('may have a name that is not UTF-8', async () => {
     const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0xfe, 0x41])]);
     await writeFile(path, 'text');
-    expect((await readContent(path, limits)).sha256).toBe(sha256('text'));
+    expect((await readAudioContent(path, limits)).sha256).toBe(sha256('text'));
   });
 });
 

@@ -6,7 +6,7 @@ import { listBatches, type Batch } from '../../../../pipelines/audio/batches/bat
 import { submitBatch, type BatchSubmission } from '../../../../pipelines/audio/batches/batch-intake.ts';
 import { StreamService } from '../../../../pipelines/audio/streaming/stream-service.ts';
 import { SpoolDirectory, type StreamFacts } from '../../../../pipelines/audio/streaming/stream-spool.ts';
-import { listVerifications } from '../../../../pipelines/audio/batches/verification-record.ts';
+import { listVerifications } from '../../../../pipelines/audio/batches/stored-verifications.ts';
 import { ServiceError } from '../../../../runtime/errors.ts';
 import { createLog } from '../../../../runtime/log.ts';
 import { sql } from '../../../../sql/sql.ts';

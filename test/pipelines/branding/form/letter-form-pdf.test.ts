@@ -9,7 +9,7 @@ import {
   type FormContent,
 } from '../../../../pipelines/branding/form/letter-form-pdf.ts';
 import { FORM_LANGUAGES, FORM_TEXTS } from '../../../../pipelines/branding/form/letter-form-texts.ts';
-import { readLetter } from '../../../../pipelines/branding/reading/letter-reader.ts';
+import { readLetterFile } from '../../../../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
 
 const limits = loadConfig({});
@@ -29,7 +29,7 @@ const content: FormContent = {
 const phonesOf = (count: number) => Array.from({ length: count }, (_, at) => `+1212555${String(at).padStart(4, '0')}`);
 
 async function textOf(bytes: Uint8Array): Promise<{ text: string; pages: number }> {
-  const outcome = await readLetter({ bytes, limits });
+  const outcome = await readLetterFile({ bytes, limits });
   if (outcome.kind !== 'read') throw new Error(outcome.problem);
   const { pages } = outcome.reading;
   return {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  decideLetter,
+  decideLetterByRules,
   refusalFinding,
   type LetterBrand,
   type LetterDecision,
@@ -72,7 +72,7 @@ function decide({
     country: of.country,
     names: [of.legalName, of.dba, of.displayName].filter((name) => name !== null),
   });
-  return decideLetter({
+  return decideLetterByRules({
     submittedOn,
     latestDay,
     brand: of,

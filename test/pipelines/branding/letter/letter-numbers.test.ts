@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findDates } from '../../../../pipelines/branding/letter/letter-dates.ts';
 import { expandRange, findNumbers, letterNumberLimits } from '../../../../pipelines/branding/letter/letter-numbers.ts';
-import { textOf } from '../../../../pipelines/branding/letter/letter-text.ts';
+import { letterTextOf } from '../../../../pipelines/branding/letter/letter-text.ts';
 import { readLetter, type TestLetter, type TestLine } from '../../../support/letter-reading.ts';
 
 function numbersOf(lines: readonly TestLine[], country = 'US', more: TestLetter = {}) {
   const reading = readLetter(lines, more);
-  const letter = textOf(reading);
+  const letter = letterTextOf(reading);
   return findNumbers(reading, letter, findDates(letter.text, country), country);
 }
 const listed = (lines: readonly TestLine[], country = 'US') =>

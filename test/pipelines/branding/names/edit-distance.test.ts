@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance, isNear, isWithinOneEdit } from '../../../../pipelines/branding/names/edit-distance.ts';
+import { editDistance, isNearSpelling, isWithinOneEdit } from '../../../../pipelines/branding/names/edit-distance.ts';
 
 describe('two names', () => {
   it('are near within one edit up to 11 letters, within two from 12 on', () => {
-    expect([isNear('abcd', 'abcx'), isNear('abcde', 'abcdx'), isNear('abcde', 'abcxx')]).toEqual([false, true, false]);
     expect([
-      isNear('abcdefghijk', 'abcdefghixx'),
-      isNear('abcdefghijkl', 'abcdefghijxx'),
-      isNear('abcdefghijkl', 'abcdefghixxx'),
+      isNearSpelling('abcd', 'abcx'),
+      isNearSpelling('abcde', 'abcdx'),
+      isNearSpelling('abcde', 'abcxx'),
+    ]).toEqual([false, true, false]);
+    expect([
+      isNearSpelling('abcdefghijk', 'abcdefghixx'),
+      isNearSpelling('abcdefghijkl', 'abcdefghijxx'),
+      isNearSpelling('abcdefghijkl', 'abcdefghixxx'),
     ]).toEqual([false, true, false]);
   });
 

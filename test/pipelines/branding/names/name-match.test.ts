@@ -4,10 +4,11 @@ import {
   comparePeople,
   findName,
   looksLikePerson,
-  wordsOf,
+  wordsInText,
 } from '../../../../pipelines/branding/names/name-match.ts';
 
-const find = (text: string, name: string, near = false) => findName(text, wordsOf(text), name, { near })?.kind ?? null;
+const find = (text: string, name: string, near = false) =>
+  findName(text, wordsInText(text), name, { near })?.kind ?? null;
 
 describe('two names of companies', () => {
   it.each([

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { LetterReading } from '../../../../pipelines/branding/letter-reading.ts';
 import {
-  readLetter,
+  readLetterFile,
   renderLetterPages,
   type ChildReport,
   type LetterLimits,
@@ -17,7 +17,7 @@ import { picturePdf, scanOf } from './scan-builder.ts';
 import { turnByQuarters } from '../../../../pipelines/branding/reading/ocr/straighten.ts';
 
 async function read(bytes: Uint8Array, limits: LetterLimits = letterLimits): Promise<LetterReading> {
-  const outcome = await readLetter({ bytes, limits });
+  const outcome = await readLetterFile({ bytes, limits });
   if (outcome.kind !== 'read') throw new Error(`${outcome.code}: ${outcome.problem}`);
   return outcome.reading;
 }
@@ -266,7 +266,7 @@ describe('a child that reads a letter', () => {
     ['letterTextSecondsMax', 0.001, /more than 0.001 seconds/],
     ['letterOutputBytesMax', 200, /more text than 200 bytes/],
   ])('is killed beyond %s', async (name, value, problem) => {
-    const outcome = await readLetter({ bytes: letterPdf(), limits: { ...letterLimits, [name]: value } });
+    const outcome = await readLetterFile({ bytes: letterPdf(), limits: { ...letterLimits, [name]: value } });
     expect(outcome).toMatchObject({
       kind: 'refused',
       code: 'letter_limit_exceeded',
@@ -276,7 +276,7 @@ describe('a child that reads a letter', () => {
 
   it('beyond its memory is ended', async () => {
     const image = await scanOf(letterPdf(), { dotsPerInch: 75 });
-    const outcome = await readLetter({
+    const outcome = await readLetterFile({
       bytes: picturePdf(image),
       limits: { ...letterLimits, letterOcrMemoryBytesMax: 170 * 1024 * 1024 },
     });
@@ -298,17 +298,17 @@ describe('a child that reads a letter', () => {
 
   it('is killed when the work is called off', async () => {
     const calledOff = new AbortController();
-    const reading = readLetter({ bytes: letterPdf(), limits: letterLimits, signal: calledOff.signal });
+    const reading = readLetterFile({ bytes: letterPdf(), limits: letterLimits, signal: calledOff.signal });
     setTimeout(() => calledOff.abort(), 30);
     await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
     await expect(
-      readLetter({ bytes: letterPdf(), limits: letterLimits, signal: calledOff.signal }),
+      readLetterFile({ bytes: letterPdf(), limits: letterLimits, signal: calledOff.signal }),
     ).rejects.toMatchObject({ code: 'interrupted' });
   });
 
   it('that cannot start is a fault and not an outcome of the letter', async () => {
     const tooLittle = { ...letterLimits, letterTextMemoryBytesMax: 60 * 1024 * 1024 };
-    await expect(readLetter({ bytes: letterPdf(), limits: tooLittle })).rejects.toMatchObject({ code: 'internal' });
+    await expect(readLetterFile({ bytes: letterPdf(), limits: tooLittle })).rejects.toMatchObject({ code: 'internal' });
   });
 
   it('keeps far within its memory on the largest honest letters', async () => {
@@ -321,7 +321,7 @@ describe('a child that reads a letter', () => {
       ),
     ).join('');
     const bytes = pagesPdf(Array.from({ length: 20 }, () => page));
-    const outcome = await readLetter({ bytes, limits: letterLimits, onChild: (report) => reports.push(report) });
+    const outcome = await readLetterFile({ bytes, limits: letterLimits, onChild: (report) => reports.push(report) });
     expect(outcome.kind).toBe('read');
     expect(reports).toMatchObject([{ child: 'text-child', outcome: 'answered' }]);
     expect(reports[0]!.peakBytes).toBeLessThan(letterLimits.letterTextMemoryBytesMax / 2);
@@ -330,11 +330,11 @@ describe('a child that reads a letter', () => {
 
 /** Reads a letter whose child is stopped before it answers; one that was faster than the stop is read again. */
 async function readAndStop(
-  options: Parameters<typeof readLetter>[0],
-): Promise<{ hanging: ReturnType<typeof readLetter>; stopped: number }> {
+  options: Parameters<typeof readLetterFile>[0],
+): Promise<{ hanging: ReturnType<typeof readLetterFile>; stopped: number }> {
   for (;;) {
     let isOver = false;
-    const hanging = readLetter(options);
+    const hanging = readLetterFile(options);
     void hanging.then(() => (isOver = true));
     const stopped = await stopChildOf(process.pid, () => isOver);
     if (stopped !== null) return { hanging, stopped };

@@ -5,7 +5,7 @@ import { makeCertificate, timeStampingPurpose } from '../../../../../samples/let
 import type { PdfRevision, PdfSignature } from '../../../../../pipelines/branding/letter-reading.ts';
 import { compareRevisions } from '../../../../../pipelines/branding/reading/pdf/pdf-changes.ts';
 import { readPdfFile } from '../../../../../pipelines/branding/reading/pdf/pdf-file.ts';
-import { readPages } from '../../../../../pipelines/branding/reading/pdf/pdf-pages.ts';
+import { readPdfPages } from '../../../../../pipelines/branding/reading/pdf/pdf-pages.ts';
 import { revisionLimits } from '../../../../../pipelines/branding/reading/pdf/pdf-revisions.ts';
 import { readPdfText } from '../../../../../pipelines/branding/reading/text-task.ts';
 import { letterLimits } from '../letter-limits.ts';
@@ -661,7 +661,7 @@ describe('an attack on a signed letter', () => {
     await expect(read(update([[5, forged]], { generation: 1 }))).rejects.toThrow(/generation/);
     const file = readPdfFile(update([[5, forged]], { generation: 1 }));
     expect(
-      compareRevisions({ file, pages: readPages(file, { pagesMax: 1, inchesMax: 50 }), read: [] })[1],
+      compareRevisions({ file, pages: readPdfPages(file, { pagesMax: 1, inchesMax: 50 }), read: [] })[1],
     ).toMatchObject({
       kind: 'other',
       changes: [expect.stringContaining('another generation'), expect.stringContaining('page 1: content')],

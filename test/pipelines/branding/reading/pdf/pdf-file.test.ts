@@ -14,6 +14,17 @@ import { letterPdf, packedPdf, stream } from '../pdf-builder.ts';
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const parse = (text: string, values = 1000) => new PdfParser(latin1(text), 0, { values }).next();
 const name = (text: string) => ({ kind: 'name', name: text });
+const named = (...names: readonly string[]) => names.map((name) => ({ name }));
+
+/** The numbers from 1 to 200 without gaps, by Ghostscript 10.0: `file << /EarlyChange 0 >> /LZWEncode filter`. */
+const lateLzw = Buffer.from(
+  'gAxGQzGg1Gw3HA5GIwGMNGQxGYxGgxGoxGwxG4xHAxHIyGEPGUhGYyGgyGoyGwyG4yHAyHIzGERkYzmg0GY1GY2GY3GY4GY5Ggwi' +
+    'clmw0ow1Gg2Gg3Gg4Gg5GowisnnFIGtXGw1G41HA1HI2GEXlM6pVZG1nG42HA2HI3GEZlc8plbtI3uw4G45HAwjctn1OrtrvA4wg' +
+    '5HIwhUdl9AqFftt6w0LhkMhcPmMLidShcXt8LjeIhuUhsChsRiUNisWhsZjUNhUe0kCkERkkCisogUZlkChUwiGlh80iETm8Qi87' +
+    'iEbn8ShkTiUPm0SocVpMSjNNiUKqMU1EPnEUidXikXrUUjdei0Mi8Wh86i0TrMWsUZtUWhVujGrh88jETrcYRddkYRteUaQxG0aQ' +
+    '9PkaRNXUaRdeEaX1iUMQpHEPS9HETVBHEXW1HEbYZHgwQEA=',
+  'base64',
+);
 
 describe('a value of a PDF', () => {
   it.each<[string, unknown]>([
@@ -76,7 +87,22 @@ describe('the filters of a stream', () => {
     ['two in a row', ['AHx', 'Fl'], latin1(`${deflateSync('abc').toString('hex')}>`), 'abc'],
     ['a picture', ['Fl', 'DCTDecode'], deflateSync('jpeg'), 'jpeg'],
   ])('%s are undone', (_name, names, raw, text) => {
-    expect(Buffer.from(decodeFilters(raw, names, 100)).toString('latin1')).toBe(text);
+    expect(Buffer.from(decodeFilters(raw, named(...names), 100)).toString('latin1')).toBe(text);
+  });
+
+  it('LZW is read with /EarlyChange 0, by itself and as one of several filters', () => {
+    const text = Array.from({ length: 200 }, (_none, at) => at + 1).join('');
+    const late = stream('/Filter /LZWDecode /DecodeParms << /EarlyChange 0 >>', lateLzw);
+    const hexadecimal = stream(
+      '/Filter [/AHx /LZW] /DecodeParms [null << /EarlyChange 0 >>]',
+      `${lateLzw.toString('hex')}>`,
+    );
+    for (const contentObject of [late, hexadecimal]) {
+      const file = readPdfFile(letterPdf({ contentObject }));
+      expect(Buffer.from(file.decode(file.object(5)!)).toString()).toBe(text);
+    }
+    const early = readPdfFile(letterPdf({ contentObject: stream('/Filter /LZWDecode', lateLzw) }));
+    expect(() => early.decode(early.object(5)!)).toThrow(/damaged/);
   });
 
   it.each([
@@ -85,14 +111,15 @@ describe('the filters of a stream', () => {
     ['ASCIIHexDecode', latin1('00'.repeat(100)), latin1('00'.repeat(101))],
     ['ASCII85Decode', latin1('z'.repeat(25)), latin1('z'.repeat(26))],
   ])('%s may make as many bytes as the limit and no more', (filter, within, beyond) => {
-    expect(decodeFilters(within, [filter], 100)).toHaveLength(100);
-    expect(() => decodeFilters(beyond, [filter], 100)).toThrow(/more than 100/);
+    expect(decodeFilters(within, named(filter), 100)).toHaveLength(100);
+    expect(() => decodeFilters(beyond, named(filter), 100)).toThrow(/more than 100/);
   });
 
   it('are measured without keeping the bytes', async () => {
     const raw = deflateSync(Buffer.alloc(1_000_000));
-    expect(await measureFilters(raw, ['FlateDecode'], { stepBytesMax: 10, bytesMax: 1_000_000 })).toBe(1_000_000);
-    await expect(measureFilters(raw, ['FlateDecode'], { stepBytesMax: 10, bytesMax: 999_999 })).rejects.toMatchObject({
+    const flate = named('FlateDecode');
+    expect(await measureFilters(raw, flate, { stepBytesMax: 10, bytesMax: 1_000_000 })).toBe(1_000_000);
+    await expect(measureFilters(raw, flate, { stepBytesMax: 10, bytesMax: 999_999 })).rejects.toMatchObject({
       code: 'letter_limit_exceeded',
     });
   });

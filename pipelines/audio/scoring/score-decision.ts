@@ -1,6 +1,12 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { columnsPerScore, scoresIn, type ModelManifest } from '../models/manifest.ts';
-import type { ScoreName } from '../verification.ts';
+import {
+  SCORE_NAMES,
+  type DecisionLabel,
+  type ScoreName,
+  type Scores,
+  type VerificationDecision,
+} from '../verification.ts';
 
 /** Logits by score: higher is authentic. A score that the model does not give is absent. */
 export type Logits = Readonly<Partial<Record<ScoreName, number>>>;
@@ -62,4 +68,39 @@ export function meanLogits(all: readonly Logits[]): Logits | null {
   if (all.length === 0) return null;
   const names = Object.keys(all[0]!) as ScoreName[];
   return Object.fromEntries(names.map((name) => [name, all.reduce((sum, each) => sum + each[name]!, 0) / all.length]));
+}
+
+/** Probabilities from logits, by the calibration of the model (Platt 1999): 1 / (1 + exp(-(slope * logit + intercept))). */
+export function calibrate(logits: Logits, calibration: ModelManifest['calibration']): Scores {
+  return scoresBy((name) => {
+    const [logit, platt] = [logits[name], calibration[name]];
+    return logit === undefined || platt === undefined
+      ? null
+      : 1 / (1 + Math.exp(-(platt.slope * logit + platt.intercept)));
+  });
+}
+
+/** The lower score of several channels: a call is as authentic as its less authentic side. Null where no channel has the score. */
+export function lowestScores(channels: readonly Scores[]): Scores {
+  return scoresBy((name) => {
+    const given = channels.flatMap((scores) => scores[name] ?? []);
+    return given.length === 0 ? null : Math.min(...given);
+  });
+}
+
+/** What scores say against the thresholds of the model: a score below its own is not authentic. */
+export function decideByThresholds(scores: Scores, given: ModelManifest['thresholds']): VerificationDecision {
+  const thresholds = scoresBy((name) => given[name] ?? null);
+  const isBelow = (name: ScoreName) =>
+    scores[name] !== null && thresholds[name] !== null && scores[name] < thresholds[name];
+  return { label: labelOf(isBelow('synthesis'), isBelow('replay')), thresholds, policy: 'thresholds/1' };
+}
+
+function labelOf(isSynthesized: boolean, isReplayed: boolean): DecisionLabel {
+  if (isSynthesized) return isReplayed ? 'synthesizedAndReplayed' : 'synthesized';
+  return isReplayed ? 'replayed' : 'authentic';
+}
+
+function scoresBy(score: (name: ScoreName) => number | null): Scores {
+  return Object.fromEntries(SCORE_NAMES.map((name) => [name, score(name)])) as Record<ScoreName, number | null>;
 }

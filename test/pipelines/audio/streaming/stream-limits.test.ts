@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { StreamPace } from '../../../../pipelines/audio/streaming/stream-pace.ts';
+import { StreamPace } from '../../../../pipelines/audio/streaming/stream-limits.ts';
 
 const limits = { streamSpeedMax: 4, streamBurstSeconds: 10 };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../../runtime/postgres.ts';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
-import { findVerificationRecord, type VerificationItem } from './verification-record.ts';
+import { findVerificationRecord, type VerificationItem } from './stored-verifications.ts';
 import { DECISION_LABELS, VERIFICATION_STATES, WINDOW_LABELS } from '../verification.ts';
 
 /**
@@ -94,7 +94,7 @@ export type VerificationDetailAnswer = z.output<typeof verificationDetailForm>;
 const answeredFields = verificationForm.omit({ times: true, links: true }).keyof().options;
 
 /** The answer for a verification: of the fields of the record, those that the form has. */
-export function answerOf(item: VerificationItem): VerificationAnswer {
+export function verificationAnswerOf(item: VerificationItem): VerificationAnswer {
   const fields = Object.fromEntries(answeredFields.map((field) => [field, item[field]]));
   const { queued, started, ended } = item.times;
   return {
@@ -113,7 +113,7 @@ export async function findVerification(
   if (record === undefined) return undefined;
   const windows = record.windows ?? [];
   return {
-    ...answerOf(record),
+    ...verificationAnswerOf(record),
     windows: windows.map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })),
   };
 }
