@@ -58,7 +58,7 @@ export const AUDIO_REASONS = {
 
 export type AudioReason = keyof typeof AUDIO_REASONS;
 
-/** A recording that is refused: a reason of the closed list, with what was seen in it. `detail` never holds a path. */
+/** A refused recording: a reason of the closed list, and what was found. `detail` never holds a path. */
 export class AudioRefusal extends Error {
   override readonly name = 'AudioRefusal';
   readonly reason: AudioReason;

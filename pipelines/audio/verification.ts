@@ -1,6 +1,6 @@
 import type { AudioReason } from './reasons.ts';
 
-/** What a model says beside each other. A score is the probability that the voice is NOT synthesized, or NOT replayed: higher is authentic. */
+/** The scores of a model: probabilities that the voice is NOT synthesized, and NOT replayed; higher is authentic. */
 export const SCORE_NAMES = ['synthesis', 'replay'] as const;
 
 export type ScoreName = (typeof SCORE_NAMES)[number];
@@ -13,12 +13,12 @@ export const VERIFICATION_STATES = ['queued', 'performing', 'performed', 'perfor
 
 export type VerificationState = (typeof VERIFICATION_STATES)[number];
 
-/** How the channels of a recording are taken: each scored on its own (the two sides of a call), or mixed into one. */
+/** How the channels of a recording are scored: each on its own (the two sides of a call), or mixed into one. */
 export const CHANNEL_MODES = ['apart', 'mixed'] as const;
 
 export type ChannelMode = (typeof CHANNEL_MODES)[number];
 
-/** What a batch asks for beside the model. Part of what makes a result the same. */
+/** Settings of a batch beside the model; results are reused only under the same settings. */
 export interface ScoringSettings {
   readonly channels: ChannelMode;
 }
@@ -30,7 +30,7 @@ export const WINDOW_LABELS = ['validVoice', 'insufficientVoice', 'excessiveNoise
 
 export type WindowLabel = (typeof WINDOW_LABELS)[number];
 
-/** A stretch of a recording, in seconds from its start. Scores only where the label is `validVoice`. */
+/** A window of a recording, in seconds from its start, with scores only if the label is `validVoice`. */
 export interface ScoredWindow {
   /** From 0; null where the channels were mixed. */
   readonly channel: number | null;
@@ -53,7 +53,7 @@ export const DECISION_LABELS = ['authentic', 'synthesized', 'replayed', 'synthes
 
 export type DecisionLabel = (typeof DECISION_LABELS)[number];
 
-/** What the scores say against the thresholds: a score below its threshold is not authentic. */
+/** The comparison of scores with thresholds: a score below its threshold is not authentic. */
 export interface VerificationDecision {
   readonly label: DecisionLabel;
   readonly thresholds: Scores;
@@ -69,7 +69,7 @@ export interface AudioFacts {
   readonly durationSeconds: number;
 }
 
-/** What scoring made of one recording. */
+/** The result of scoring one recording. */
 export interface ScoredRecording {
   readonly state: 'performed' | 'performedWithoutScore';
   readonly model: string;
@@ -81,7 +81,7 @@ export interface ScoredRecording {
   readonly reason: AudioReason | null;
   readonly channelScores: readonly ChannelScores[];
   readonly windows: readonly ScoredWindow[];
-  /** What was odd but did not stop the scoring, such as `truncated`. */
+  /** Anomalies that did not prevent scoring, such as `truncated`. */
   readonly notes: readonly string[];
   readonly computedMs: number;
 }

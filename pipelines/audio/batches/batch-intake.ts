@@ -33,7 +33,7 @@ export interface SubmittedItem {
   readonly model?: string | undefined;
 }
 
-/** What a sender hands in. */
+/** A batch to submit. */
 export interface BatchSubmission {
   /** The client whose batch it is, as API keys name it. */
   readonly owner: string;
@@ -45,11 +45,10 @@ export interface BatchSubmission {
   /** `phone/v7`, `phone`, `digital`, `auto`; default `auto`. */
   readonly model?: string | undefined;
   readonly settings?: Partial<ScoringSettings> | undefined;
-  /** In the order of the batch; read once, piece by piece. */
+  /** In the order of the batch; read once. */
   readonly items: AsyncIterable<SubmittedItem> | Iterable<SubmittedItem>;
 }
 
-/** What the intake works with. */
 export interface BatchIntake {
   readonly db: Pool;
   readonly config: {
@@ -58,11 +57,11 @@ export interface BatchIntake {
     readonly audioBytesMax: number;
     readonly batchItemsMax: number;
   };
-  /** Told after each piece how many items were taken. */
+  /** Called after each transaction with the number of items so far. */
   readonly onProgress?: ((items: number) => void) | undefined;
-  /** Fires when the sender gives up; the batch stays open. */
+  /** Fires when the sender aborts; the batch stays open. */
   readonly signal?: AbortSignal | undefined;
-  /** Writes a record of its own in the transaction that stores the first items of a batch: if it fails, they are not stored. */
+  /** Writes the caller's record in the transaction that stores the first items of a batch; if it fails, they are not stored. */
   readonly record?: ((client: Queryable, batch: Batch) => Promise<void>) | undefined;
 }
 
@@ -70,16 +69,16 @@ export interface BatchIntake {
 export const batchNameCharactersMax = 200;
 
 /** Items of one transaction: many enough that it costs little, few enough that a cancel does not wait for it. */
-const pieceItems = 500;
+const groupItems = 500;
 
 /** Files that are read at the same time. */
 const readersAtOnce = 8;
 
 /**
- * Hands a batch in: the batch first, then its items piece by piece with their audio, then it is queued for its jobs. A submission
- * that was killed in between leaves the batch open, and the same submission under the same key goes on where it ended. Under the
- * key of a batch that was handed in whole it returns that batch. The same: request, sources and contents, in the same order; a file that is gone
- * since counts as it was taken.
+ * Submits a batch: stores the batch, then its items with their audio in groups, then closes it for its jobs. A submission
+ * that is killed in between leaves the batch open, and the same submission under the same key continues it. Under the
+ * key of a complete batch it returns that batch. The same submission has the same request, sources and contents in the same order; a file
+ * that no longer exists counts as it was stored.
  * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`, `batch_ended`, `idempotency_conflict`
  */
 export async function submitBatch(
@@ -87,37 +86,36 @@ export async function submitBatch(
   submission: BatchSubmission,
 ): Promise<{ batch: Batch; repeated: boolean }> {
   const request = checkSubmission(submission);
-  const pieces = piecesOf(submission.items);
+  const groups = groupsOf(submission.items);
   try {
-    return await submitPieces(intake, request, pieces);
+    return await submitGroups(intake, request, groups);
   } finally {
-    await pieces.return(undefined); // a source that was not read to its end is told so
+    await groups.return(undefined); // closes a source that was not read to its end
   }
 }
 
-async function submitPieces(
+async function submitGroups(
   intake: BatchIntake,
   request: CheckedSubmission,
-  pieces: ReturnType<typeof piecesOf>,
+  groups: ReturnType<typeof groupsOf>,
 ): Promise<{ batch: Batch; repeated: boolean }> {
-  let piece = await pieces.next();
-  if (piece.done === true) throw submissionInvalid('It names no recording.');
+  let group = await groups.next();
+  if (group.done === true) throw submissionInvalid('It names no recording.');
   const found = await findOrMakeBatch(intake, request);
   const batch = await readBatch(intake.db, found.id);
   const judge = modelJudge(batch, registryOf(intake));
   let items = 0;
-  for (; piece.done !== true; piece = await pieces.next()) {
+  for (; group.done !== true; group = await groups.next()) {
     intake.signal?.throwIfAborted();
-    await requireBatchRoom(intake, batch, items + piece.value.length);
-    await takePiece(intake, batch, prepareItems(piece.value, items, batch, judge));
-    items += piece.value.length;
+    await requireBatchRoom(intake, batch, items + group.value.length);
+    await storeGroup(intake, batch, prepareItems(group.value, items, batch, judge));
+    items += group.value.length;
     intake.onProgress?.(items);
   }
   const closed = await closeBatch(intake.db, batch, items);
   return { batch: await readBatch(intake.db, batch.id), repeated: !closed };
 }
 
-/** A request that was checked. */
 interface CheckedSubmission {
   readonly owner: string;
   readonly key: string;
@@ -154,18 +152,18 @@ function canonicalName(requested: string | undefined): string {
   return requested?.trim().toLowerCase() || 'auto';
 }
 
-async function* piecesOf(items: BatchSubmission['items']): AsyncGenerator<SubmittedItem[], void> {
-  let piece: SubmittedItem[] = [];
+async function* groupsOf(items: BatchSubmission['items']): AsyncGenerator<SubmittedItem[], void> {
+  let group: SubmittedItem[] = [];
   for await (const item of items) {
-    piece.push(item);
-    if (piece.length < pieceItems) continue;
-    yield piece;
-    piece = [];
+    group.push(item);
+    if (group.length < groupItems) continue;
+    yield group;
+    group = [];
   }
-  if (piece.length > 0) yield piece;
+  if (group.length > 0) yield group;
 }
 
-/** Finds the batch of the key before its model is resolved: what the request meant was decided when it was first made. */
+/** Finds the batch of the key before its model is resolved: the first submission has decided what the model means. */
 async function findOrMakeBatch({ db, config }: BatchIntake, request: CheckedSubmission): Promise<{ id: string }> {
   const sha256 = digestOfRequest(request);
   const found = await findBatch(db, request, sha256);
@@ -212,7 +210,7 @@ async function findBatch(
   });
 }
 
-/** Of what is asked for; the items are compared one by one. */
+/** Digest of the request; the items are compared one by one. */
 function digestOfRequest({ model, mode, settings }: CheckedSubmission): string {
   return sha256Of(JSON.stringify({ model, mode, settings: digestOfSettings(settings) }));
 }
@@ -220,7 +218,7 @@ function digestOfRequest({ model, mode, settings }: CheckedSubmission): string {
 /** What a requested name means for an item: a model, null where the sample rate decides, or a refusal. */
 type ModelJudge = (requested: string) => { readonly model: string | null } | AudioRefusal;
 
-/** The families mean what they meant when the batch was made, also for items that are handed in later. */
+/** The families stand for the models of when the batch was made, also for items that are submitted later. */
 function modelJudge(
   { pinned }: Batch,
   registry: () => Promise<ModelRegistry>,
@@ -279,8 +277,8 @@ interface TakenItem {
   readonly refusal: { readonly reason: AudioReason; readonly detail: string } | null;
 }
 
-/** Takes the items that are new, and compares the others with what was taken before. */
-async function takePiece(intake: BatchIntake, batch: Batch, items: readonly PlacedItem[]): Promise<void> {
+/** Stores the items that are new, and compares the others with those that were stored before. */
+async function storeGroup(intake: BatchIntake, batch: Batch, items: readonly PlacedItem[]): Promise<void> {
   const before = await readBatch(intake.db, batch.id);
   if (before.state === 'cancelled') throw ended(before);
   const fresh = before.state === 'open' ? items.filter(({ line }) => line > before.items) : [];
@@ -335,7 +333,7 @@ interface PieceRecord {
   readonly record: BatchIntake['record'];
 }
 
-/** The rows of the recordings are held while their files get their names: nothing is deleted in between. False if another process has ended the same submission meanwhile. */
+/** The rows of the recordings are locked while their files get their names, so that none is deleted in between. False if another process has completed the same submission meanwhile. */
 async function recordItems(
   client: PoolClient,
   store: AudioStore,
@@ -374,7 +372,7 @@ interface SourceRow {
   source: string;
   requestedModel: string;
   audioSha256: string | null;
-  /** Why it was refused when it was handed in. */
+  /** Why it was refused at submission. */
   refusal: AudioReason | null;
 }
 
@@ -398,7 +396,7 @@ async function compareItems({ db, config }: BatchIntake, batch: Batch, items: re
   });
 }
 
-/** An item whose model was refused was never read; a file that is gone since counts as it was taken. */
+/** An item whose model was refused was never read; a file that no longer exists counts as it was stored. */
 async function holdsSame(
   { audioSha256, refusal }: SourceRow,
   path: FilePath,
@@ -410,7 +408,7 @@ async function holdsSame(
   return content.sha256 === audioSha256;
 }
 
-/** A batch that is too large is cancelled with what was taken: it can never be whole. */
+/** A batch that is too large is cancelled with its stored items, since it can never be complete. */
 async function requireBatchRoom({ db, config }: BatchIntake, { id }: Batch, items: number): Promise<void> {
   if (items <= config.batchItemsMax) return;
   if ((await readBatch(db, id)).state !== 'open') throw conflict(id, `It has fewer than ${items} items.`);
@@ -425,7 +423,7 @@ async function requireBatchRoom({ db, config }: BatchIntake, { id }: Batch, item
   });
 }
 
-/** Ends the handing in; a batch of which every item was refused is done. True if this submission has ended it. */
+/** Closes the batch; if every item was refused, it is done. True if this call has closed it. */
 async function closeBatch(db: Pool, { batchId, id }: Batch, items: number): Promise<boolean> {
   return inTransaction(db, async (client) => {
     const now = await queryRow<{ state: BatchState; items: number }>(client, sql('audio/lock_batch'), [batchId]);
@@ -458,7 +456,7 @@ function submissionInvalid(problem: string): ServiceError {
   return new ServiceError('audio_request_invalid', {
     operation: 'submit batch',
     problem,
-    hint: 'docs/audio.md shows how batches are handed in.',
+    hint: 'docs/audio.md shows how batches are submitted.',
   });
 }
 
@@ -467,15 +465,15 @@ function digestOfSettings({ channels }: ScoringSettings): string {
   return sha256Of(JSON.stringify({ channels }));
 }
 
-/** Items of the first chunks of a batch: at 60 files of 8 s a second, a job of about a second. */
+/** Items in each of the first chunks of a batch: about a second of work at 60 files of 8 s a second. */
 export const chunkItemsMin = 50;
 
 /** After so many chunks the next ones are twice as large: 100,000 items make 675 chunks, 10 million less than 2,000. */
 const chunksOfOneSize = 200;
 
 /**
- * The job that performs an item, by its line from 1. Known before the size of the batch is, since items are stored as they come; a chunk
- * grows with its place, so that no batch has more jobs than one flow of the queue should hold.
+ * The chunk of an item, by its line from 1, and with it the job that performs it. Independent of the size of the batch, which is unknown while items arrive; a chunk
+ * is larger the later it comes, so that no batch has more jobs than one flow of the queue should hold.
  */
 export function chunkOf(line: number): number {
   let [size, first, chunk] = [chunkItemsMin, 1, 0];

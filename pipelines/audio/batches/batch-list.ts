@@ -12,7 +12,7 @@ export interface ItemSource {
   readonly kind: 'file' | 'folder' | 'list';
   readonly name: string;
   readonly count: number;
-  /** Reads it once more, an item at a time. */
+  /** Reads it again, an item at a time. */
   items(): AsyncIterable<SubmittedItem>;
 }
 
@@ -23,8 +23,8 @@ const lineBytesMax = 16 * 1024;
 const sourceCharactersMax = 4096;
 
 /**
- * Opens what a path names. A list ends with `.csv`, `.tsv`, `.jsonl` or `.ndjson`; it is read whole at once, so that a row which is not
- * valid refuses it before anything is made of it.
+ * Opens what a path names. A list ends with `.csv`, `.tsv`, `.jsonl` or `.ndjson`; all of it is checked first, so that an invalid
+ * row refuses it before anything is submitted.
  * @throws ServiceError `recording_refused` if nothing is there, `audio_list_invalid`, `batch_too_large`
  */
 export async function openItemSource(path: string, { batchItemsMax }: { batchItemsMax: number }): Promise<ItemSource> {
@@ -62,8 +62,8 @@ async function* oneFile(path: string): AsyncGenerator<SubmittedItem> {
 }
 
 /**
- * Every file below a folder, in the order of the bytes of its path. Hidden ones are left out, and `except` in the folder itself. A
- * symbolic link is not followed: it is an item, which the intake refuses.
+ * Every file below a folder, in the order of the bytes of its path, without hidden ones and those of `except` in the folder itself. A
+ * symbolic link is not followed but returned as an item, which the intake refuses.
  */
 export async function* walkFolder(
   folder: string,
@@ -90,7 +90,7 @@ async function* walk(folder: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-/** One row of a list, with the line where it stands. */
+/** One row of a list with its line number. */
 interface ListRow {
   readonly line: number;
   readonly path: string;
@@ -117,7 +117,7 @@ async function* readList(path: string): AsyncGenerator<SubmittedItem> {
   for await (const { line, path: given, model, name } of rowReaderOf(path)!(path)) {
     if (given === '') throw listInvalid(`Line ${line}: the path is missing.`);
     if (/[\0\p{Cs}]/u.test(`${given}${model ?? ''}${name ?? ''}`))
-      throw listInvalid(`Line ${line}: a text holds characters that none may have.`);
+      throw listInvalid(`Line ${line}: a text holds characters that are not allowed.`);
     if (name !== undefined && name.length > sourceCharactersMax)
       throw listInvalid(
         `Line ${line}: the name has ${name.length} characters, and at most ${sourceCharactersMax} are kept (sourceCharactersMax).`,
@@ -130,10 +130,10 @@ async function* readList(path: string): AsyncGenerator<SubmittedItem> {
   }
 }
 
-/** Bytes in which a header stands: three names of columns. */
+/** Bytes that a header of three column names fits in. */
 const headerBytes = 512;
 
-/** What a spreadsheet exports in some countries, told by its name: every row of it would be refused for another reason. */
+/** Refuses encodings and separators of some spreadsheet exports by name; each row would else be refused with a misleading reason. */
 async function requireForm(path: string): Promise<void> {
   const file = await open(path);
   try {
@@ -143,7 +143,7 @@ async function requireForm(path: string): Promise<void> {
       throw listInvalid('The list is in UTF-16, and must be in UTF-8. Save it as "CSV UTF-8", or convert it.');
     const header = start.toString('latin1').split(/\r?\n|\r/, 1)[0]!;
     if (rowReaderOf(path) === readCsvRows && header.includes(';') && !/[,\t]/.test(header))
-      throw listInvalid('The columns of the list are separated by semicolons, and must be by commas or tabs.');
+      throw listInvalid('The columns of the list are separated by semicolons; separate them by commas or tabs.');
   } finally {
     await file.close();
   }

@@ -4,12 +4,12 @@ import { sql } from '../../../sql/sql.ts';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import { VERIFICATION_STATES, type ScoringSettings, type VerificationState } from '../verification.ts';
 
-/** The states of a batch. `open`: items are still being handed in. */
+/** The states of a batch. `open`: items are still being submitted. */
 export const BATCH_STATES = ['open', 'queued', 'performing', 'done', 'cancelled'] as const;
 
 export type BatchState = (typeof BATCH_STATES)[number];
 
-/** What may happen to a batch: the states that each action leaves, and the one that it leads to. The statements of sql/audio hold to it. */
+/** The transitions of a batch: from which states each action leads to which. The statements of sql/audio implement them. */
 export const BATCH_ACTIONS = {
   close: { from: ['open'], to: 'queued' },
   start: { from: ['queued'], to: 'performing' },
@@ -18,14 +18,14 @@ export const BATCH_ACTIONS = {
   retry: { from: ['done', 'cancelled'], to: 'queued' },
 } as const satisfies Record<string, { from: readonly BatchState[]; to: BatchState }>;
 
-/** How a batch was handed in. */
+/** How a batch was submitted. */
 export type BatchMode = 'api' | 'webDemo';
 
-/** Recordings that were handed in together. */
+/** Recordings that were submitted together. */
 export interface Batch {
-  /** By which clients and commands name it. */
+  /** Public id, for clients and commands. */
   readonly id: string;
-  /** Within the database and the queues. */
+  /** Id within the database and the queues. */
   readonly batchId: number;
   readonly owner: string;
   readonly key: string;
@@ -34,12 +34,12 @@ export interface Batch {
   readonly requestedModel: string;
   /** Newest release of the registry when the batch was made. */
   readonly release: string;
-  /** What the two families stand for in this batch, whatever becomes of the defaults. */
+  /** The models of the two families in this batch, fixed when it was made: later changes of the defaults do not count. */
   readonly pinned: { readonly phone: string | null; readonly digital: string | null };
   readonly settings: ScoringSettings;
   readonly settingsSha256: string;
   readonly state: BatchState;
-  /** Rises when its jobs are queued anew; those of an older one do nothing. */
+  /** Rises when its jobs are queued again; jobs of an older generation do nothing. */
   readonly generation: number;
   readonly items: number;
   readonly requestedBy: string;
@@ -71,7 +71,7 @@ export function listBatches(
 }
 
 /**
- * A batch as it stands.
+ * A batch in its present state.
  * @throws ServiceError `batch_unknown`
  */
 export async function readBatch(db: Queryable, id: string): Promise<Batch> {
@@ -86,7 +86,7 @@ export async function readBatch(db: Queryable, id: string): Promise<Batch> {
   return batch;
 }
 
-/** The batch of a job, or undefined if it is not there any more. */
+/** The batch of a job, or undefined if it no longer exists. */
 export async function findBatchOfJob(db: Queryable, batchId: number): Promise<Batch | undefined> {
   const [batch] = await listBatches(db, { batchId, limit: 1 });
   return batch;
@@ -108,21 +108,21 @@ export function countReasons(db: Queryable, batchId: number): Promise<{ reason: 
   return queryRows<{ reason: AudioReason; items: number }>(db, sql('audio/count_reasons'), [batchId]);
 }
 
-/** True if the batch waits for nothing any more. */
+/** True if the batch is done or cancelled. */
 export function hasEnded({ state }: Pick<Batch, 'state'>): boolean {
   return state === 'done' || state === 'cancelled';
 }
 
-/** Writes a record of its own in the transaction that changes a batch, with how many items were changed: if it fails, none is. */
+/** Writes the caller's record, with the number of changed items, in the transaction that changes a batch; if it fails, nothing is changed. */
 export type RecordChange = (client: Queryable, items: number) => Promise<void>;
 
 /**
- * Cancels a batch: items without an outcome end in error at once, and what a worker has in hand no longer counts. Returns how many
+ * Cancels a batch: items without an outcome end in error at once, and results that a worker still computes are dropped. Returns how many
  * items were cancelled.
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
 export async function cancelBatch(db: Pool, id: string, record?: RecordChange): Promise<{ cancelled: number }> {
-  await finishBatch(db, await readBatch(db, id)); // every item may have an outcome by now: then there is nothing to cancel
+  await finishBatch(db, await readBatch(db, id)); // if every item has an outcome by now, there is nothing to cancel
   return inTransaction(db, async (client) => {
     const batch = await readBatch(client, id);
     if ((await queryRow(client, sql('audio/cancel_batch'), [batch.batchId])) === undefined)
@@ -141,7 +141,7 @@ async function cancelItems(client: Queryable, batchId: number): Promise<number> 
   return rowCount ?? 0;
 }
 
-/** Cancels batches whose items nobody has handed in to the end since an instant; returns how many. */
+/** Cancels batches that have been open since before an instant; returns how many. */
 export async function cancelAbandonedBatches(db: Pool, before: Date): Promise<number> {
   return inTransaction(db, async (client) => {
     const rows = await queryRows<{ batchId: number }>(client, sql('audio/cancel_abandoned_batches'), [before]);
@@ -150,7 +150,7 @@ export async function cancelAbandonedBatches(db: Pool, before: Date): Promise<nu
   });
 }
 
-/** The reasons that `batch retry` means: those whose cause may lie in the service, or all that an item can end with in error. */
+/** The reasons that `batch retry` covers: those whose cause may lie in the service, or all errors. */
 export function reasonsToRetry(all: boolean): AudioReason[] {
   return (Object.keys(AUDIO_REASONS) as AudioReason[]).filter(
     (reason) => AUDIO_REASONS[reason].state === 'error' && (all || AUDIO_REASONS[reason].retry),
@@ -158,8 +158,8 @@ export function reasonsToRetry(all: boolean): AudioReason[] {
 }
 
 /**
- * Queues items of an ended batch again that are in error; with `all` also those whose recording is at fault. Items whose audio is not
- * stored stay as they are. Returns how many, and the new generation; none leaves the batch as it is.
+ * Queues the items of an ended batch that are in error again; with `all` also those whose recording is at fault. Items whose audio is not
+ * stored stay as they are. Returns how many were queued; with 0 the batch is unchanged.
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
 export async function retryBatch(
@@ -185,12 +185,12 @@ export async function retryBatch(
 function actionRefused(operation: string, { id, state }: Batch): ServiceError {
   const hint =
     state === 'open'
-      ? 'Hand its items in to the end with the same command and key, or cancel it.'
+      ? 'Complete its submission with the same command and key, or cancel it.'
       : `\`caller-trust batch status ${id}\` shows it.`;
   return new ServiceError('batch_ended', { operation, object: id, problem: `The batch is ${state}.`, hint });
 }
 
-/** Ends a batch if each of its items has an outcome. `gone`: it has ended, or its jobs were queued anew. */
+/** Ends a batch if each of its items has an outcome. `gone`: it has ended, or its jobs were queued again. */
 export async function finishBatch(
   db: Queryable,
   { batchId, generation }: { batchId: number; generation: number },
@@ -202,7 +202,7 @@ export async function finishBatch(
     : 'missing';
 }
 
-/** What a flow of the queue is made of. */
+/** The jobs of a batch for the queue. */
 export interface DueBatch {
   readonly batchId: number;
   readonly generation: number;
@@ -210,7 +210,7 @@ export interface DueBatch {
   readonly chunks: readonly number[];
 }
 
-/** The jobs that a batch needs as it stands. */
+/** The jobs that a batch needs in its present state. */
 export async function readDueBatch(
   db: Queryable,
   { batchId, generation }: { batchId: number; generation: number },
@@ -219,7 +219,7 @@ export async function readDueBatch(
   return { batchId, generation, chunks: rows.map(({ chunk }) => chunk) };
 }
 
-/** The same under a new generation, for a batch whose jobs are gone; undefined if it has ended or somebody else was faster. */
+/** The same under a new generation, for a batch whose jobs are lost; undefined if it has ended or another process was faster. */
 export async function renewDueBatch(
   db: Queryable,
   { batchId, generation }: { batchId: number; generation: number },

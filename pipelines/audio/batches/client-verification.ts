@@ -4,9 +4,7 @@ import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import { findVerificationRecord, type VerificationItem } from './stored-verifications.ts';
 import { DECISION_LABELS, VERIFICATION_STATES, WINDOW_LABELS } from '../verification.ts';
 
-/**
- * A verification as the service tells it to the client whose it is: the API in answers, the console at the end of a stream.
- */
+// A verification as its client gets it: from the API, and from the console at the end of a stream.
 
 const time = z.iso.datetime().describe('ISO 8601, UTC.');
 const count = z.int().nonnegative();
@@ -93,7 +91,7 @@ export type VerificationDetailAnswer = z.output<typeof verificationDetailForm>;
 
 const answeredFields = verificationForm.omit({ times: true, links: true }).keyof().options;
 
-/** The answer for a verification: of the fields of the record, those that the form has. */
+/** The answer for a verification: the fields of its record that the form has. */
 export function verificationAnswerOf(item: VerificationItem): VerificationAnswer {
   const fields = Object.fromEntries(answeredFields.map((field) => [field, item[field]]));
   const { queued, started, ended } = item.times;
@@ -104,7 +102,7 @@ export function verificationAnswerOf(item: VerificationItem): VerificationAnswer
   };
 }
 
-/** A verification with its windows; undefined if the client has none of this id, whoever else has it. */
+/** A verification with its windows; undefined if the client has none with this id. */
 export async function findVerification(
   db: Queryable,
   { client, id }: { readonly client: string; readonly id: string },

@@ -12,7 +12,6 @@ import type { ScoredRecording } from '../verification.ts';
 import { modelOrRefusal, type ModelChoice } from '../models/named-model.ts';
 import type { PoolRequest } from '../scoring/scoring-pool.ts';
 
-/** What a chunk is performed with. */
 export interface ChunkWork {
   readonly db: Pool;
   readonly store: AudioStore;
@@ -31,7 +30,7 @@ export interface ChunkOfBatch {
   readonly chunk: number;
 }
 
-/** How many items a run of a chunk has ended; the others had an outcome, or their batch no longer wants them. */
+/** How many items a run of a chunk has ended; the others had an outcome, or their batch was cancelled. */
 export interface ChunkEnd {
   readonly scored: number;
   readonly reused: number;
@@ -47,13 +46,13 @@ interface Item {
   readonly deleted: boolean;
 }
 
-/** Items that are held at a time. */
+/** Items in memory at a time. */
 const pageItems = 200;
 
 /**
- * Gives every item of a chunk that has none an outcome: a stored result of the same audio, model and settings, or a score, or a reason.
+ * Gives each pending item of a chunk an outcome: a stored result of the same audio, model and settings, or a score, or a reason.
  * Each outcome is written at once. Safe to run again at any point. Items whose scoring was begun and never ended come last
- * and alone, so that one which ends the process takes no other along; after `jobCrashesMax` of these they end in error.
+ * and one at a time, so that an item that crashes the process affects no other; after `jobCrashesMax` crashes it ends in error.
  */
 export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<ChunkEnd> {
   const { db } = work;
@@ -78,7 +77,7 @@ export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<
 interface ChunkRun extends ChunkWork {
   readonly job: ChunkOfBatch;
   readonly batch: Batch;
-  /** Models by name, as they were found. */
+  /** Models by name, resolved once. */
   readonly models: Map<string, ResolvedModel | AudioRefusal>;
   readonly end: { scored: number; reused: number; refused: number };
 }
@@ -98,12 +97,12 @@ async function performPage(run: ChunkRun, page: readonly Item[], atOnce: number)
     }),
   );
   run.end.reused += settled.size;
-  const groups = groupTwins(page.filter(({ verificationId }) => !settled.has(verificationId)));
-  await performSeveral(groups, atOnce, (group) => performTwins(run, group));
+  const groups = groupByAudio(page.filter(({ verificationId }) => !settled.has(verificationId)));
+  await performSeveral(groups, atOnce, (group) => performGroup(run, group));
 }
 
-/** Items of the same audio and model: what one of them gives, all have. */
-function groupTwins(items: readonly Item[]): Item[][] {
+/** Groups items of the same audio and model, which share one result. */
+function groupByAudio(items: readonly Item[]): Item[][] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
     const key = `${item.audioSha256} ${item.model ?? ''}`;
@@ -114,8 +113,8 @@ function groupTwins(items: readonly Item[]): Item[][] {
   return [...groups.values()];
 }
 
-/** Scores the first item; the next one only if that failed for a reason that may not hold for it. */
-async function performTwins(run: ChunkRun, group: readonly Item[]): Promise<void> {
+/** Scores the first item, and the next one only if the first failed for a reason that may not apply to it. */
+async function performGroup(run: ChunkRun, group: readonly Item[]): Promise<void> {
   for (let left = group; left.length > 0;) {
     const [first, ...others] = left;
     run.signal.throwIfAborted();
@@ -125,24 +124,25 @@ async function performTwins(run: ChunkRun, group: readonly Item[]): Promise<void
   }
 }
 
-/** `ended all`: the item and its twins have an outcome, or their batch no longer wants them. */
-async function performItem(run: ChunkRun, item: Item, twins: readonly Item[]): Promise<'ended all' | 'ended one'> {
+/** `ended all`: the item and its duplicates have an outcome, or their batch was cancelled. */
+async function performItem(run: ChunkRun, item: Item, duplicates: readonly Item[]): Promise<'ended all' | 'ended one'> {
   const known = refusalBeforeScoring(run, item);
-  if (known !== null) return refuse(run, twins, known);
+  if (known !== null) return refuse(run, duplicates, known);
   const attempts = await start(run, item);
   if (attempts === undefined) return 'ended all';
   if (attempts > run.limits.jobCrashesMax)
     return refuse(
       run,
-      twins,
+      duplicates,
       new AudioRefusal('scorer_crashed', `The worker that scored it has died ${attempts - 1} times.`),
     );
   try {
-    return await scoreItem(run, item, twins);
+    return await scoreItem(run, item, duplicates);
   } catch (error) {
-    if (error instanceof AudioRefusal) return refuse(run, AUDIO_REASONS[error.reason].retry ? [item] : twins, error);
+    if (error instanceof AudioRefusal)
+      return refuse(run, AUDIO_REASONS[error.reason].retry ? [item] : duplicates, error);
     if (run.signal.aborted || isPassing(error) || !(await isReachable(run))) {
-      await run.db.query(sql('audio/release_verification'), [item.verificationId, run.job.generation]).catch(() => {}); // the try is counted then
+      await run.db.query(sql('audio/release_verification'), [item.verificationId, run.job.generation]).catch(() => {}); // the attempt is counted then
       throw error;
     }
     run.log.error({ err: error, verification: item.publicId }, 'a recording could not be scored');
@@ -150,7 +150,7 @@ async function performItem(run: ChunkRun, item: Item, twins: readonly Item[]): P
   }
 }
 
-/** Faults of the moment: a service that is away, a broken connection, a deadlock, a full disk, a database that shuts down (SQLSTATE classes 40, 53, 55, 57). */
+/** Temporary faults: an unavailable service, a broken connection, a deadlock, a full disk, a database that shuts down (SQLSTATE classes 40, 53, 55, 57). */
 function isPassing(error: unknown): boolean {
   return (
     (isServiceError(error) && error.facts.retry) ||
@@ -159,7 +159,7 @@ function isPassing(error: unknown): boolean {
   );
 }
 
-/** A lost database is not the recording's fault: the job is tried again. */
+/** An unreachable database is not the recording's fault: the job is retried. */
 async function isReachable({ db }: ChunkRun): Promise<boolean> {
   return db.query('SELECT 1').then(
     () => true,
@@ -172,7 +172,7 @@ async function start({ db, job }: ChunkRun, { verificationId }: Item): Promise<n
     ?.attempts;
 }
 
-async function scoreItem(run: ChunkRun, item: Item, twins: readonly Item[]): Promise<'ended all'> {
+async function scoreItem(run: ChunkRun, item: Item, duplicates: readonly Item[]): Promise<'ended all'> {
   const { db, job, batch, store } = run;
   const scored = await run
     .score({ file: store.pathOf(item.audioSha256), model: modelsOf(run, item), settings: batch.settings }, run.signal)
@@ -180,9 +180,9 @@ async function scoreItem(run: ChunkRun, item: Item, twins: readonly Item[]): Pro
       throw error instanceof AudioRefusal && error.reason === 'file_missing' ? await whyMissing(run, item) : error;
     });
   const model = usableModel(run, scored.model);
-  if (model === null) throw new Error(`the scoring process answered for ${scored.model}, which was not asked for`);
+  if (model === null) throw new Error(`the scoring process answered for ${scored.model}, which was not requested`);
   const settlement = {
-    verificationIds: twins.map(({ verificationId }) => verificationId),
+    verificationIds: duplicates.map(({ verificationId }) => verificationId),
     generation: job.generation,
     models: [model],
   };
@@ -204,12 +204,12 @@ async function whyMissing({ db }: ChunkRun, { audioSha256 }: Item): Promise<Audi
     : new AudioRefusal('scoring_failed', 'The stored audio is not in the audio directory of the worker.');
 }
 
-/** What is known without opening the audio. */
+/** The refusal that is known without opening the audio, or null. */
 function refusalBeforeScoring(run: ChunkRun, item: Item): AudioRefusal | null {
   if (item.deleted) return new AudioRefusal('recording_deleted');
   const models = modelNames(run, item).map((name) => findModel(run, name));
   const refusals = models.filter((model) => model instanceof AudioRefusal);
-  return refusals.length === models.length ? (refusals[0] ?? null) : null; // where the rate decides, it may need the other one
+  return refusals.length === models.length ? (refusals[0] ?? null) : null; // where the rate decides, the other model may be the one
 }
 
 async function refuse(
@@ -228,7 +228,7 @@ async function refuse(
   return items.length > 1 ? 'ended all' : 'ended one';
 }
 
-/** The models that an item may need: its own, or those that stand for the two families. */
+/** The models that an item may need: its own, or those of the two families. */
 function modelNames({ batch: { pinned } }: ChunkRun, { model }: Item): string[] {
   return (model === null ? [pinned.phone, pinned.digital] : [model]).filter((name) => name !== null);
 }
@@ -252,7 +252,7 @@ function usableModel(run: ChunkRun, name: string): ResolvedModel | null {
   return found instanceof AudioRefusal ? null : found;
 }
 
-/** A model that was removed since the batch was made is refused; one whose weights are not here is a fault of the service. */
+/** A model that was removed after the batch was made is refused; missing weights are a fault of the service. */
 function findModel({ models, registry, log }: ChunkRun, name: string): ResolvedModel | AudioRefusal {
   const known = models.get(name);
   if (known !== undefined) return known;
@@ -271,7 +271,7 @@ function resolveModel(registry: ModelRegistry, name: string, log: Log): Resolved
   }
 }
 
-/** Ends what is left of a chunk whose job has failed for good. */
+/** Ends the pending items of a chunk whose job has failed permanently. */
 export async function failChunk(db: Pool, { batchId, generation, chunk }: ChunkOfBatch, detail: string): Promise<void> {
   const reason = 'scoring_failed' satisfies AudioRefusal['reason'];
   await db.query(sql('audio/fail_chunk'), [batchId, generation, chunk, reason, detail]);

@@ -4,7 +4,7 @@ import { digitalSampleRateMin } from '../models/named-model.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import type { ScoredRecording } from '../verification.ts';
 
-/** What a result is stored under; the same three never give two. */
+/** The key of a stored result. */
 export interface ResultKey {
   readonly audioSha256: string;
   readonly model: Pick<ResolvedModel, 'name' | 'manifestSha256'>;
@@ -12,7 +12,7 @@ export interface ResultKey {
 }
 
 /**
- * Stores what a model said of audio, and what the audio is. If the same was stored before, that one stays.
+ * Stores the result of a model on audio, and the facts of the audio. A result that is stored already stays.
  */
 export async function storeResult(
   db: Queryable,
@@ -49,7 +49,7 @@ export async function storeResult(
   ]);
 }
 
-/** Items that may be ended by results that are stored. */
+/** Items that stored results may end. */
 export interface Settlement {
   readonly verificationIds: readonly number[];
   readonly generation: number;

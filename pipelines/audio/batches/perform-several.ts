@@ -1,6 +1,6 @@
 /**
  * Runs `work` on each item, at most `atOnce` at a time, in the order given. After the first failure no further item is begun, and the
- * failure is thrown when those in hand have ended.
+ * failure is thrown when the running ones have ended.
  */
 export async function performSeveral<Item>(
   items: Iterable<Item>,

@@ -17,16 +17,15 @@ interface LockedRecording {
   readonly deletedWhy: string | null;
 }
 
-/** What a recording is deleted with. */
 export interface Deletion {
   readonly db: Pool;
   readonly store: AudioStore;
-  /** Writes a record of its own in the transaction of the deletion, which fails with it. */
+  /** Writes the caller's record in the transaction of the deletion; if it fails, nothing is deleted. */
   readonly record?: ((client: Queryable) => Promise<void>) | undefined;
 }
 
 /**
- * Deletes stored audio. The row says so and why; results stay, and items that wait for the audio end in error `recording_deleted`.
+ * Deletes stored audio. The row keeps the time and the reason; results stay, and items that wait for the audio end in error `recording_deleted`.
  * Deleting it again changes nothing.
  * @throws ServiceError `recording_unknown`, `audio_request_invalid`
  */
@@ -51,26 +50,26 @@ export async function deleteRecording(
         hint: 'Give the SHA-256 of the audio: `caller-trust batch results` shows it with --json.',
       });
     if (row.deletedAt === null) await record?.(client);
-    await store.remove(sha256); // first: if this process dies, the row still says that there is something to delete
+    await store.remove(sha256); // first: if this process dies now, the row still has the file to delete
     if (row.deletedAt !== null) return { deleted: false, at: row.deletedAt, reason: row.deletedWhy! };
     await client.query(sql('audio/delete_recordings'), [[sha256], why]);
     return { deleted: true, at: new Date(), reason: why };
   });
 }
 
-/** What a run of the retention did. */
+/** What one run of the retention did. */
 export interface RetentionEnd {
-  /** Recordings that were deleted because their time is over. */
+  /** Recordings whose time was over. */
   readonly deleted: number;
   /** Files that no row named: copies of killed processes. */
   readonly swept: number;
-  /** Batches that nobody handed in to the end. */
+  /** Batches whose submission was never completed. */
   readonly cancelled: number;
 }
 
 /**
- * Deletes the audio that nobody has used for `retentionDays`, unless an item waits for it, and what killed processes have left in the
- * store. Several processes may do so at a time.
+ * Deletes the audio that was not used for `retentionDays`, unless an item waits for it, and files that killed processes left in the
+ * store. Several processes may do so at the same time.
  */
 export async function runRetention(
   { db, store }: { db: Pool; store: AudioStore },

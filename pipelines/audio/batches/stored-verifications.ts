@@ -11,7 +11,7 @@ import {
   type VerificationState,
 } from '../verification.ts';
 
-/** What every list of verifications has of one. */
+/** A verification in a list. */
 export interface VerificationItem {
   readonly id: string;
   readonly batch: string;
@@ -20,7 +20,7 @@ export interface VerificationItem {
   readonly requestedModel: string;
   readonly model: string | null;
   readonly release: string;
-  /** Null where the file was refused; what is not known until it was opened is null too. Durations are in seconds. */
+  /** Null for a refused file; fields that are unknown until it is opened are null, too. Durations are in seconds. */
   readonly audio: {
     readonly sha256: string;
     readonly sampleRate: number | null;
@@ -42,15 +42,15 @@ export interface VerificationItem {
 /** One item of a batch with its outcome. */
 export interface VerificationRecord extends VerificationItem {
   readonly reasonDetail: string | null;
-  /** True if the result had been made before, so that nothing was computed. */
+  /** True if an earlier result was used, so that nothing was computed. */
   readonly reused: boolean;
   readonly channelScores: readonly ChannelScores[];
   readonly notes: readonly string[];
-  /** Null where they were not asked for. */
+  /** Null unless requested. */
   readonly windows: readonly ScoredWindow[] | null;
 }
 
-/** The place of a verification in a list from the newest down: its batch and its line. */
+/** The place of a verification in a list with the newest first: its batch and its line. */
 export interface VerificationPlace {
   readonly batchId: number;
   readonly line: number;
@@ -77,7 +77,7 @@ export function listVerifications(
   batchId: number,
   { states, after, limit, windows }: VerificationFilter,
 ): Promise<VerificationRecord[]> {
-  const one = states?.length === 1 ? states[0] : null; // which an index finds in the order of the lines
+  const one = states?.length === 1 ? states[0] : null; // an index finds the lines of one state in order
   const values = [batchId, null, null, one, states ?? null, after, limit, windows];
   return queryRows<VerificationRecord>(db, sql('audio/list_verifications'), values);
 }
@@ -90,7 +90,7 @@ export function findVerificationRecord(
   return queryRow<VerificationRecord>(db, sql('audio/list_verifications'), [null, id, owner, null, null, 0, 1, true]);
 }
 
-/** Which verifications are listed from the newest down; without a filter all of them. */
+/** Which verifications are listed with the newest first; by default all. */
 export interface NewestFilter {
   readonly owner?: string | undefined;
   /** Public id of a batch; looked for among those of the owner. */
@@ -99,7 +99,7 @@ export interface NewestFilter {
   readonly model?: string | undefined;
   readonly mode?: BatchMode | undefined;
   readonly label?: DecisionLabel | undefined;
-  /** When it was handed in: from an instant on, and before another. */
+  /** When it was submitted: from an instant on, and before another. */
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
   /** The lowest id of a batch. */
@@ -119,7 +119,7 @@ export function listNewestVerifications(db: Queryable, filter: NewestFilter): Pr
     : queryRows(db, sql('audio/list_newest_verifications'), values);
 }
 
-/** Records that are held at a time; one of a call of four hours has 14,400 windows. */
+/** Records in memory at a time; one of a call of four hours has 14,400 windows. */
 const pageItems = { plain: 1000, windows: 5 } as const;
 
 /** Items of a batch in its order, page by page: memory does not grow with the batch. */

@@ -6,7 +6,7 @@ import type { AnsweredRecording, ModelAnswer } from './drift-report.ts';
 
 const pageRecordings = 5000;
 
-/** A recording of a batch with what is stored of it; an answer is null where the model was never asked. */
+/** A recording of a batch with the stored answers of both models; null where a model has not scored it. */
 export interface StoredAnswers extends Omit<AnsweredRecording, 'old' | 'new'> {
   readonly deleted: boolean;
   old: ModelAnswer | null;
@@ -20,7 +20,7 @@ type StoredRow = Omit<StoredAnswers, 'old' | 'new'> & {
   readonly new: StoredResult | null;
 };
 
-/** The recordings of a batch in its order, each once, with what both models are stored to have said of them. */
+/** The recordings of a batch in its order, each once, with the stored answers of both models. */
 export async function listStoredAnswers(
   db: Queryable,
   batchId: number,
@@ -48,12 +48,12 @@ export async function listStoredAnswers(
   }
 }
 
-/** How many items of a batch have no audio, since their file could not be taken. */
+/** How many items of a batch have no audio, since their file was refused. */
 export async function countItemsWithoutAudio(db: Queryable, batchId: number): Promise<number> {
   return (await queryRow<{ items: number }>(db, sql('audio/count_items_without_audio'), [batchId]))!.items;
 }
 
-/** What a model said, as reports take it. */
+/** The answer of a model in the form of reports. */
 export function modelAnswerOf({
   state,
   reason,

@@ -19,20 +19,19 @@ import {
   type ModelAnswer,
 } from './drift-report.ts';
 
-/** What a comparison is made with. */
 export interface Comparison {
   readonly db: Pool;
   readonly registry: ModelRegistry;
   readonly store: AudioStore;
   readonly pool: Pick<ScoringPool, 'score'>;
-  /** Recordings that are in the hands of the pool at the same time. */
+  /** Recordings that the pool scores at the same time. */
   readonly atOnce: number;
   readonly signal: AbortSignal;
-  /** Told after each recording. */
+  /** Called after each recording. */
   readonly onProgress?: (done: number, recordings: number) => void;
 }
 
-/** Which models are compared on which audio, and who asks. */
+/** Which models are compared on which audio, and by whom. */
 export interface ComparisonRequest {
   readonly old: string;
   readonly new: string;
@@ -59,8 +58,8 @@ interface Sides<Value> {
 }
 
 /**
- * Compares two models of a family on the audio of a batch, with the settings of the batch, and stores the report. What either
- * model is stored to have said is taken; the rest is scored and stored, so that nothing is computed twice.
+ * Compares two models of a family on the audio of a batch, with the settings of the batch, and stores the report. Stored results
+ * are used; the others are computed and stored, so that nothing is computed twice.
  * @throws ServiceError `model_unknown`, `model_removed`, `model_invalid`, `batch_unknown`, `usage_invalid`, `interrupted`, `scorer_unavailable`
  */
 export async function compareModels(comparison: Comparison, request: ComparisonRequest): Promise<ComparisonResult> {
@@ -104,7 +103,7 @@ function comparedModel({ name, manifest, manifestSha256 }: ResolvedModel): Compa
   return { model: name, manifestSha256, thresholds };
 }
 
-/** Fills the answers in that are not stored; returns how many were computed. */
+/** Computes the answers that are not stored; returns how many. */
 async function scoreMissing(
   comparison: Comparison,
   { batch, models, answers }: { batch: Batch; models: Sides<NamedModel>; answers: readonly StoredAnswers[] },
@@ -126,7 +125,7 @@ async function scoreMissing(
   return computed;
 }
 
-/** Scores a recording and stores the result. A recording that the model refuses is an answer too. */
+/** Scores a recording and stores the result. A refusal is an answer, too. */
 async function askModel(
   { db, store, pool, signal }: Comparison,
   { batch, recording, model }: { batch: Batch; recording: StoredAnswers; model: NamedModel },

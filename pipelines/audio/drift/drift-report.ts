@@ -13,13 +13,13 @@ import { logitOf, scoreShift, type ScoreShift } from './score-shift.ts';
 /** Flips that a report lists, the largest first; it counts them all. */
 export const flipsListedMax = 1000;
 
-/** Recordings that could not be compared that a report lists; it counts them all. */
+/** Recordings without a comparison that a report lists; it counts them all. */
 export const notComparedListedMax = 1000;
 
-/** Recordings whose scores a report keeps for its picture, flips before the others; more would hide each other. */
+/** Recordings whose scores a report keeps for its picture, flips first; more would hide each other. */
 export const pointsMax = 2000;
 
-/** What one model said of one recording. */
+/** The answer of one model for one recording. */
 export type ModelAnswer =
   | { readonly kind: 'scored'; readonly label: DecisionLabel; readonly scores: Scores }
   /** It was opened, but there was nothing to score. */
@@ -27,7 +27,7 @@ export type ModelAnswer =
   /** It could not be scored, as when its audio is deleted. */
   | { readonly kind: 'failed'; readonly reason: AudioReason };
 
-/** A recording of the batch with what both models said. Audio that is in the batch several times is one recording. */
+/** A recording of the batch with the answers of both models. Audio that the batch has several times is one recording. */
 export interface AnsweredRecording {
   readonly audioSha256: string;
   /** Of its first item. */
@@ -46,7 +46,7 @@ export interface ComparedModel {
   readonly thresholds: Scores;
 }
 
-/** A recording whose decision is another one with the new model. */
+/** A recording whose decision differs with the new model. */
 export interface Flip {
   readonly audioSha256: string;
   readonly line: number;

@@ -13,13 +13,13 @@ export interface DefaultRequest {
   readonly model: string;
   readonly by: string;
   readonly reason: string;
-  /** The drift report that it rests on; without one the newest that fits. */
+  /** The drift report that justifies it; default: the newest that fits. */
   readonly reportId?: number | undefined;
-  /** Moves it without a report, which the row keeps. */
+  /** Moves it without a report; the row records that. */
   readonly force: boolean;
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface DefaultMove {
   readonly family: Family;
   readonly before: string | null;
@@ -44,7 +44,7 @@ export interface DefaultChange {
 /** A default that was set here, with the one before; null where that was the registry's. */
 export type ListedDefaultChange = DefaultChange & { readonly before: string | null };
 
-/** A report as the decision sees it. */
+/** The facts of a report that the decision depends on. */
 export interface ReportFacts {
   readonly reportId: number;
   /** True if it is of the present default and the wanted model, both as they are now. */
@@ -52,7 +52,6 @@ export interface ReportFacts {
   readonly compared: number;
 }
 
-/** What the decision to move a default rests on. */
 export interface DefaultFacts {
   readonly before: string | null;
   readonly model: string;
@@ -66,8 +65,8 @@ export type DefaultDecision =
   | { readonly kind: 'refused'; readonly problem: string };
 
 /**
- * Whether a default may move: to the model that it is already, always and without a trace; to another one with a report of the
- * two that compared something, or by force. A report that fits is kept also where force was used, and then nothing was forced.
+ * Whether a default may move: to the same model always, and nothing is written; to another one with a report of the
+ * two that compared something, or by force. With a report that fits, `force` is not recorded.
  */
 export function decideDefault({ before, model, report, force }: DefaultFacts): DefaultDecision {
   if (before === model) return { kind: 'unchanged' };
@@ -87,8 +86,8 @@ function reportProblem(
 }
 
 /**
- * Moves the default of a family, if a drift report of the present default and the new one is there, or by force. The row is
- * added, never changed; batches that were handed in before keep their models.
+ * Moves the default of a family, if a drift report compares the present default with the new one, or by force. The row is
+ * added, never changed; batches that were submitted before keep their models.
  * @throws ServiceError `drift_report_missing`, `model_unknown`, `model_removed`, `model_invalid`, `usage_invalid`, `reason_required`
  */
 export async function moveDefault(db: Pool, sources: RegistrySources, request: DefaultRequest): Promise<DefaultMove> {

@@ -1,4 +1,4 @@
-/** A share and a change of it, with what says how sure the change is. */
+/** A share and its change, with the significance of the change. */
 export interface PairedChange {
   /** Recordings that both models judged. */
   readonly compared: number;
@@ -12,7 +12,7 @@ export interface PairedChange {
   readonly p: number | null;
 }
 
-/** How many recordings are of a class: by both models, by one of them, by none. */
+/** How many recordings both models, one of them, or neither put into a class. */
 export interface PairedCounts {
   readonly both: number;
   readonly oldOnly: number;

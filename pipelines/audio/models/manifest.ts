@@ -5,7 +5,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { SCORE_NAMES, type ScoreName } from '../verification.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
-/** What a manifest may ask for. Each number is named in docs/audio-models.md. */
+/** Limits of a manifest, documented in docs/audio-models.md. */
 export const manifestLimits = {
   /** Largest weights, in bytes; the shipped ones are a few MB. */
   weightsBytesMax: 200 * 1000 * 1000,
@@ -43,7 +43,7 @@ const noLevel = z.strictObject({ kind: z.literal('none') });
 const inputShared = {
   name: tensorName,
   sampleRate: z.number().int().min(limits.sampleRateMin).max(limits.sampleRateMax),
-  /** Lowest rate of a recording: one below it is refused, never made to look like more. */
+  /** Lowest rate of a recording; one below it is refused, never upsampled. */
   sampleRateMin: z.number().int().min(limits.sampleRateMin),
   windowSeconds: z.number().min(limits.windowSecondsMin).max(limits.windowSecondsMax),
   hopSeconds: z.number().positive(),
@@ -69,7 +69,7 @@ const spectrogramInput = z.strictObject({
 
 const input = z.discriminatedUnion('kind', [waveformInput, spectrogramInput]).superRefine(checkInput);
 
-/** What a graph takes: see docs/audio-models.md. */
+/** The input of a graph: see docs/audio-models.md. */
 export type ModelInput = z.output<typeof input>;
 
 function checkInput(
@@ -114,7 +114,7 @@ const shared = {
   training: z.looseObject({}).optional(),
 };
 
-/** What was done to the numbers before the graph gave them; see `columnsPerScore`. */
+/** What the graph applied to its numbers; see `columnsPerScore`. */
 export const ACTIVATIONS = ['logit', 'probability', 'softmax-pair', 'logit-pair'] as const;
 
 export type Activation = (typeof ACTIVATIONS)[number];
@@ -211,7 +211,7 @@ export type ManifestKind = keyof typeof manifestForms;
 
 type Manifests = { readonly [Kind in ManifestKind]: z.output<(typeof manifestForms)[Kind]> };
 
-/** A model of authenticity: what it takes, what it answers, and how scores come of it. */
+/** A model of authenticity: its input, its output, and how scores are made of it. */
 export type ModelManifest = Manifests['authenticity'];
 
 /** A model of voiceprints. */
@@ -220,7 +220,7 @@ export type VoiceprintManifest = Manifests['voiceprint'];
 /** A detector of voice activity that is a graph. */
 export type VoiceActivityManifest = Manifests['voice-activity'];
 
-/** How many columns of the output stand for one score. Of a pair, the second is the one that `polarity` speaks of. */
+/** How many columns of the output stand for one score. `polarity` refers to the second of a pair. */
 export function columnsPerScore(activation: Activation): 1 | 2 {
   return activation === 'softmax-pair' || activation === 'logit-pair' ? 2 : 1;
 }
@@ -274,7 +274,7 @@ export async function readManifestFile(file: string): Promise<unknown> {
 }
 
 /**
- * The bytes of a model's weights, which are what the manifest says.
+ * The bytes of a model's weights, checked against the manifest.
  * @throws ServiceError `model_invalid` if they are missing or have another size or digest
  */
 export async function readWeights(
@@ -291,7 +291,7 @@ export async function readWeights(
   return weights;
 }
 
-/** Digest of a manifest, whatever the order and spacing of its JSON. It stands for the model whole: the digest of the weights is in it. */
+/** Digest of a manifest, independent of the order and spacing of its JSON. It identifies the whole model, since the manifest holds the digest of the weights. */
 export function digestOfManifest(manifest: object): string {
   return sha256Of(canonicalJson(manifest));
 }
@@ -309,7 +309,7 @@ function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   return `The manifest${field}: ${issue?.message ?? 'not valid'}.`;
 }
 
-/** The path is beside the problem, which goes into results. */
+/** The problem goes into results, so the path is not part of it. */
 function unusable(file: string, problem: string, cause?: unknown): ServiceError {
   return new ServiceError('model_invalid', { operation: 'open model', object: file, problem, cause });
 }

@@ -6,9 +6,9 @@ import type { ModelRegistry, RegistryEntry, Resolution, ResolvedModel } from './
 /** Lowest sample rate in Hz of the family `digital`, where a request names no family; below it a recording is of `phone`. */
 export const digitalSampleRateMin = 16_000;
 
-/** The models that a recording may be scored with. With both, its sample rate decides; with one, that one is taken. */
+/** The models that a recording may be scored with. With both, its sample rate decides; with one, that one is used. */
 export interface ModelChoice {
-  /** True if the rate decides also where one of the two is missing, because it cannot be used. */
+  /** True if the rate decides although one of the two is missing because it cannot be used. */
   readonly byRate?: boolean | undefined;
   readonly phone: ResolvedModel | null;
   readonly digital: ResolvedModel | null;

@@ -11,31 +11,31 @@ export interface RegistryRow {
   readonly release: string | null;
   /** The release that took it away. */
   readonly removedIn: string | null;
-  /** What takes the place of a removed one. */
+  /** The replacement of a removed one. */
   readonly replacedBy: string | null;
   readonly note: string | null;
 }
 
-/** The model that a family takes: by a release, or set here (release null) by an operator. */
+/** The default model of a family: by a release, or set by an operator (release null). */
 export interface DefaultRow {
   readonly family: Family;
   readonly model: string;
   readonly release: string | null;
 }
 
-/** The registry's rows, in the order in which they were appended: of defaults of the same release the last holds. */
+/** The registry's rows in the order in which they were appended; of several defaults of a release the last counts. */
 export interface RegistryRows {
   readonly models: readonly RegistryRow[];
   readonly defaults: readonly DefaultRow[];
 }
 
-/** A row as it stood at a release. */
+/** A row as of a release. */
 export type StandingRow<Row extends RegistryRow = RegistryRow> = Row & {
   readonly state: 'available' | 'removed';
   readonly isDefault: boolean;
 };
 
-/** What a requested name stands for, before the manifest is looked at. */
+/** What a requested name stands for, before its manifest is read. */
 export type NameResolution =
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'auto'; readonly phone: string; readonly digital: string }
@@ -50,8 +50,8 @@ export function newestAudioRelease(): string {
 }
 
 /**
- * Rows as of a release, oldest first: those it did not have yet are left out, and so are removals that came later. Models
- * and defaults that were added here have no release; they stand at the newest one only.
+ * Rows as of a release, oldest first, without later models and later removals. Models
+ * and defaults that were added by an operator have no release; they belong to the newest one only.
  * @throws ServiceError `release_unknown` if the audio service has no such release
  */
 export function rowsAsOf<Row extends RegistryRow>(
@@ -82,16 +82,16 @@ export function rowsAsOf<Row extends RegistryRow>(
   }));
 }
 
-/** The last default that is still available; without one, the newest model of a release. A model that was added is never taken without being told. */
+/** The last default that is still available; without one, the newest model of a release. An added model is a default only if an operator set it. */
 function defaultAmong(
   available: readonly RegistryRow[],
   defaults: readonly DefaultRow[],
   family: Family,
 ): string | undefined {
   const names = new Set(available.map(({ model }) => model));
-  const told = defaults.findLast(({ model }) => names.has(model));
+  const last = defaults.findLast(({ model }) => names.has(model));
   return (
-    told?.model ??
+    last?.model ??
     available
       .filter((row) => row.family === family && row.release !== null)
       .sort(byRelease)
@@ -99,7 +99,7 @@ function defaultAmong(
   );
 }
 
-/** What a request for a model means as of the newest release. `` and `auto` take the family by the sample rate of each recording. */
+/** What a requested model means as of the newest release. With an empty name or `auto` the sample rate of each recording decides the family. */
 export function resolveName(rows: RegistryRows, requested: string): NameResolution {
   const name = requested.trim().toLowerCase();
   const standing = rowsAsOf(rows);

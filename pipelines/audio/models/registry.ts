@@ -19,7 +19,7 @@ export interface ResolvedModel {
   /** Canonical name: `phone/v8`. */
   readonly name: string;
   readonly manifest: ModelManifest;
-  /** Stands for the model whole: the manifest holds the digest of the weights. */
+  /** Identifies the whole model: the manifest holds the digest of the weights. */
   readonly manifestSha256: string;
   readonly weightsFile: string;
 }
@@ -43,12 +43,12 @@ interface Origin {
   readonly manifest: ModelManifest | null;
   readonly manifestSha256: string | null;
   readonly weightsFile: string | null;
-  /** Why a model that ought to have weights has none that are usable. */
+  /** Why a model that should have weights has no usable ones. */
   readonly fault: ServiceError | null;
   readonly added: { readonly at: Date; readonly by: string; readonly reason: string } | null;
 }
 
-/** A model as it stood at a release. */
+/** A model as of a release. */
 export type RegistryEntry = StandingRow<RegistryRow & Origin>;
 
 /** The registry as it is now. */
@@ -70,7 +70,7 @@ export interface RegistrySources {
 
 /**
  * Reads the registry: the shipped rows with their manifests, and the models and defaults that were added. A shipped model whose
- * manifest cannot be read stays in it with the fault, which whoever resolves it gets.
+ * manifest cannot be read stays in it with the fault, which is thrown when it is resolved.
  */
 export async function loadRegistry(
   db: Queryable,
@@ -126,7 +126,7 @@ async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<R
   }
 }
 
-/** A manifest that this version does not take any more spoils its own model only. */
+/** A manifest that this version no longer accepts disables its own model only. */
 function openAdded({ model, family, added, ...stored }: AddedRow, modelDir: string): RegistryRow & Origin {
   const row = { model, family, release: null, removedIn: null, replacedBy: null, note: null };
   const known = { ...row, origin: 'added', directory: null, fault: null, added } as const;
@@ -193,7 +193,7 @@ function requireStandingModel({
   return { name: model, manifest, manifestSha256, weightsFile };
 }
 
-/** Where the weights of a model that was added lie: under their digest, so that equal ones are stored once and never change. */
+/** Path of the weights of an added model: their digest, so that equal ones are stored once and never change. */
 export function addedWeightsFile(modelDir: string, weightsSha256: string): string {
   return join(modelDir, `${weightsSha256}.onnx`);
 }

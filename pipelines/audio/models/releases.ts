@@ -62,7 +62,7 @@ export interface ReleaseChange {
   readonly kind: 'introduced' | 'refined' | 'removed';
   /** `phone/v8`, or the name of an operation. */
   readonly subject: string;
-  /** What takes the place of a removed model; null for the others. */
+  /** The replacement of a removed model; null for the others. */
   readonly replacedBy: string | null;
   readonly note: string | null;
 }

@@ -7,7 +7,7 @@ import type { StreamScorers } from './stream-scorers.ts';
 import type { StreamScoringRequest } from './stream-scoring.ts';
 import type { StreamSpool } from './stream-spool.ts';
 
-/** Seconds of audio in one message to a process: the work between two turns of its other streams. */
+/** Most seconds of audio in one message to a process, which scores it before it turns to its other streams. */
 const messageSeconds = 0.5;
 
 /**
@@ -17,15 +17,15 @@ const messageSeconds = 0.5;
 const messageSecondsMin = 0.06;
 const messageDelayMs = 50;
 
-/** Seconds of audio that are sent to a process ahead of its progress. */
+/** Seconds of audio that a process may have received and not scored. */
 const aheadSeconds = 2;
 
-/** Processes that may die under one stream before it is scored from its file instead. */
+/** Processes that one stream may lose before it is scored from its file instead. */
 const lossesMax = 2;
 
 export interface LiveStreamListener {
   onWindow(window: ScoredWindow): void;
-  /** More is scored, or it is known that no more will be. */
+  /** More audio was scored, or scoring has ended. */
   onProgress(): void;
 }
 
@@ -36,8 +36,8 @@ export interface LiveStreamOptions extends StreamScoringRequest {
 }
 
 /**
- * A stream that is scored while it arrives. The process that scores it reads from the spool: when it dies, another one reads from the
- * beginning, and windows that were emitted are not emitted again.
+ * A stream that is scored while it arrives. Its process is fed from the spool: when it dies, another one starts from the
+ * beginning, and windows that were emitted before are not emitted again.
  */
 export class LiveStream {
   private readonly options: LiveStreamOptions;
@@ -57,7 +57,7 @@ export class LiveStream {
   private isEnding = false;
   private endIsSent = false;
   private isPumping = false;
-  /** All received audio is sent, even if it is shorter than a message should be. */
+  /** Send all received audio, even if it is less than a message should have. */
   private isDue = false;
   private due: NodeJS.Timeout | undefined;
   private isOver = false;
@@ -79,12 +79,12 @@ export class LiveStream {
     return this.voiced;
   }
 
-  /** Seconds of received audio that are not scored yet; 0 once they will not be. */
+  /** Seconds of received audio that are not scored yet; 0 after scoring has ended. */
   get behindSeconds(): number {
     return this.isOver ? 0 : secondsOf(this.options.spool.received - this.scoredBytes, this.options.format);
   }
 
-  /** Takes the next bytes; resolves when they are in the spool. */
+  /** Appends bytes; resolves when they are in the spool. */
   async append(bytes: Buffer): Promise<void> {
     await this.options.spool.append(bytes);
     this.due ??= setTimeout(() => this.sendRest(), messageDelayMs);
@@ -170,7 +170,7 @@ export class LiveStream {
     this.options.listener.onWindow(window);
   }
 
-  /** Sends audio from the spool, as far as the process may be ahead of its progress. */
+  /** Sends audio from the spool, up to `aheadSeconds` beyond what is scored. */
   private async pump(): Promise<void> {
     if (this.isPumping || this.isOver) return;
     this.isPumping = true;

@@ -13,13 +13,13 @@ import {
   type StartRequest,
 } from './stream-protocol.ts';
 
-/** Bytes that wait to be sent before the client waits itself. */
+/** Unsent bytes above which the client pauses. */
 const unsentBytesMax = 256 * 1024;
 
-/** Milliseconds between two looks whether they have gone. */
+/** Milliseconds between two checks of the unsent bytes. */
 const drainMs = 10;
 
-/** Bytes of the answer to a request that is refused. */
+/** Bytes that are read of the answer to a refused request. */
 const problemBytesMax = 64 * 1024;
 
 export interface StreamClientOptions {
@@ -27,9 +27,9 @@ export interface StreamClientOptions {
   readonly url: string;
   readonly key: string | undefined;
   readonly signal: AbortSignal;
-  /** Told of windows and progress as they come. */
+  /** Called with each message of the console. */
   readonly onMessage?: ((message: ServerMessage) => void) | undefined;
-  /** Told why the connection is over, also after a verification. */
+  /** Called with the reason for the end of the connection, also after a verification. */
   readonly onEnd?: ((reason: unknown) => void) | undefined;
 }
 
@@ -50,7 +50,7 @@ export class StreamClient {
       perMessageDeflate: false,
     });
     this.ended = new Promise((_resolve, reject) => (this.fail = reject));
-    this.ended.catch((reason: unknown) => options.onEnd?.(reason)); // whoever waits for an answer learns of it
+    this.ended.catch((reason: unknown) => options.onEnd?.(reason)); // a pending answer rejects as well
     this.opened = once(this.socket, 'open').then(
       () => {},
       (cause: unknown) => this.fail(lost(`The console at ${url} cannot be reached.`, cause)),
@@ -73,7 +73,7 @@ export class StreamClient {
   }
 
   /**
-   * Begins the stream; what the console says of it.
+   * Begins the stream; returns the console's answer.
    * @throws ServiceError the console's own, or `stream_lost`
    */
   async start(request: Omit<StartRequest, 'type'>): Promise<ReadyMessage> {
@@ -84,7 +84,7 @@ export class StreamClient {
   }
 
   /**
-   * Sends audio, and waits while much of it has not gone.
+   * Sends audio, and waits while more than `unsentBytesMax` are unsent.
    * @throws ServiceError as `start`
    */
   async send(bytes: Uint8Array): Promise<void> {
@@ -106,7 +106,7 @@ export class StreamClient {
     return (message as Extract<ServerMessage, { type: 'verification' }>).verification;
   }
 
-  /** Closes the connection without an end: what came is verified all the same. */
+  /** Closes the connection without an end message: the audio that arrived is verified all the same. */
   close(): void {
     this.socket.terminate();
   }
@@ -117,7 +117,7 @@ export class StreamClient {
 
   private receive(data: Buffer): void {
     const parsed = serverMessageForm.safeParse(JSON.parse(data.toString()));
-    if (!parsed.success) return this.abandon(lost('The console answered what is no message of an audio stream.'));
+    if (!parsed.success) return this.abandon(lost('The console sent a message that an audio stream does not have.'));
     const message = parsed.data;
     if (message.type === 'error')
       this.fail(
@@ -137,7 +137,7 @@ export class StreamClient {
   }
 }
 
-/** The address of the streams of a console. */
+/** The WebSocket address of a console's streams. */
 function socketUrl(url: string): URL {
   const address = new URL(streamPath, url);
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -153,7 +153,7 @@ const problemForm = z.object({
   detail: z.string().optional(),
 });
 
-/** What the console said instead of opening a stream (RFC 9457). */
+/** The error that the console answered instead of opening a stream (RFC 9457). */
 async function responseError(response: IncomingMessage): Promise<ServiceError> {
   try {
     let text = '';

@@ -5,7 +5,7 @@ export const STREAM_ENCODINGS = ['pcm_s16le', 'pcm_f32le', 'pcm_mulaw', 'pcm_ala
 
 export type StreamEncoding = (typeof STREAM_ENCODINGS)[number];
 
-/** What the bytes of a stream are: samples of all channels in turn. */
+/** Format of the bytes of a stream: samples, with the channels interleaved. */
 export interface StreamFormat {
   readonly encoding: StreamEncoding;
   /** In Hz. */
@@ -21,32 +21,32 @@ const facts = {
   pcm_alaw: { samples: 'alaw', tag: 6 },
 } as const satisfies Record<StreamEncoding, { samples: SampleFormat; tag: number }>;
 
-/** How the samples lie in memory. */
+/** Format of the samples in memory. */
 export function sampleFormatOf({ encoding }: Pick<StreamFormat, 'encoding'>): SampleFormat {
   return facts[encoding].samples;
 }
 
-/** Bytes of one sample of all channels. */
+/** Bytes of one sample of every channel. */
 export function frameBytesOf(format: StreamFormat): number {
   return sampleBytes[sampleFormatOf(format)] * format.channels;
 }
 
-/** Seconds that so many bytes last. */
+/** Duration of a number of bytes, in seconds. */
 export function secondsOf(bytes: number, format: StreamFormat): number {
   return bytes / frameBytesOf(format) / format.sampleRate;
 }
 
-/** What a WAV file says of its length while nobody knows it. */
+/** The length in the header of a WAV file that is still being written. */
 const unknownLength = 0xffff_ffff;
 
-/** Bytes of the header of a stream's WAV file: a file that is no integer PCM has a longer one. */
+/** Bytes of the header of a stream's WAV file, which is longer for anything but integer PCM. */
 export function wavHeaderBytes({ encoding }: Pick<StreamFormat, 'encoding'>): number {
   return encoding === 'pcm_s16le' ? 44 : 58;
 }
 
 /**
- * The header of a WAV file with so many bytes of audio; without them, of one that is still being written. Audio of an odd number of bytes
- * has a byte after it.
+ * The header of a WAV file with `dataBytes` of audio, or of one that is still being written. Audio of an odd number of bytes
+ * is padded by one byte.
  */
 export function wavHeader(format: StreamFormat, dataBytes?: number): Buffer {
   const header = Buffer.alloc(wavHeaderBytes(format));
@@ -76,17 +76,17 @@ function writeFormat(into: Buffer, format: StreamFormat): void {
   into.writeUInt16LE((8 * frameBytes) / format.channels, 14);
 }
 
-/** Bytes of audio, in whole samples, that a stream's WAV file of so many bytes has at most. */
+/** Most bytes of audio, in complete samples, in a WAV file of at most `fileBytesMax`. */
 export function audioBytesIn(fileBytesMax: number, format: StreamFormat): number {
   const frameBytes = frameBytesOf(format);
-  const paddingBytes = frameBytes % 2; // the byte after an odd number of them
+  const paddingBytes = frameBytes % 2; // of an odd number of bytes
   const frames = Math.floor(
     (Math.min(fileBytesMax, unknownLength) - wavHeaderBytes(format) - paddingBytes) / frameBytes,
   );
   return Math.max(0, frames) * frameBytes;
 }
 
-/** The encoding of a WAV file's samples, if a stream can have it. */
+/** The encoding of a WAV file's samples, if streams support it. */
 export function encodingOfSamples(samples: SampleFormat): StreamEncoding | undefined {
   return STREAM_ENCODINGS.find((encoding) => facts[encoding].samples === samples);
 }

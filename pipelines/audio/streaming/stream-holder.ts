@@ -3,23 +3,23 @@ import { readFile, readlink } from 'node:fs/promises';
 import { z } from 'zod';
 import { processLives } from '../../../runtime/file-lock.ts';
 
-/** Who receives a stream: a process, for as long as it takes streams. */
+/** The process that receives a stream. */
 export const holderForm = z.strictObject({
-  /** New each time that a process begins to take streams. */
+  /** New each time that a process begins to accept streams. */
   token: z.string(),
   pid: z.int(),
-  /** When the process was started, by the clock of its kernel: ids are given again. Null where the system does not tell. */
+  /** Start time of the process, by the clock of its kernel, since process ids are reused. Null where the system does not provide it. */
   started: z.string().nullable(),
-  /** The boot and the process namespace in which its id means something; null where the system does not tell. */
+  /** The boot and the process namespace to which its id belongs; null where the system does not provide them. */
   place: z.string().nullable(),
 });
 
 export type Holder = Readonly<z.output<typeof holderForm>>;
 
-/** A holder that is elsewhere, in another container say, is dead when its streams were not touched for so many milliseconds. */
+/** A holder in another container or on another host counts as dead if its streams were not touched for this long. */
 export const silentMs = 60_000;
 
-/** Tokens of the holders of this process. One with its id and another token is of a dead process that had the id before. */
+/** Tokens of this process's holders. Another token with this process id belongs to a dead process that had the id before. */
 const ours = new Set<string>();
 
 /** Makes a holder of this process. */
@@ -29,7 +29,7 @@ export async function becomeHolder(): Promise<Holder> {
   return { token, pid: process.pid, started: await startOf(process.pid), place: await readPlace() };
 }
 
-/** The holder takes no streams any more; what it has left is for others. */
+/** Ends a holder; other processes may take over its streams. */
 export function endHolder({ token }: Holder): void {
   ours.delete(token);
 }
@@ -41,10 +41,10 @@ export async function holderLives({ token, pid, started, place }: Holder, touche
   return started === null ? processLives(pid) : (await startOf(pid)) === started;
 }
 
-/** When a process was started, in ticks since the boot (proc_pid_stat(5)); null of one that has ended, also if nobody has been told of it. */
+/** Start time of a process in ticks since the boot (proc_pid_stat(5)); null for one that has ended, also while its parent has not reaped it. */
 async function startOf(pid: number): Promise<string | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' '); // the name before may have blanks
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' '); // the name before may contain blanks
   return fields[0] === 'Z' ? null : (fields[19] ?? null);
 }
 

@@ -1,28 +1,28 @@
-/** Limits of a stream that no installation has needed to change; docs/streaming.md says what each does. Tests meet them sooner with smaller ones. */
+/** Limits of a stream that no installation has needed to change (docs/streaming.md). Tests use smaller ones. */
 export const streamLimits = {
-  /** Seconds in which the first message must arrive; a client has it ready when it connects. */
+  /** Seconds within which the first message must arrive; a client has it ready when it connects. */
   streamStartSecondsMax: 10,
-  /** Bytes of one message: 8 s of stereo at 16 kHz in 16 bits have as many. */
+  /** Bytes of one message: 4 s of stereo at 16 kHz in 16 bits. */
   streamFrameBytesMax: 256 * 1024,
-  /** Seconds of audio in a second that may be sent in the long run: a file that is sent as a stream is done in an eighth of its time. */
+  /** Seconds of audio per second in the long run: a file that is sent as a stream takes an eighth of its duration. */
   streamSpeedMax: 8,
-  /** Seconds of audio that may be sent at once, beyond that speed: what a client has gathered while it was away. */
+  /** Seconds of audio that may be sent at once, beyond that speed: what a client buffered while it was disconnected. */
   streamBurstSeconds: 30,
-  /** A stream of which more seconds of audio wait to be scored is not read until some of them are. */
+  /** A stream with more seconds of unscored audio is not read until some are scored. */
   streamBehindSecondsMax: 10,
   /** Bytes of answers that a client may leave unread before it is cut off: a thousand windows and more. */
   streamUnsentBytesMax: 1024 * 1024,
 };
 
-/** How fast audio may come. */
+/** How fast audio may arrive. */
 export interface PaceLimits {
-  /** Seconds of audio in a second, once the allowance is used up. */
+  /** Seconds of audio per second, once the allowance is used up. */
   readonly streamSpeedMax: number;
-  /** Seconds of audio that may come at once: an allowance that fills up again. */
+  /** Seconds of audio that may arrive at once: an allowance that refills. */
   readonly streamBurstSeconds: number;
 }
 
-/** Says how long a stream that sends faster than it may is left unread. A bucket of seconds of audio, full at first. */
+/** Computes how long a stream that sends too fast is left unread: a token bucket of seconds of audio, full at first. */
 export class StreamPace {
   private readonly limits: PaceLimits;
   private allowance: number;
@@ -34,7 +34,7 @@ export class StreamPace {
     this.at = nowMs;
   }
 
-  /** Milliseconds to wait after `seconds` of audio have come; 0 while there is an allowance. */
+  /** Milliseconds to wait after `seconds` of audio have arrived; 0 while there is an allowance. */
   take(seconds: number, nowMs: number): number {
     const { streamSpeedMax, streamBurstSeconds } = this.limits;
     const filled = this.allowance + ((nowMs - this.at) / 1000) * streamSpeedMax;

@@ -5,8 +5,8 @@ import { scoresForm, verificationDetailForm } from '../batches/client-verificati
 import { STREAM_ENCODINGS } from './stream-format.ts';
 
 /**
- * The messages of an audio stream: what the console, the command line and the tests send and take. docs/streaming.md shows them.
- * A client's text is checked to the last field; fields that are added to answers are no break, so a client passes over those that it does not know.
+ * The messages of an audio stream between the console and its clients. docs/streaming.md shows them.
+ * A client's messages may have no unknown fields. Answers may gain fields, so a client ignores those that it does not know.
  */
 
 /** Path of the WebSocket on the console. */
@@ -16,7 +16,7 @@ const seconds = z.number().nonnegative();
 
 const startForm = z.strictObject({
   type: z.literal('start'),
-  /** `phone/v8`, `phone`, `digital`; `auto` takes the family by the sample rate. */
+  /** `phone/v8`, `phone`, `digital`; with `auto` the sample rate decides the family. */
   model: z.string().min(1).max(80).default('auto'),
   format: z.strictObject({
     encoding: z.enum(STREAM_ENCODINGS),
@@ -25,16 +25,16 @@ const startForm = z.strictObject({
     channels: z.int().positive(),
   }),
   channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]),
-  /** Of the recording, in lists. */
+  /** Name of the recording in lists. */
   name: z.string().min(1).max(200).default('stream'),
 });
 
-/** What a client sends as text; all else is audio. */
+/** The text messages of a client; binary messages are audio. */
 export const clientMessageForm = z.discriminatedUnion('type', [startForm, z.strictObject({ type: z.literal('end') })]);
 
 export type ClientMessage = z.output<typeof clientMessageForm>;
 
-/** The first message, in full and as a client may send it. */
+/** The first message, with its defaults and as a client may send it. */
 export type StartMessage = z.output<typeof startForm>;
 export type StartRequest = z.input<typeof startForm>;
 
@@ -43,19 +43,19 @@ const readyForm = z.object({
   stream: z.guid(),
   /** `family/version`. */
   model: z.string(),
-  /** Scores below them are not authentic. */
+  /** A score below its threshold is not authentic. */
   thresholds: scoresForm,
   limits: z.object({
     secondsMax: z.number(),
     frameBytesMax: z.number(),
     idleSecondsMax: z.number(),
-    /** Seconds of audio in a second, in the long run, and what may come at once beyond that. */
+    /** Seconds of audio per second in the long run, and what may be sent at once beyond that. */
     speedMax: z.number(),
     burstSeconds: z.number(),
   }),
 });
 
-/** One with the channel and the start of an earlier one takes its place: more was heard of the voice in it. */
+/** Replaces an earlier window with the same channel and start: more of its voice has been found since. */
 const windowMessageForm = z.object({
   type: z.literal('window'),
   channel: z.int().nonnegative().nullable(),
@@ -90,17 +90,17 @@ export type ReadyMessage = z.output<typeof readyForm>;
 export type WindowMessage = z.output<typeof windowMessageForm>;
 export type ErrorMessage = z.output<typeof errorForm>;
 
-/** Status with which a stream ends that was verified. */
+/** Close status of a verified stream. */
 export const verifiedStatus = 1000;
 
-/** Statuses (RFC 6455 section 7.4.1) of errors that have one of their own. */
+/** Close statuses (RFC 6455 section 7.4.1) of errors that have one of their own. */
 const statuses: Partial<Record<ErrorCode, number>> = {
   stream_frame_too_large: 1009,
   internal: 1011,
   interrupted: 1012,
 };
 
-/** Status with which a stream ends after an error: 1013 where it may be tried again later, 1008 where it may not, or one of its own. */
+/** Close status after an error: one of its own, else 1013 for an error that may be retried and 1008 for one that may not. */
 export function closeStatusOf(code: ErrorCode): number {
   return statuses[code] ?? (ERRORS[code].retry ? 1013 : 1008);
 }

@@ -7,13 +7,13 @@ import { OpenModels } from '../scoring/open-models.ts';
 import { streamCommandForm, type StreamEvent, type StreamCommand } from './stream-scorer-protocol.ts';
 import { StreamScoring } from './stream-scoring.ts';
 
-// The process in which streams are scored, several in turn, one message of each at a time. It has no secrets, no network and no file to
-// write; its death costs nothing, since the parent keeps the audio and sends it to another one.
+// The process that scores streams: several in turn, one message of each at a time. It has no secrets, no network and no writable
+// files. If it dies, the parent sends the audio, which it keeps, to another one.
 
 /** Models stay open: a graph must not be closed while a stream uses it, and there are fewer models than this. */
 const opened = new OpenModels({ modelsMax: 1000 });
 
-/** Longest text of a refusal or fault that is sent: what the form takes. */
+/** Longest text of a refusal or fault that the form accepts. */
 const detailMax = 1000;
 
 interface ScoredStream {
@@ -31,7 +31,7 @@ function receive(message: unknown): void {
   const command = streamCommandForm.parse(message);
   if (command.kind === 'open') streams.set(command.stream, { commands: [], scoring: undefined, bytes: 0 });
   if (command.kind === 'cancel') streams.delete(command.stream);
-  else streams.get(command.stream)?.commands.push(command); // a command for a stream that has ended is late
+  else streams.get(command.stream)?.commands.push(command); // a late command of an ended stream is dropped
   if (!isRunning) void performCommands();
 }
 

@@ -11,7 +11,7 @@ export interface ScoringListener {
   onLost(): void;
 }
 
-/** A stream, and how many answers of the process are pending: one to each audio message, and one to its end. */
+/** A stream, and how many answers of the process are pending: one for each audio message, and one for its end. */
 interface AssignedStream {
   readonly listener: ScoringListener;
   pending: number;

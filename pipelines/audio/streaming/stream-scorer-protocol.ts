@@ -3,7 +3,7 @@ import { modelForm, reasonForm, scoredForm, windowForm } from '../scoring/scorer
 import { CHANNEL_MODES } from '../verification.ts';
 import { STREAM_ENCODINGS } from './stream-format.ts';
 
-// The messages between the console and the processes that score streams. Both sides check them, as those that score files do. The parent
+// The messages between the console and the processes that score streams, checked on both sides. The parent
 // numbers the streams; messages of one stream keep their order.
 
 const stream = z.number().int();
@@ -21,13 +21,13 @@ export const streamCommandForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('cancel'), stream }),
 ]);
 
-/** What such a process receives. */
+/** A message to such a process. */
 export type StreamCommand = z.output<typeof streamCommandForm>;
 
 export const streamEventForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('window'), stream, window: windowForm }),
-  /** Bytes of the stream that are scored, from its beginning. */
+  /** Bytes from the beginning of the stream that are scored. */
   z.object({
     kind: z.literal('progress'),
     stream,
@@ -39,5 +39,5 @@ export const streamEventForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), stream, isModelFault: z.boolean(), problem: z.string().max(1000) }),
 ]);
 
-/** What such a process sends. After `scored`, `refused` and `failed` the stream is closed. */
+/** A message from such a process. `scored`, `refused` and `failed` close the stream. */
 export type StreamEvent = z.output<typeof streamEventForm>;

@@ -8,7 +8,7 @@ type ScorersConfig = Pick<
   'audioScorers' | 'audioMemoryBytesMax' | 'audioWorkSecondsMax' | 'streamConnectionsMax'
 >;
 
-/** Memory of one stream with two channels, beside that of the process and its models: its last seconds of audio and the list of its windows. */
+/** Memory of one stream with two channels, for its last seconds of audio and the list of its windows. */
 const streamBytes = 4 * 1024 * 1024;
 
 /** Milliseconds without a stream after which a process is ended. */
@@ -32,8 +32,8 @@ export class StreamScorers {
   }
 
   /**
-   * The process for one more stream: the one with the fewest. If each has a stream and the limit allows it, another one is started for later
-   * streams: on a busy machine a start takes seconds, and no stream waits for it while a process runs.
+   * The process for one more stream: the one with the fewest. If each has a stream and the limit allows it, another process is started for later
+   * streams; no stream waits for a start, which takes seconds on a busy machine, while another process runs.
    * @throws ServiceError `scorer_unavailable`, `interrupted`
    */
   async assign(): Promise<StreamScorerProcess> {

@@ -13,14 +13,14 @@ export interface StreamScoringRequest {
 }
 
 /**
- * Scores one stream from its bytes. What comes out in the end is what `scoreRecording` gives of the WAV file with these bytes. Not to be
- * called again before it has answered, nor beside another one of the same model.
+ * Scores one stream from its bytes. The result is that of `scoreRecording` for a WAV file with these bytes. Call one method at a time, and
+ * not while another stream of the same model is being scored.
  */
 export class StreamScoring {
   private readonly request: StreamScoringRequest;
   private readonly scorer: RecordingScorer;
   private readonly faults: SampleFaults = { clipped: 0, notFinite: 0 };
-  /** Bytes of a sample that is not whole. */
+  /** Bytes of an incomplete sample. */
   private carried = Buffer.alloc(0);
   private computedMs = 0;
 
@@ -55,7 +55,7 @@ export class StreamScoring {
   }
 
   /**
-   * Takes the next bytes, which may end anywhere.
+   * Scores the next bytes, which may end in the middle of a sample.
    * @throws AudioRefusal `recording_too_long`
    * @throws ServiceError `model_invalid`
    */
@@ -74,8 +74,8 @@ export class StreamScoring {
   }
 
   /**
-   * Ends the stream; a sample that is not whole is left out. Nothing may follow.
-   * @throws AudioRefusal as `push`, and `audio_damaged` if no whole sample came
+   * Ends the stream; an incomplete last sample is dropped. Nothing may be pushed afterwards.
+   * @throws AudioRefusal as `push`, and `audio_damaged` if no complete sample arrived
    * @throws ServiceError as `push`
    */
   async finish(): Promise<ScoredRecording> {

@@ -18,13 +18,13 @@ import type { StartMessage } from './stream-protocol.ts';
 import { StreamScorers } from './stream-scorers.ts';
 import { SpoolDirectory, type SpooledStream, type StreamSpool } from './stream-spool.ts';
 
-/** Seconds between two searches for streams that a dead process left, or that could not be submitted. */
+/** Seconds between two searches for streams that a dead process left or that could not be submitted. */
 const orphanSeconds = 30;
 
-/** Seconds between two heartbeats of the streams that a console receives: well within the time after which it counts as dead. */
+/** Seconds between two heartbeats of the open streams: well within the time after which their process counts as dead. */
 const touchSeconds = silentMs / 1000 / 6;
 
-/** Seconds that a client waits for the workers, where the scores that were made while audio came cannot be used. */
+/** Seconds that a client waits for the workers, where the scores of the live stream cannot be used. */
 const workerSecondsMax = 30;
 
 /** Whose stream it is. */
@@ -37,7 +37,7 @@ export interface StreamOwner {
 
 export interface StreamWatcher {
   onWindow(window: ScoredWindow): void;
-  /** More of it is scored, or it is known that no more will be. */
+  /** More audio was scored, or scoring has ended. */
   onProgress(): void;
 }
 
@@ -52,7 +52,7 @@ export class StreamService {
   private readonly orphans: { stop(): Promise<void> };
   private readonly touches: { stop(): Promise<void> };
 
-  /** Begins to take streams, and submits those that a killed console left. */
+  /** Begins to accept streams, and submits those that a killed console left. */
   static async start(services: SubmissionServices): Promise<StreamService> {
     return new StreamService(services, await SpoolDirectory.open(join(services.config.stateDir, 'streams'), services));
   }
@@ -92,7 +92,7 @@ export class StreamService {
     this.requireRoom(owner.requestedBy);
     const id = randomUUID();
     const place = new OpenStream(id, owner.requestedBy);
-    this.open.set(id, place); // it counts while its model is resolved
+    this.open.set(id, place); // it counts already while its model is resolved
     try {
       requireReadable(() => checkDeclared({ ...format, durationSeconds: null }, decodeLimitsOf(config)));
       const registry = await loadRegistry(db, config);
@@ -116,7 +116,7 @@ export class StreamService {
     }
   }
 
-  /** Waits until every stream is submitted, or `graceSeconds` are over: the next console submits the others. */
+  /** Waits until every stream is submitted, at most for `graceSeconds`; the next console submits the others. */
   async close(graceSeconds: number): Promise<void> {
     this.isClosing = true;
     for (const stream of this.open.values()) if (stream.hasBegun) void stream.settle().catch(() => {}); // it was logged
@@ -158,7 +158,7 @@ export class StreamService {
     return settling;
   }
 
-  /** Whatever fails once audio has arrived, it stays in the spool until it is submitted. */
+  /** If a step fails, the audio stays in the spool until it is submitted. */
   private async settleStream(spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {
     const { log } = this.services;
     const { facts } = spool.spooled;
@@ -170,8 +170,8 @@ export class StreamService {
         throw new ServiceError('recording_refused', {
           operation: 'verify stream',
           object: facts.id,
-          problem: 'No whole sample came.',
-          hint: 'Send audio as binary messages before the end.',
+          problem: 'No complete sample was received.',
+          hint: 'Send audio as binary messages before the end message.',
         });
       }
       if (!('result' in scored))
@@ -198,12 +198,12 @@ export class StreamService {
     if (await isAudioStored(this.services, batch)) return this.spools.remove(spooled);
     this.services.log.error(
       { stream: spooled.facts.id, batch: batch.id },
-      'the audio of a stream was refused, and is put aside',
+      'the audio of a stream was refused; it is moved aside',
     );
     await this.spools.setAside(spooled);
   }
 
-  /** One that cannot be submitted does not delay the others. */
+  /** Never throws: a stream that cannot be submitted does not delay the others. */
   private async submitOrphan(spooled: SpooledStream): Promise<void> {
     const { log } = this.services;
     try {
@@ -214,17 +214,17 @@ export class StreamService {
     } catch (error) {
       if (!isServiceError(error) || error.facts.retry)
         return log.warn({ err: error, stream: spooled.facts.id }, 'an orphaned stream could not be submitted yet');
-      log.error({ err: error, stream: spooled.facts.id }, 'an orphaned stream cannot be submitted, and is put aside');
+      log.error({ err: error, stream: spooled.facts.id }, 'an orphaned stream cannot be submitted; it is moved aside');
       await this.spools
         .setAside(spooled)
         .catch((cause: unknown) =>
-          log.warn({ err: cause, stream: spooled.facts.id }, 'a stream could not be put aside yet'),
+          log.warn({ err: cause, stream: spooled.facts.id }, 'a stream could not be moved aside yet'),
         );
     }
   }
 }
 
-/** False if no whole sample came. */
+/** False if no complete sample was received. */
 async function completeAndClose(spool: StreamSpool): Promise<boolean> {
   try {
     return await spool.complete();
@@ -241,7 +241,7 @@ interface BegunStream {
   readonly settle: () => Promise<VerificationDetailAnswer>;
 }
 
-/** A stream that a client sends. */
+/** A stream that a client is sending. */
 export class OpenStream {
   readonly id: string;
   /** Who sends it: a client by its key, or a user. */
@@ -254,7 +254,7 @@ export class OpenStream {
     this.sender = sender;
   }
 
-  /** Sets what it is made of, once its model is resolved and its spool is open. */
+  /** Sets its parts, once its model is resolved and its spool is open. */
   begin(begun: BegunStream): void {
     this.begun = begun;
   }
@@ -277,7 +277,7 @@ export class OpenStream {
     return this.parts.spool.received;
   }
 
-  /** Bytes that it may have, in whole samples: those of so many seconds, in a file of so many bytes. */
+  /** Most bytes that it may have, in complete samples, by its duration and by the size of its file. */
   bytesMax(secondsMax: number, fileBytesMax: number): number {
     const { format } = this.parts;
     return Math.min(
@@ -295,14 +295,14 @@ export class OpenStream {
     return this.parts.live.behindSeconds;
   }
 
-  /** Takes the next bytes, which may end anywhere; resolves when they are on the disk. */
+  /** Appends bytes, which may end in the middle of a sample; resolves when they are on the disk. */
   append(bytes: Buffer): Promise<void> {
     return this.parts.live.append(bytes);
   }
 
   /**
    * Ends the stream; what was received is verified and stored. Further calls return the same promise.
-   * @throws ServiceError `recording_refused` if no whole sample was received; other failures are retried later
+   * @throws ServiceError `recording_refused` if no complete sample was received; other failures are retried later
    */
   settle(): Promise<VerificationDetailAnswer> {
     return (this.settled ??= this.parts.settle());

@@ -22,7 +22,7 @@ const factsForm = z.strictObject({
   holder: holderForm,
 });
 
-/** What a stream is, beside its audio. */
+/** Everything about a stream except its audio. */
 export type StreamFacts = Readonly<Omit<z.output<typeof factsForm>, 'holder'>>;
 
 /** The audio and the facts of a stream until it is submitted. */
@@ -31,12 +31,11 @@ export interface SpooledStream {
   readonly audioPath: string;
 }
 
-/** What the directory is opened with. */
 export interface SpoolDirectoryOptions {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** The directory of the streams that arrive: `<id>.wav` as far as it has come, and `<id>.json` with its facts. Several processes may share it. */
+/** The directory of arriving streams: `<id>.wav` with the audio so far, and `<id>.json` with the facts. Several processes may share it. */
 export class SpoolDirectory {
   private readonly directory: string;
   private readonly log: SpoolDirectoryOptions['log'];
@@ -54,7 +53,7 @@ export class SpoolDirectory {
     this.holder = holder;
   }
 
-  /** Leaves the streams to other processes that share the directory, or open it next. */
+  /** Leaves the streams to other processes that use the directory. */
   close(): void {
     endHolder(this.holder);
   }
@@ -78,8 +77,8 @@ export class SpoolDirectory {
   }
 
   /**
-   * The streams of processes that are dead, and of this one those that `isOurs` does not know. One whose facts cannot be read as such is
-   * put aside, and does not delay the others.
+   * The streams of dead processes, and those of this process that `isOurs` does not know. A stream with damaged facts is
+   * moved aside and does not delay the others.
    */
   async orphans(isOurs: (id: string) => boolean): Promise<SpooledStream[]> {
     const orphans: SpooledStream[] = [];
@@ -96,7 +95,7 @@ export class SpoolDirectory {
     return orphans;
   }
 
-  /** Makes a whole WAV file of the audio of a stream whose process has died, also if that was doing the same; false if no whole sample of it came. */
+  /** Completes the WAV file of a stream whose process has died, perhaps while it did so itself; false if the file has no complete sample. */
   async mend({ facts: { format }, audioPath }: SpooledStream): Promise<boolean> {
     const file = await whereThere(open(audioPath, 'r+'));
     if (file === undefined) return false;
@@ -116,7 +115,7 @@ export class SpoolDirectory {
     await rm(audioPath, { force: true });
   }
 
-  /** Puts a stream aside that can never be submitted, for a person to inspect. */
+  /** Moves a stream aside that can never be submitted, for a person to inspect. */
   async setAside({ facts: { id } }: { readonly facts: Pick<StreamFacts, 'id'> }): Promise<void> {
     await whereThere(rename(this.audioPath(id), join(this.directory, `${id}.refused.wav`)));
     await whereThere(rename(this.factsPath(id), join(this.directory, `${id}.refused.json`)));
@@ -130,14 +129,13 @@ export class SpoolDirectory {
     const [text, { mtimeMs }] = read;
     const parsed = parseFacts(text);
     if (parsed?.id !== id) {
-      this.log.error({ stream: id }, 'the facts of a stream are damaged; it is put aside');
+      this.log.error({ stream: id }, 'the facts of a stream are damaged; it is moved aside');
       return void (await this.setAside({ facts: { id } }));
     }
     const { holder, ...facts } = parsed;
     return holder.token !== this.holder.token && (await holderLives(holder, mtimeMs)) ? undefined : facts;
   }
 
-  /** Written aside and renamed: under their name they are complete. */
   private async writeFacts(facts: StreamFacts): Promise<void> {
     const text = `${JSON.stringify({ ...facts, holder: this.holder })}\n`;
     await writeWholeFile(this.factsPath(facts.id), text, { durable: true, mode: 0o640 }).catch((cause: unknown) => {
@@ -158,10 +156,10 @@ export class SpoolDirectory {
   }
 }
 
-/** What a spool needs of its file. */
+/** The part of a file handle that a spool uses. */
 export type SpoolFile = Pick<FileHandle, 'read' | 'write' | 'truncate' | 'sync' | 'close'>;
 
-/** The audio of one stream on the disk, as it comes. */
+/** The audio of one stream, written to the disk as it arrives. */
 export class StreamSpool {
   readonly spooled: SpooledStream;
   private readonly file: SpoolFile;
@@ -170,7 +168,7 @@ export class StreamSpool {
   private writing: Promise<void> | undefined;
   private written = 0;
   private pending = 0;
-  /** Why no more can be written: what followed would be in the wrong place. */
+  /** The first failed write; later bytes would be at the wrong offset. */
   private failure: ServiceError | undefined;
 
   constructor(spooled: SpooledStream, file: SpoolFile) {
@@ -184,19 +182,19 @@ export class StreamSpool {
     return this.written;
   }
 
-  /** Bytes of audio that were given. */
+  /** Bytes of audio that were appended, whether written or not. */
   get received(): number {
     return this.written + this.pending;
   }
 
-  /** Writes the header. @throws ServiceError `internal` if the disk does not take it */
+  /** Writes the header. @throws ServiceError `internal` if it cannot be written */
   async begin(): Promise<void> {
     await writeWhole(this.file, wavHeader(this.spooled.facts.format), 0);
   }
 
   /**
-   * Appends bytes; resolves when these and all before are in the file. What comes while it is written goes in one piece.
-   * @throws ServiceError `internal` if the disk does not take them; nothing can be appended then
+   * Appends bytes; resolves when these and all before are in the file. Bytes that arrive during a write are written together by the next.
+   * @throws ServiceError `internal` if they cannot be written; nothing can be appended afterwards
    */
   async append(bytes: Buffer): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
@@ -206,16 +204,16 @@ export class StreamSpool {
     await this.writing;
   }
 
-  /** Bytes of audio from a place on, of those that are in the file. */
+  /** Bytes of audio in the file from an offset on. */
   async read(from: number, bytesMax: number): Promise<Buffer<ArrayBuffer>> {
     const length = Math.max(0, Math.min(bytesMax, this.written - from));
     const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(length), 0, length, this.headerBytes + from);
     return buffer.subarray(0, bytesRead);
   }
 
-  /** Makes a whole WAV file of it, durable; false if no whole sample came. */
+  /** Completes the WAV file, durably; false if no complete sample arrived. */
   async complete(): Promise<boolean> {
-    await this.writing?.catch(() => {}); // what came before is a stream all the same
+    await this.writing?.catch(() => {}); // what was written before is still a stream
     if (this.written < frameBytesOf(this.spooled.facts.format)) return false;
     await completeFile(this.file, this.spooled.facts.format, this.written);
     return true;
@@ -244,7 +242,7 @@ export class StreamSpool {
   }
 }
 
-/** Writes all of the bytes: a file may take fewer at a time than it is given. @throws ServiceError `internal` */
+/** Writes all bytes; one call of `write` may write fewer. @throws ServiceError `internal` */
 async function writeWhole(file: SpoolFile, bytes: Buffer, at: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     const { bytesWritten } = await file
@@ -261,12 +259,12 @@ function notWritten(cause: unknown): ServiceError {
   return new ServiceError('internal', {
     operation: 'store stream',
     problem: 'The audio could not be written to the disk.',
-    hint: 'What came until then is verified. Look at the space below STATE_DIR.',
+    hint: 'The audio that arrived before is verified. Check the free space below STATE_DIR.',
     cause,
   });
 }
 
-/** The outcome, or undefined where there is no such file. */
+/** The result, or undefined if the file does not exist. */
 async function whereThere<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {
     return await work;
@@ -285,7 +283,7 @@ function parseFacts(text: string): z.output<typeof factsForm> | undefined {
   }
 }
 
-/** Bytes of audio in the file of a stream: all that follow its header, unless that says already how many. */
+/** Bytes of audio in the file of a stream: as the header of a complete one says, else all that follow the header. */
 async function receivedBytes(file: FileHandle, format: StreamFormat): Promise<number> {
   const headerBytes = wavHeaderBytes(format);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
@@ -296,7 +294,7 @@ async function receivedBytes(file: FileHandle, format: StreamFormat): Promise<nu
     : declared;
 }
 
-/** Lengths in the header, whole samples only, and the byte after an odd number of them; the same however often it is done. */
+/** Writes the lengths into the header, drops an incomplete sample, and pads an odd number of bytes. Idempotent. */
 async function completeFile(file: SpoolFile, format: StreamFormat, received: number): Promise<void> {
   const dataBytes = received - (received % frameBytesOf(format));
   const header = wavHeader(format, dataBytes);

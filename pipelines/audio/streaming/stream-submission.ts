@@ -62,7 +62,7 @@ function submissionOf({
   };
 }
 
-/** A model that was removed while audio arrived fails the item, not the batch: the list shows the stream with the reason. */
+/** A model that was removed while audio arrived fails the item and not the batch, so that the list shows the stream with the reason. */
 async function submitRemoved(
   { requestVerification }: SubmissionServices,
   submission: BatchSubmission,
@@ -114,7 +114,7 @@ async function storeScores(
   }
 }
 
-/** True if the audio of a submitted stream is stored: refused audio has no copy but the spool. */
+/** True if the audio of a submitted stream is stored; of refused audio, the spool is the only copy. */
 export async function isAudioStored({ db }: Pick<SubmissionServices, 'db'>, { batchId }: Batch): Promise<boolean> {
   const [item] = await listVerifications(db, batchId, { after: 0, limit: 1, windows: false });
   return item !== undefined && item.audio !== null;

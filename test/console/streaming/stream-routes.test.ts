@@ -346,7 +346,10 @@ describe('the end', () => {
   it('without any audio says that there was none', async () => {
     const socket = await begun();
     socket.say({ type: 'end' });
-    expect(await socket.until('error')).toMatchObject({ code: 'recording_refused', problem: 'No whole sample came.' });
+    expect(await socket.until('error')).toMatchObject({
+      code: 'recording_refused',
+      problem: 'No complete sample was received.',
+    });
     expect(await socket.closed).toBe(1008);
     expect(await spooled()).toEqual([]);
   });

@@ -38,7 +38,7 @@ async function* killedAfter(items: readonly SubmittedItem[], count: number): Asy
   throw new Error('killed');
 }
 
-describe('a batch that is handed in', () => {
+describe('a batch that is submitted', () => {
   it('is queued with its items in their order, their audio stored by content', async () => {
     const [one, two] = await write(2);
     const before = (await stored()).length;

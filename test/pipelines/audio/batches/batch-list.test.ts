@@ -69,7 +69,7 @@ describe('a list', () => {
     ['x.csv', '', /empty/],
     ['x.csv', 'path,model\na.wav,phone\n,phone\n', /Line 3: the path is missing/],
     ['x.csv', 'path,model\na.wav\n', /Line 2: The row has 1 fields/],
-    ['x.csv', 'path;model;name\na.wav;phone;x\n', /separated by semicolons, and must be by commas or tabs/],
+    ['x.csv', 'path;model;name\na.wav;phone;x\n', /separated by semicolons; separate them by commas or tabs/],
     ['x.csv', Buffer.from('\ufeffpath,model\na.wav,phone\n', 'utf16le'), /in UTF-16, and must be in UTF-8/],
     ['x.jsonl', Buffer.from('{"path":"a"}\n', 'utf16le'), /in UTF-16, and must be in UTF-8/],
     [

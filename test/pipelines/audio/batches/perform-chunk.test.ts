@@ -361,7 +361,7 @@ describe('a job that has failed for good', () => {
 });
 
 describe('a retry', () => {
-  it('queues again what may succeed, or with all also the rest, and counts tries anew', async () => {
+  it('queues again what may succeed, or with all also the rest, and counts attempts again from 0', async () => {
     const items = [await silence(), await silence(), await silence()];
     const batch = await submit([...items, { path: join(folder, 'none'), source: 'none' }]);
     const answers = [verdict(), new AudioRefusal('time_exceeded'), new AudioRefusal('audio_damaged')];

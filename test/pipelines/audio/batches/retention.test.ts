@@ -48,7 +48,7 @@ describe('audio that is deleted', () => {
     expect(await row(sha256)).toEqual({ deleted: true, deleted_why: 'Request of the caller' });
   });
 
-  it('is there again when it is handed in again', async () => {
+  it('is there again when it is submitted again', async () => {
     const { sha256, bytes } = await submit();
     await deleteRecording({ db, store }, sha256, 'test');
     await submit(made);
@@ -88,7 +88,7 @@ describe('the retention', () => {
     expect((await run()).deleted).toBe(1);
   });
 
-  it('counts from the last time that the audio was handed in', async () => {
+  it('counts from the last time that the audio was submitted', async () => {
     const { sha256, batch } = await submit();
     await cancelBatch(db, batch.id);
     await usedDaysAgo(sha256, 100);
@@ -104,7 +104,7 @@ describe('the retention', () => {
     expect(ends[0].deleted + ends[1].deleted).toBe(450);
   });
 
-  it('cancels batches that nobody handed in to the end, so that their audio can go', async () => {
+  it('cancels batches whose submission was never completed, so that their audio can go', async () => {
     const { sha256, batch } = await submit();
     await db.query(
       `UPDATE verification_batch SET state = 'open', requested_at = now() - interval '31 days' WHERE batch_id = $1`,

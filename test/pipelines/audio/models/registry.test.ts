@@ -36,13 +36,13 @@ describe('the rows of the registry', () => {
   });
 
   it('say the same as the table of releases', () => {
-    const told = RELEASES.filter(({ service }) => service === 'audio').flatMap(({ name, changes }) =>
+    const changes = RELEASES.filter(({ service }) => service === 'audio').flatMap(({ name, changes }) =>
       changes.map((change) => ({ name, ...change })),
     );
-    const introduced = told
+    const introduced = changes
       .filter(({ kind }) => kind !== 'removed')
       .map(({ name, subject }) => `${subject} in ${name}`);
-    const removed = told
+    const removed = changes
       .filter(({ kind }) => kind === 'removed')
       .map(({ name, subject, replacedBy }) => `${subject} in ${name}, ${replacedBy}`);
     expect(shipped.models.map(({ model, release }) => `${model} in ${release}`).sort()).toEqual(introduced.sort());
@@ -97,7 +97,7 @@ describe('the rows of the registry', () => {
     expect(rowsAsOf(rows, '2026.03.r1p0').some(({ model }) => model === 'phone/v9-acme')).toBe(false);
   });
 
-  it('take the default that was told, at the newest release', () => {
+  it('take the default that an operator set, at the newest release', () => {
     const rows: RegistryRows = {
       models: [...shipped.models, added('phone/v9-acme')],
       defaults: [{ family: 'phone', model: 'phone/v9-acme', release: null }],
@@ -108,7 +108,7 @@ describe('the rows of the registry', () => {
     );
   });
 
-  it('take the default that a release told, until a later row', () => {
+  it('take the default of a release, until a later row', () => {
     const rows: RegistryRows = {
       ...shipped,
       defaults: [
@@ -121,7 +121,7 @@ describe('the rows of the registry', () => {
     expect(['2026.02.r1p0', '2026.03.r1p0', '2026.04.r1p0'].map(phoneAt)).toEqual(['phone/v6', 'phone/v6', 'phone/v7']);
   });
 
-  it('pass over a default that was told and is removed', () => {
+  it('pass over a default that an operator set and is removed', () => {
     const rows: RegistryRows = { ...shipped, defaults: [{ family: 'phone', model: 'phone/v5', release: null }] };
     expect(resolveName(rows, 'phone')).toEqual({ kind: 'model', model: 'phone/v8' });
   });

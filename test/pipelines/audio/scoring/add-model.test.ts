@@ -201,7 +201,7 @@ describe('an own model is refused', () => {
   });
 });
 
-describe('a default that was told', () => {
+describe('a default that an operator set', () => {
   it('is taken for its family, and for auto', async () => {
     await addModel(
       db,

@@ -26,7 +26,7 @@ describe('a store', () => {
   });
 });
 
-describe('a recording that is handed in', () => {
+describe('a recording that is submitted', () => {
   it('is kept under the digest of its content, once', async () => {
     const store = await newStore();
     for (const name of ['a', 'b']) await store.keep(await store.receive(await file(name, 'same'), limits));
@@ -102,7 +102,7 @@ describe('a sweep', () => {
     expect(await store.has(kept)).toBe(false);
   });
 
-  it('leaves audio alone that was handed in again', async () => {
+  it('leaves audio alone that was submitted again', async () => {
     const store = await newStore();
     const first = await store.receive(await file('a', 'again'), limits);
     await store.keep(first);

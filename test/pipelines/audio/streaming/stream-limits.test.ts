@@ -20,7 +20,7 @@ it('fills the allowance up, and no further', () => {
   expect([pace.take(10, 3_600_000), pace.take(1, 3_600_000)]).toEqual([0, 250]);
 });
 
-it('keeps whoever waits as told to the speed, whatever the pieces', () => {
+it('holds a sender that waits as required to the speed, for any message sizes', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0.01, max: 30, noNaN: true }), { minLength: 1, maxLength: 50 }), (pieces) => {
       const pace = new StreamPace(limits, 0);

@@ -40,17 +40,17 @@ interface Given {
 
 interface Streamed {
   readonly scored: ScoredRecording;
-  readonly told: readonly ScoredWindow[];
+  readonly emitted: readonly ScoredWindow[];
 }
 
 async function streamed(
   { bytes, format, model, channels = 'apart' }: Given,
   pieces: Iterable<number>,
 ): Promise<Streamed> {
-  const told: ScoredWindow[] = [];
+  const emitted: ScoredWindow[] = [];
   const scoring = await StreamScoring.open(
     { model: modelOf(model), format, settings: { channels } },
-    { opened, onWindow: (window) => told.push(window) },
+    { opened, onWindow: (window) => emitted.push(window) },
   );
   let at = 0;
   for (const piece of pieces) {
@@ -59,7 +59,7 @@ async function streamed(
     at += piece;
   }
   if (at < bytes.length) await scoring.push(bytes.subarray(at));
-  return { scored: await scoring.finish(), told };
+  return { scored: await scoring.finish(), emitted };
 }
 
 let files = 0;
@@ -80,8 +80,8 @@ async function asFile({ bytes, format, model, channels = 'apart' }: Given): Prom
 const comparable = ({ computedMs: _computedMs, ...rest }: ScoredRecording) => rest;
 
 /** The windows as a client has them in the end: a later one takes the place of an earlier one. */
-function lastTold(told: readonly ScoredWindow[]): ScoredWindow[] {
-  const windows = new Map(told.map((window) => [`${window.channel} ${window.start} ${window.end}`, window]));
+function lastEmitted(emitted: readonly ScoredWindow[]): ScoredWindow[] {
+  const windows = new Map(emitted.map((window) => [`${window.channel} ${window.start} ${window.end}`, window]));
   return [...windows.values()].sort((a, b) => (a.channel ?? 0) - (b.channel ?? 0) || a.start - b.start);
 }
 
@@ -97,14 +97,14 @@ describe('a stream in pieces of any size', () => {
       const given = { bytes: encodeSamples('pcm_s16le', samples), format, model };
       const expected = await asFile(given);
       for (const piece of [640, 7777, 1_000_000]) {
-        const { scored, told } = await streamed(
+        const { scored, emitted } = await streamed(
           given,
           Array<number>(Math.ceil(given.bytes.length / piece)).fill(piece),
         );
         expect(comparable(scored)).toEqual(comparable(expected));
-        expect(lastTold(told).filter(({ start }) => expected.windows.some((window) => window.start === start))).toEqual(
-          expected.windows,
-        );
+        expect(
+          lastEmitted(emitted).filter(({ start }) => expected.windows.some((window) => window.start === start)),
+        ).toEqual(expected.windows);
       }
     },
   );
@@ -161,9 +161,9 @@ describe('a stream in pieces of any size', () => {
     };
     const expected = await asFile(given);
     expect(expected.audio.durationSeconds).toBeGreaterThan(30);
-    const { scored, told } = await streamed(given, Array<number>(20_000).fill(1601));
+    const { scored, emitted } = await streamed(given, Array<number>(20_000).fill(1601));
     expect(comparable(scored)).toEqual(comparable(expected));
-    expect(lastTold(told)).toEqual(expected.windows);
+    expect(lastEmitted(emitted)).toEqual(expected.windows);
   });
 
   it('mixes channels as the file is mixed', async () => {
@@ -186,49 +186,52 @@ describe('the windows of a stream', () => {
   const format: StreamFormat = { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 };
   const voice = encodeSamples('pcm_s16le', [speechLike({ sampleRate: 8000, seconds: 20 })]);
 
-  it('are told when their last sample is there, before the detector has decided', async () => {
-    const told: ScoredWindow[] = [];
+  it('are emitted when their last sample is there, before the detector has decided', async () => {
+    const emitted: ScoredWindow[] = [];
     const scoring = await StreamScoring.open(
       { model: modelOf('phone/v8'), format, settings: { channels: 'apart' } },
-      { opened, onWindow: (window) => told.push(window) },
+      { opened, onWindow: (window) => emitted.push(window) },
     );
     const secondsAt: number[] = [];
     for (let at = 0; at < 10 * 16_000; at += 320) {
       await scoring.push(voice.subarray(at, at + 320));
-      while (secondsAt.length < told.length) secondsAt.push((at + 320) / 16_000);
+      while (secondsAt.length < emitted.length) secondsAt.push((at + 320) / 16_000);
     }
-    expect(told.slice(0, 4).map(({ start, end }) => [start, end])).toEqual([
+    expect(emitted.slice(0, 4).map(({ start, end }) => [start, end])).toEqual([
       [0, 4],
       [2, 6],
       [4, 8],
       [6, 10],
     ]);
     expect(secondsAt.slice(0, 4)).toEqual([4, 6, 8, 10]);
-    expect(told[0]!.scores?.synthesis).toBeGreaterThan(0);
+    expect(emitted[0]!.scores?.synthesis).toBeGreaterThan(0);
   });
 
-  it('are told once each while nothing changes, and hold what the whole has', async () => {
-    const { scored, told } = await streamed({ bytes: voice, format, model: 'phone/v8' }, Array<number>(1000).fill(640));
-    expect(told).toHaveLength(new Set(told.map(({ start }) => start)).size);
-    expect(told).toEqual(scored.windows);
+  it('are emitted once each while nothing changes, and hold what the whole has', async () => {
+    const { scored, emitted } = await streamed(
+      { bytes: voice, format, model: 'phone/v8' },
+      Array<number>(1000).fill(640),
+    );
+    expect(emitted).toHaveLength(new Set(emitted.map(({ start }) => start)).size);
+    expect(emitted).toEqual(scored.windows);
   });
 
   it('of silence have no score, and the whole says why', async () => {
-    const { scored, told } = await streamed(
+    const { scored, emitted } = await streamed(
       { bytes: Buffer.alloc(16_000 * 6), format, model: 'phone/v8' },
       Array<number>(1000).fill(640),
     );
     expect([scored.state, scored.reason]).toEqual(['performedWithoutScore', 'no_voice']);
-    expect(told.map(({ label, scores }) => [label, scores])).toEqual(told.map(() => ['insufficientVoice', null]));
+    expect(emitted.map(({ label, scores }) => [label, scores])).toEqual(emitted.map(() => ['insufficientVoice', null]));
   });
 
-  it('of fewer samples than a window are told at the end', async () => {
-    const { scored, told } = await streamed(
+  it('of fewer samples than a window are emitted at the end', async () => {
+    const { scored, emitted } = await streamed(
       { bytes: voice.subarray(0, 3 * 16_000), format, model: 'phone/v8' },
       [16_000, 16_000],
     );
-    expect(told).toEqual(scored.windows);
-    expect(told.map(({ start, end }) => [start, end])).toEqual([[0, 3]]);
+    expect(emitted).toEqual(scored.windows);
+    expect(emitted.map(({ start, end }) => [start, end])).toEqual([[0, 3]]);
   });
 });
 

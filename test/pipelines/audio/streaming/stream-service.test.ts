@@ -31,7 +31,7 @@ afterEach(async () => {
   services = [];
 });
 
-/** A service in a folder, whose batches for the workers are handed in and not queued. */
+/** A service in a folder, whose batches for the workers are submitted and not queued. */
 async function start(
   stateDir: string,
   requestVerification?: (submission: BatchSubmission) => Promise<{ batch: Batch }>,
@@ -58,7 +58,7 @@ const batchOf = (id: string, isWanted: (batch: Batch) => boolean = ({ state }) =
   until(
     async () =>
       (await listBatches(db, { limit: 1000 })).find((batch) => batch.key === `stream-${id}` && isWanted(batch)),
-    'the stream is handed in',
+    'the stream is submitted',
   );
 const itemOf = async ({ batchId }: Batch) =>
   (await listVerifications(db, batchId, { after: 0, limit: 1, windows: false }))[0]!;
@@ -84,7 +84,7 @@ async function leave(stateDir: string, changes: Partial<StreamFacts> = {}): Prom
 }
 
 describe('what is left of a stream', () => {
-  it('is handed in when a service starts, for the workers', async () => {
+  it('is submitted when a service starts, for the workers', async () => {
     const stateDir = newFolder();
     const id = await leave(stateDir);
     await start(stateDir);
@@ -96,7 +96,7 @@ describe('what is left of a stream', () => {
     await until(async () => (await readdir(spoolOf(stateDir))).length === 0, 'the spool is empty');
   });
 
-  it('stays until it can be handed in', async () => {
+  it('stays until it can be submitted', async () => {
     const stateDir = newFolder();
     const id = await leave(stateDir);
     let asked = 0;
@@ -118,22 +118,22 @@ describe('what is left of a stream', () => {
     expect(await itemOf(batch)).toMatchObject({ state: 'error', reason: 'model_removed', requestedModel: 'phone/v5' });
     await until(
       async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`),
-      'its audio, which is stored nowhere else, is put aside',
+      'its audio, which is stored nowhere else, is moved aside',
     );
   });
 
-  it('and cannot be handed in at all is put aside', async () => {
+  it('and cannot be submitted at all is moved aside', async () => {
     const stateDir = newFolder();
     const id = await leave(stateDir);
     await start(stateDir, async () => {
       throw new ServiceError('idempotency_conflict', { operation: 'test' });
     });
-    await until(async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`), 'it is put aside');
+    await until(async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`), 'it is moved aside');
   });
 });
 
 describe('of several that are left', () => {
-  it('one that cannot be handed in does not hold up the next', async () => {
+  it('one that cannot be submitted does not hold up the next', async () => {
     const stateDir = newFolder();
     const ids = [await leave(stateDir), await leave(stateDir)].sort();
     await start(stateDir, async (submission) => {
@@ -144,12 +144,12 @@ describe('of several that are left', () => {
     expect(await readdir(spoolOf(stateDir))).toEqual(expect.arrayContaining([`${ids[0]}.json`, `${ids[0]}.wav`]));
   });
 
-  it('one whose audio is refused is put aside', async () => {
+  it('one whose audio is refused is moved aside', async () => {
     const stateDir = newFolder();
     const id = await leave(stateDir);
     await start(stateDir, undefined, { AUDIO_BYTES_MAX: '1000' });
     expect(await itemOf(await batchOf(id))).toMatchObject({ state: 'error', reason: 'file_too_large', audio: null });
-    await until(async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`), 'it is put aside');
+    await until(async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`), 'it is moved aside');
   });
 });
 
@@ -161,7 +161,7 @@ describe('a stream', () => {
     await stream.append(voice);
     await leave(stateDir);
     await start(stateDir);
-    await until(async () => (await readdir(spoolOf(stateDir))).length === 2, 'the other stream is handed in');
+    await until(async () => (await readdir(spoolOf(stateDir))).length === 2, 'the other stream is submitted');
     expect(await readdir(spoolOf(stateDir))).toEqual(expect.arrayContaining([`${stream.id}.json`, `${stream.id}.wav`]));
     await stream.settle();
     expect(await itemOf(await batchOf(stream.id))).toMatchObject({ state: 'performed' });
@@ -199,7 +199,7 @@ describe('a stream', () => {
     expect(stream.voiceSeconds).toBe(0);
   });
 
-  it('whose database is away at the end is kept, and handed in later', async () => {
+  it('whose database is away at the end is kept, and submitted later', async () => {
     const stateDir = newFolder();
     const service = await start(stateDir);
     const stream = await service.begin(startOf('phone'), owner, watcher);

@@ -116,7 +116,7 @@ describe('the spool of a stream', () => {
     await spool.close();
   });
 
-  it('without a whole sample has nothing to hand in', async () => {
+  it('without a complete sample has nothing to submit', async () => {
     const spool = await (await openDirectory()).create(factsOf(mono));
     await spool.append(Buffer.alloc(1));
     expect(await spool.complete()).toBe(false);
@@ -178,7 +178,7 @@ describe('what a dead process left', () => {
     const spool = await one.create(factsOf(mono));
     expect(await other.orphans(() => false)).toEqual([]);
     await spool.close();
-    expect(await other.orphans(() => false)).toEqual([]); // it is for the one to hand in
+    expect(await other.orphans(() => false)).toEqual([]); // it is for that process to submit
     expect(await one.orphans(() => false)).toHaveLength(1);
     one.close();
     expect(await other.orphans(() => false)).toHaveLength(1);
@@ -188,7 +188,7 @@ describe('what a dead process left', () => {
     ['cut off', '{"id":'],
     ['empty', ''],
     ['another thing', '{"id":7}'],
-  ])('with facts that are %s is put aside, and the others are found', async (_what, text) => {
+  ])('with facts that are %s is moved aside, and the others are found', async (_what, text) => {
     const { spool, spools, name } = await left(mono, Buffer.alloc(100));
     const damaged = '00000000-0000-4000-8000-000000000000'; // the first in the directory
     await writeFile(join(folder, name, `${damaged}.json`), text);
@@ -200,7 +200,7 @@ describe('what a dead process left', () => {
     expect(await readFile(join(folder, name, `${damaged}.refused.json`), 'utf8')).toBe(text);
   });
 
-  it('and can never be handed in is put aside, and not found again', async () => {
+  it('and can never be submitted is moved aside, and not found again', async () => {
     const { spool, spools, name } = await left(mono);
     await spools.setAside(spool.spooled);
     expect(await spools.orphans(() => false)).toEqual([]);
