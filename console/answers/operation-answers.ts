@@ -1,4 +1,4 @@
-import { listOperationRows, type OperationKind } from '../../pipelines/branding/operation.ts';
+import { listOperationRows, type OperationKind, type operationTitles } from '../../pipelines/branding/operation.ts';
 import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
@@ -7,6 +7,9 @@ import { sql } from '../../sql/sql.ts';
 import type { requestBranding } from '../../jobs/queues/branding-producer.ts';
 
 export type { OperationKind };
+
+/** The titles, which the pages repeat: their type makes the compiler compare them. */
+export type OperationTitles = typeof operationTitles;
 export type { Operation, OperationRow } from '../../pipelines/branding/operation.ts';
 
 /** The outcome of an operation, or its state before the outcome. */

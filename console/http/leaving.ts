@@ -5,7 +5,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 export function disconnectSignal({ raw }: Pick<FastifyReply, 'raw'>, operation: string): AbortSignal {
   const controller = new AbortController();
   const disconnect = () =>
-    controller.abort(new ServiceError('interrupted', { operation, problem: 'The browser controller.' }));
+    controller.abort(new ServiceError('interrupted', { operation, problem: 'The browser disconnected.' }));
   if (raw.destroyed) disconnect();
   else raw.once('close', disconnect);
   return controller.signal;

@@ -6,13 +6,13 @@ import { Link, matchRoute, PlaceProvider, useAddress, type PageProps } from './s
 import { navigationFor, routes, type NavigationPart } from './routes.ts';
 import { Component, html, useEffect, useState, type ComponentType, type Shown, type VNode } from './shell/view.ts';
 
-/** The frame of every page: the way to the others, who is logged in, and the page itself. */
+/** The frame of every page: navigation, the user, and the page itself. */
 export function Layout({ session, onLeave }: { session: Json<Session>; onLeave: () => void }): VNode {
   const place = useAddress();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [place.path]);
   const leave = async () => {
-    await sendJson('DELETE', '/api/session'); // one that failed leaves the session open, and says so
+    await sendJson('DELETE', '/api/session'); // a failure is shown, and the session stays open
     onLeave();
   };
   return html`<div class="frame">
@@ -45,7 +45,7 @@ export function NavigationLink({
   return html`<${Link} href=${href} current=${isCurrent}>${text}${mark ? html`<${mark} />` : null}</${Link}>`;
 }
 
-/** Shows a fault of a page in its place; the rest of the console goes on. */
+/** Shows a fault of a page in its place; the rest of the console keeps working. */
 class FaultBoundary extends Component<{ children?: Shown }, { problem: Problem | null }> {
   override state = { problem: null };
 
@@ -66,7 +66,7 @@ interface Loaded {
   readonly component: ComponentType<PageProps>;
 }
 
-/** Loads the module of a page when it is first needed; the page before stays until then. */
+/** Loads the module of a page on first use; the previous page stays until then. */
 function CurrentPage({ path, query }: { path: string; query: URLSearchParams }): VNode {
   const match = matchRoute(routes, path);
   const [loaded, setLoaded] = useState<Loaded | null>(null);

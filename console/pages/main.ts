@@ -5,22 +5,22 @@ import { asProblem, getJson, keepSession, type Problem, sendJson } from './shell
 import { ProblemNotice, Field, Notice } from './shell/components.ts';
 import { html, render, useEffect, useState, type VNode } from './shell/view.ts';
 
-/** What is known of who is logged in. */
-type Standing =
+/** The state of the log-in. */
+type LoginState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'nobody'; readonly ended: boolean; readonly hasUsers: boolean }
   | { readonly kind: 'somebody'; readonly session: Json<Session> };
 
 function Console(): VNode {
-  const [standing, setStanding] = useState<Standing>({ kind: 'unknown' });
+  const [login, setLogin] = useState<LoginState>({ kind: 'unknown' });
   const [problem, setProblem] = useState<Problem | null>(null);
   const enter = (session: Json<Session>) => {
-    keepSession(session, () => setStanding({ kind: 'nobody', ended: true, hasUsers: true }));
-    setStanding({ kind: 'somebody', session });
+    keepSession(session, () => setLogin({ kind: 'nobody', ended: true, hasUsers: true }));
+    setLogin({ kind: 'somebody', session });
   };
   const leave = (hasUsers = true) => {
     keepSession(undefined, () => {});
-    setStanding({ kind: 'nobody', ended: false, hasUsers });
+    setLogin({ kind: 'nobody', ended: false, hasUsers });
   };
   const ask = () => {
     setProblem(null);
@@ -31,17 +31,17 @@ function Console(): VNode {
   };
   useEffect(ask, []);
   if (problem !== null) return html`<main class="alone"><${ProblemNotice} problem=${problem} onAgain=${ask} /></main>`;
-  if (standing.kind === 'unknown') return html`<p class="loading" role="status">Loading the console …</p>`;
-  if (standing.kind === 'nobody')
-    return html`<${SignIn} ended=${standing.ended} hasUsers=${standing.hasUsers} onEnter=${enter} />`;
-  return html`<${Layout} session=${standing.session} onLeave=${() => leave()} />`;
+  if (login.kind === 'unknown') return html`<p class="loading" role="status">Loading the console …</p>`;
+  if (login.kind === 'nobody')
+    return html`<${SignIn} ended=${login.ended} hasUsers=${login.hasUsers} onEnter=${enter} />`;
+  return html`<${Layout} session=${login.session} onLeave=${() => leave()} />`;
 }
 
 const root = document.getElementById('console')!;
 root.replaceChildren();
 render(html`<${Console} />`, root);
 
-/** The page of somebody who is not logged in. */
+/** The log-in page. */
 export function SignIn({
   ended,
   hasUsers,

@@ -41,17 +41,17 @@ export const routes: readonly Route[] = [
   { path: '/audit', load: () => import('./service/audit-page.ts') },
 ];
 
-/** A part of the console in the navigation. */
+/** A section of the navigation. */
 export interface NavigationPart {
   readonly title: string;
   readonly links: readonly {
     readonly href: string;
     readonly text: string;
-    /** Least role that may open it; without one, every user but those of agencies. */
+    /** Least role that may open it; by default every user except agencies. */
     readonly role?: LeastRole;
-    /** True for pages that users of agencies may open too. */
+    /** True for pages that agencies may open too. */
     readonly isForAgencies?: boolean;
-    /** What stands behind the text, such as how much waits there. */
+    /** Shown after the text, such as the number of pending decisions. */
     readonly mark?: ComponentType;
   }[];
 }
@@ -100,7 +100,7 @@ const navigation: readonly NavigationPart[] = [
   },
 ];
 
-/** The parts of the console that a role may open. */
+/** The navigation of a role. */
 export function navigationFor(role: Role): NavigationPart[] {
   const parts = navigation.map(({ title, links }) => ({
     title,

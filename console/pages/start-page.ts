@@ -4,7 +4,7 @@ import { currentSession } from './shell/request.ts';
 import { navigationFor } from './routes.ts';
 import { html, type VNode } from './shell/view.ts';
 
-/** What the parts of the console are. */
+/** The start page: the parts of the console. */
 export default function StartPage(): VNode {
   const { user } = currentSession();
   return html`<${Page} title="Caller Trust" lead=${`You are ${user.name}, ${user.role === 'operator' ? 'an operator' : user.role === 'agency' ? `of an agency that acts for ${user.owners.join(', ')}` : `a ${user.role}`}.`}>

@@ -63,11 +63,11 @@ export const OPERATIONS = {
 export type OperationKind = keyof typeof OPERATIONS;
 
 /** Titles of the operations as the specification has them. */
-export const operationTitles: { readonly [Kind in OperationKind]: string } = {
+export const operationTitles = {
   add_managed_brand: 'Add Managed Brand',
   update_managed_brand: 'Update Managed Brand',
   add_phone_number: 'Add Phone number for Branding',
-};
+} as const satisfies { readonly [Kind in OperationKind]: string };
 
 /** A request as its sender writes it. */
 export type OperationRequest<Kind extends OperationKind = OperationKind> = z.input<(typeof OPERATIONS)[Kind]>;

@@ -59,7 +59,7 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     await page.getByText('silence.wav, 46.9 KiB').waitFor();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText('No voice was found in the recording.').waitFor();
-    await page.getByText('Hand in a recording with at least 1.5 s of voice within a few seconds').waitFor();
+    await page.getByText('Submit a recording with at least 1.5 s of voice within a few seconds').waitFor();
   }, 60_000);
 
   it('scores the microphone while it is recorded, then the whole', async () => {

@@ -4,7 +4,7 @@ import { textIn, listIn } from './branding-submission.ts';
 import { Field } from '../shell/components.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** One line of text of a profile, with its rule. */
+/** A text field of a profile, with its rule. */
 interface LineRule {
   readonly name: 'displayName' | 'legalName' | 'dba' | 'country' | 'website' | 'address' | 'logo';
   readonly label: string;
@@ -67,7 +67,7 @@ const relationships: Readonly<Record<string, string>> = {
   reseller: 'reseller',
 };
 
-/** The fields of a profile that everybody sees, with the rule of each. */
+/** The public fields of a profile, with their rules. */
 export function BrandFields({
   profile,
   wrong,
@@ -114,7 +114,7 @@ export function PrivateBrandFields({
   </div></fieldset>`;
 }
 
-/** What the fields that everybody sees say. */
+/** The values of the public fields. */
 export function profileIn(form: FormData): Record<string, unknown> {
   return {
     ...Object.fromEntries(lines.map(({ name, required }) => [name, textIn(form, name) ?? (required ? '' : null)])),
@@ -123,7 +123,7 @@ export function profileIn(form: FormData): Record<string, unknown> {
   };
 }
 
-/** What the private fields say. */
+/** The values of the private fields. */
 export function privateIn(form: FormData): Record<string, unknown> {
   const [name, email, phone] = ['contactName', 'contactEmail', 'contactPhone'].map((field) => textIn(form, field));
   const hasContact = [name, email, phone].some((value) => value !== null);

@@ -9,14 +9,14 @@ import { html, useEffect, useRef, type VNode } from '../shell/view.ts';
 
 const pageEvents = 20;
 
-/** The audit trail of a brand, its letters and its numbers, newest first. It is read again when something of the brand has changed. */
+/** The audit trail of a brand, its letters and its numbers, newest first. It is reloaded when the brand has changed. */
 export function BrandHistory({ brand }: { brand: Json<ShownBrand> }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
   const reading = useReading<Listed & { events: BrandingEvent[] }>(
     `/api/brands/${brand.handle}/history?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
   );
-  const standing = standingOf(brand);
+  const standing = changeKeyOf(brand);
   const known = useRef(standing);
   useEffect(() => {
     if (known.current !== standing) reading.readAgain();
@@ -60,8 +60,8 @@ export function BrandHistory({ brand }: { brand: Json<ShownBrand> }): VNode {
     <${Paging} next=${next} cursor="before" label="Pages of the history" stays=${true} />`} /></${Section}>`;
 }
 
-/** What differs once an action on the brand has come through. */
-function standingOf({ changedAt, letters, numbers }: Json<ShownBrand>): string {
+/** Changes with every effective action on the brand. */
+function changeKeyOf({ changedAt, letters, numbers }: Json<ShownBrand>): string {
   return [
     changedAt,
     ...letters.map(({ letterId, state }) => `${letterId} ${state}`),

@@ -5,7 +5,7 @@ import { LetterField, NumberFields } from './number-fields.ts';
 import { currentSession, mayRequestBranding } from '../shell/request.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** Add Managed Brand: registers a brand, with its letter and numbers if there are any. */
+/** Add Managed Brand: registers a brand, with an optional letter and optional numbers. */
 export default function BrandNewPage(): VNode {
   const { isBusy, problem, wrong, submit } = useSubmission();
   const hand = (event: SubmitEvent) => {

@@ -21,7 +21,7 @@ const numberStates = Object.keys({
   removed: 0,
 } satisfies Record<NumberState, 0>);
 
-/** What a person can do to a number, and the states in which it can be done. */
+/** Actions on a number, with the states in which they are possible. */
 const actions = {
   suspend: { label: 'Suspend', effect: "It leaves the next night's file until it is resumed.", from: ['verified'] },
   resume: {
@@ -46,7 +46,7 @@ type NumberAction = keyof typeof actions;
 const actionsIn = (state: string) =>
   (Object.keys(actions) as NumberAction[]).filter((name) => (actions[name].from as readonly string[]).includes(state));
 
-/** The numbers of a brand by state, with what can be done to each. */
+/** The numbers of a brand by state, with the possible actions. */
 export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: () => void }): VNode {
   const place = usePlace();
   const [chosen, setChosen] = useState<Json<ProvenNumber> | null>(null);
@@ -139,7 +139,7 @@ function NumberAction({
     <div class="actions"><button type="button" onClick=${onClose}>Leave it as it is</button><${ActionButton} kind=${action === 'reject' ? 'danger' : 'primary'} disabled=${reason.trim() === ''} act=${act}>${actions[action].label}</${ActionButton}></div>` as VNode;
 }
 
-/** The day (UTC) of an instant: a night is a day. */
+/** The UTC day of an instant: nights are counted by day. */
 function Day({ at }: { at: string | null }): VNode {
   return at === null
     ? html`<span>–</span>`

@@ -26,11 +26,11 @@ import { html, type Shown, type VNode, useState } from '../shell/view.ts';
 import type { ShownBrand } from '../../answers/brand-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { visible } from '../shell/text.ts';
-import { countAgain } from '../letters/waiting-count.ts';
+import { reloadCount } from '../letters/waiting-count.ts';
 import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './branding-submission.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
 
-/** One brand: its revisions, letters, numbers and history, and what a person can do to it. */
+/** A brand: its revisions, letters, numbers and history, and the possible actions. */
 export default function BrandPage({ params }: PageProps): VNode {
   const handle = params['handle']!;
   const reading = useReading<ShownBrand>(`/api/brands/${encodeURIComponent(handle)}`);
@@ -69,7 +69,7 @@ function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: 
 
 const stateMeanings: Readonly<Record<string, string>> = {
   draft: 'It waits for a letter of authorization.',
-  submitted: 'It was handed in and is being judged.',
+  submitted: 'It was submitted and is being judged.',
   in_review: 'A person decides about it, or about its letter.',
   approved: 'Its verified numbers show its name from the next night on.',
   rejected: 'It was rejected. An update that gives what its findings ask for is judged again.',
@@ -126,7 +126,7 @@ function BrandActions({
     ${names.map((name) => html`<${ReasonButton} key=${name} label=${effects[name].label} kind=${effects[name].isDanger ? 'danger' : ''} title=${`${effects[name].label} ${handle}?`} confirm=${`${effects[name].label} the brand`} isDanger=${effects[name].isDanger} act=${act(name)}><p>${effects[name].effect}</p></${ReasonButton}>`)}` as VNode;
 }
 
-/** Where a person decides a brand that waits, or the pending revision of one that was approved before. */
+/** Decides a brand in review, or the pending revision of an approved one. */
 function BrandDecision({ brand, onDecided }: { brand: Json<ShownBrand>; onDecided: () => void }): VNode {
   const [reason, setReason] = useState('');
   const decide = (approve: boolean) => async () => {
@@ -136,7 +136,7 @@ function BrandDecision({ brand, onDecided }: { brand: Json<ShownBrand>; onDecide
       reason,
     });
     setReason('');
-    countAgain();
+    reloadCount();
     onDecided();
   };
   const isOff = reason.trim() === '' || brand.whyNotDecide !== null;
@@ -165,7 +165,7 @@ const formLanguages = {
   pt: 'Portuguese',
 } as const;
 
-/** Issues the form of a letter for a brand and saves it. */
+/** Issues and saves the form of a letter for a brand. */
 function IssueForm({ handle }: { handle: string }): VNode {
   const [isOpen, setOpen] = useState(false);
   const [saved, setSaved] = useState<string | null>(null);
@@ -211,7 +211,7 @@ function FormOrder({
     <div class="actions"><button type="button" onClick=${onClose}>Cancel</button><${ActionButton} kind="primary" disabled=${name.trim() === '' || title.trim() === ''} act=${act}>Issue and save</${ActionButton}></div>` as VNode;
 }
 
-/** Add Phone number for Branding: one, several, or a CSV, with a letter that names them if the brand's letters do not. */
+/** Add Phone number for Branding: one, several, or a CSV, with a letter unless the brand's letters name the numbers. */
 function NumberForm({ handle }: { handle: string }): VNode {
   const { isBusy, problem, wrong, submit } = useSubmission();
   const hand = (event: SubmitEvent) => {

@@ -5,7 +5,7 @@ import { mayDo, sendJson } from '../shell/request.ts';
 import { visible } from '../shell/text.ts';
 import { html, useState, type Shown, type VNode } from '../shell/view.ts';
 
-/** The fields of a profile in the order in which they are shown. */
+/** The fields of a profile in display order. */
 const fields: readonly (readonly [string, (profile: Json<ShownProfile>) => string])[] = [
   ['Display name', ({ displayName }) => displayName],
   ['Legal name', ({ legalName }) => legalName],
@@ -24,7 +24,7 @@ interface Row {
   readonly pending: string | null;
 }
 
-/** The approved and the pending revision side by side; the one there is, if there is one only. */
+/** The approved and the pending revision side by side, or the only one. */
 export function BrandRevisions({ brand }: { brand: Json<ShownBrand> }): VNode {
   const [revealed, setRevealed] = useState<Json<RevealedFields> | null>(null);
   const { profile, pendingProfile, approvedRevision, pendingRevision } = brand;

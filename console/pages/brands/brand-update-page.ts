@@ -9,7 +9,7 @@ import { mayRequestBranding, sendJson } from '../shell/request.ts';
 import type { PageProps } from '../shell/router.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
-/** Update Managed Brand: changes fields of a brand, or gives it a new letter. */
+/** Update Managed Brand: changes fields of a brand, or adds a new letter. */
 export default function BrandUpdatePage({ params }: PageProps): VNode {
   const handle = params['handle']!;
   const reading = useReading<ShownBrand>(`/api/brands/${encodeURIComponent(handle)}`);
@@ -67,12 +67,12 @@ function UpdateForm({ brand }: { brand: Json<ShownBrand> }): VNode {
   </form>`;
 }
 
-/** The fields that differ from what there is. */
+/** The fields that differ from the current ones. */
 function changed(
   given: Record<string, unknown>,
   there: Json<ShownProfile> | Json<PrivateFields>,
 ): Record<string, unknown> {
-  const before = there as unknown as Record<string, unknown>; // read by the names of the form
+  const before = there as unknown as Record<string, unknown>; // accessed by the names of the form's fields
   return Object.fromEntries(
     Object.entries(given).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name] ?? null)),
   );

@@ -3,7 +3,7 @@ import { Problem, asProblem, sendForm } from '../shell/request.ts';
 import { goTo } from '../shell/router.ts';
 import { useState } from '../shell/view.ts';
 
-/** A request for branding as a form makes it. */
+/** A request for branding from a form. */
 export interface BrandingRequest {
   readonly kind: 'add_managed_brand' | 'update_managed_brand' | 'add_phone_number';
   readonly owner?: string;
@@ -12,18 +12,18 @@ export interface BrandingRequest {
   readonly numbers?: File | null;
 }
 
-/** Handing a request in from a form. */
+/** The submission of a form's request. */
 export interface Submission {
   readonly isBusy: boolean;
   readonly problem: Problem | null;
-  /** What is wrong with a field, by its name in the request: `displayName`, `contact.email`. */
+  /** Problems by field name in the request: `displayName`, `contact.email`. */
   readonly wrong: ReadonlyMap<string, string>;
   readonly submit: (request: BrandingRequest) => Promise<void>;
 }
 
 /**
- * Hands requests of one form in, under one idempotency key: pressed twice, or again after a connection that broke off, it is carried out
- * once. A form that was changed after it had been taken is another request, and gets another key.
+ * Submits a form under one idempotency key, so that pressing twice, or again after a lost connection, has one effect. A form
+ * that is changed after it was accepted is another request with another key.
  */
 export function useSubmission(): Submission {
   const [key, setKey] = useState(makeKey);
@@ -50,8 +50,8 @@ function taken({ status, code, hint }: Problem): Problem {
   return new Problem({
     status,
     code,
-    detail: 'This form was handed in before, and has been changed since.',
-    hint: `${hint ?? ''} Press again to hand it in as another request.`,
+    detail: 'This form was submitted before, and has been changed since.',
+    hint: `${hint ?? ''} Press again to submit it as another request.`,
   });
 }
 
@@ -64,26 +64,26 @@ function formOf({ kind, owner = '', request, letter, numbers }: BrandingRequest,
   return form;
 }
 
-/** The server names fields by their path: `brand.displayName: holds an emoji; owner: is missing.` */
+/** Parses the server's list of problems: `brand.displayName: holds an emoji; owner: is missing.` */
 function wrongFields(problem: Problem | null): ReadonlyMap<string, string> {
   if (problem?.code !== 'brand_request_invalid') return new Map();
   const parts = problem.message.split('; ').map((part) => /^(?:brand\.|changes\.)?([\w.]+): (.*?)\.?$/.exec(part));
   return new Map(parts.flatMap((part) => (part === null ? [] : [[part[1]!.replace(/\.\d+$/, ''), part[2]!] as const])));
 }
 
-/** The text of a field; null if nothing was written. */
+/** The text of a field; null if it is empty. */
 export function textIn(form: FormData, name: string): string | null {
   const value = form.get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 }
 
-/** The file that was chosen; null if none was. */
+/** The chosen file; null without one. */
 export function fileIn(form: FormData, name: string): File | null {
   const value = form.get(name);
   return value instanceof File && (value.name !== '' || value.size > 0) ? value : null;
 }
 
-/** Entries that stand in lines of their own, or between commas. */
+/** Splits entries by lines and commas. */
 export function listIn(form: FormData, name: string, separator: RegExp): string[] {
   return (textIn(form, name) ?? '')
     .split(separator)
@@ -91,5 +91,5 @@ export function listIn(form: FormData, name: string, separator: RegExp): string[
     .filter((entry) => entry !== '');
 }
 
-/** Numbers are written in lines, or between commas or semicolons: a number itself may have spaces. */
+/** Numbers are separated by lines, commas or semicolons, not by spaces, which may be part of a number. */
 export const betweenNumbers = /[\n,;]+/;

@@ -1,7 +1,7 @@
 import { Field } from '../shell/components.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** Numbers that a request names itself, or a CSV of them. */
+/** Numbers of a request as a list, or as a CSV. */
 export function NumberFields({ wrong }: { wrong: ReadonlyMap<string, string> }): VNode {
   return html`<${Field} label="Numbers" problem=${wrong.get('numbers')} hint="In international form, one a line: +1 202 555 0143. At most 1,000; more come as a CSV.">${(ids: object) => html`<textarea name="numbers" rows="3" spellcheck=${false} ...${ids}></textarea>`}</${Field}>
     <${Field} label="Numbers as CSV" hint="Instead of the list: up to 100,000 rows with a column phone, or numbers alone.">${(ids: object) => html`<input type="file" name="numbersFile" accept=".csv,.tsv,.txt,text/csv" ...${ids} />`}</${Field}>

@@ -5,7 +5,7 @@ import { mayRequestBranding, sendJson } from '../shell/request.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
-/** What is proven of a number, and where its code is given back. */
+/** The proof of a number, and the form that confirms its code. */
 export function NumberProof({
   handle,
   number: { phone, proof },
@@ -52,7 +52,7 @@ function CodeForm({
       await sendJson('POST', `/api/brands/${handle}/proofs/confirm`, { phone, code });
       onClose();
     } finally {
-      onChanged(); // a wrong code has cost a try
+      onChanged(); // a wrong code has used up an attempt
     }
   };
   return html`<p>The number was called and the code was said. It is good until <${When} at=${expiresAt} />.</p>
@@ -60,7 +60,7 @@ function CodeForm({
     <div class="actions"><button type="button" onClick=${onClose}>Later</button><${ActionButton} kind="primary" disabled=${code.trim() === ''} act=${act}>Confirm</${ActionButton}></div>` as VNode;
 }
 
-/** Has every number called that is not proven. */
+/** Calls every number that is not proven. */
 export function ProveNumbers({ handle, onChanged }: { handle: string; onChanged: () => void }): VNode {
   const [done, setDone] = useState<Json<StartedProofs> | null>(null);
   const act = async () => {

@@ -9,7 +9,7 @@ import { mayDo } from '../shell/request.ts';
 import { Link, usePlace, type PageProps } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** One request for branding: followed until it has ended, then with its outcome. */
+/** A request for branding, followed until its outcome. */
 export default function OperationPage({ params }: PageProps): VNode {
   const id = params['id']!;
   const reading = useLive<Operation>(`/api/operations/${encodeURIComponent(id)}/live`);
@@ -77,14 +77,14 @@ function Outcome({ operation: { state, failure, result } }: { operation: Json<Op
   return html`<${Notice} kind=${kind}><p>${text}${letter}</p></${Notice}>`;
 }
 
-/** True if it was carried out, and some of its numbers were refused. */
+/** True if it was performed, but some of its numbers were refused. */
 function isPartly({ outcome, numbers }: NonNullable<Json<Operation>['result']>): boolean {
   return outcome === 'approved' && numbers !== null && numbers.rejected + (numbers.states['unsuccessful'] ?? 0) > 0;
 }
 
 type Numbers = NonNullable<NonNullable<Json<Operation>['result']>['numbers']>;
 
-/** The outcome of the numbers, with every row that was refused. */
+/** The outcome of the numbers, with all refused rows. */
 function NumbersResult({
   operationId,
   numbers: { given, accepted, known, rejected, states },

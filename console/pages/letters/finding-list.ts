@@ -12,14 +12,14 @@ const words: Readonly<Record<string, string>> = {
   reject: 'refused',
 };
 
-/** What a finding leads to, in a word. */
+/** The effect of a finding in a word. */
 export function Severity({ name }: { name: string }): VNode {
   return html`<span class=${`state ${kinds[name] ?? 'calm'}`}>${words[name] ?? asWords(name)}</span>`;
 }
 
 type ShownFinding = Json<PublicFinding> & { readonly meaning?: string };
 
-/** Findings, those that decide first; those that passed are folded. */
+/** Findings, the decisive ones first; passed ones are collapsed. */
 export function FindingList({ findings }: { findings: readonly ShownFinding[] }): VNode {
   const sorted = [...findings].sort((a, b) => severityRanks[a.severity] - severityRanks[b.severity]);
   const [open, passed] = [

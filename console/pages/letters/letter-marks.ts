@@ -6,20 +6,20 @@ export const severityRanks = { reject: 0, review: 1, note: 2, pass: 3 } as const
 
 const severitiesWorstFirst = Object.keys(severityRanks) as Severity[];
 
-/** A rectangle on a page with all that was read there. */
+/** A rectangle on a page, with everything that was read there. */
 export interface Mark {
   readonly id: string;
-  /** As it stands on the page and beside each finding; in reading order through the letter. */
+  /** Its number on the page and beside each finding, in reading order. */
   readonly number: number;
   readonly page: number;
   readonly box: NonNullable<Json<Place>['box']>;
-  /** The worst of its findings; `field` where something was found there and nothing was judged. */
+  /** The worst severity of its findings; `field` if nothing there was judged. */
   readonly severity: string;
-  /** What was read there, in words. */
+  /** Description of what was read there. */
   readonly words: string;
 }
 
-/** The mark of a place; null if the place has no rectangle. */
+/** The id of a place's mark; null if the place has no rectangle. */
 export function markIdOf(place: Json<Place> | null): string | null {
   if (place === null || place.box === null) return null;
   const { top, left } = place.box;
@@ -32,7 +32,7 @@ interface Entry {
   readonly words: string;
 }
 
-/** The marks of a letter: one for each line in which something was found. */
+/** The marks of a letter: one for each line with a finding or field. */
 export function marksOf(findings: readonly Json<PlacedFinding>[], fields: readonly Json<ShownField>[]): Mark[] {
   const entries: Entry[] = [
     ...findings.map(({ place, severity, code }) => ({ place, severity, words: code })),
@@ -58,7 +58,7 @@ function worstOf(group: readonly Entry[]): string {
   return severitiesWorstFirst.find((severity) => group.some((entry) => entry.severity === severity)) ?? 'field';
 }
 
-/** How the picture of a page lies in its frame, which is as large as the page is once it is turned about its middle, by degrees clockwise. */
+/** Position of a page's picture, rotated clockwise about its centre, in a frame of the size of the rotated page. */
 export function turnedPicture({
   width,
   height,
@@ -81,7 +81,7 @@ export function turnedPicture({
   };
 }
 
-/** Tops of things that want to stand at given heights, so that no two are closer than the gap and all fit; heights in ascending order. */
+/** Spreads items with desired heights (ascending), so that no two are closer than the gap and all fit. */
 export function spread(wanted: readonly number[], { gap, height }: { gap: number; height: number }): number[] {
   const apart = Math.min(gap, wanted.length === 0 ? gap : height / wanted.length);
   const tops: number[] = [];

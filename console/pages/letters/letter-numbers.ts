@@ -5,7 +5,7 @@ import { useReading } from '../shell/reading.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
-/** Numbers that were requested with a letter, and which of them it authorizes. */
+/** The numbers requested with a letter, and which of them it authorizes. */
 export function RequestedNumbers({
   letterId,
   request: { requested, authorized },

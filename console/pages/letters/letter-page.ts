@@ -11,7 +11,7 @@ import { Link, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount, visible } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** One letter without its text: its state, its findings, and the numbers that it authorizes. */
+/** A letter without its text: its state, its findings, and the numbers that it authorizes. */
 export default function LetterPage({ params }: PageProps): VNode {
   const reading = useReading<ShownLetter>(`/api/letters/${encodeURIComponent(params['id']!)}`);
   const { value: letter, readAgain } = reading;

@@ -7,7 +7,7 @@ import { html, type VNode } from '../shell/view.ts';
 
 const dayMs = 86_400_000;
 
-/** Letters with their validity; `withBrand`: of several brands. */
+/** Letters with their validity; `withBrand` adds the brand's column. */
 export function LetterTable({
   letters,
   withBrand = false,
@@ -39,7 +39,7 @@ export function LetterTable({
   ]} /></div>`;
 }
 
-/** The end of a letter with how far away it is. */
+/** The end of a letter's validity, and the days until then. */
 export function ValidUntil({
   letter: { validUntil, state },
 }: {

@@ -7,10 +7,10 @@ import { html, useEffect, useLayoutEffect, useRef, useState, type VNode } from '
 const zooms = [75, 100, 125, 150, 200, 300];
 const fitZoom = 100;
 
-/** The side of a mark's button and what is around it, in CSS pixels: WCAG 2.2 asks for 24 at least. */
+/** Minimum distance of the buttons of marks, in CSS pixels: WCAG 2.2 requires targets of at least 24. */
 const markGapPx = 27;
 
-/** Which mark is in the light, and whether it was chosen on the page or in a list beside it. */
+/** The highlighted mark, and whether it was chosen on the page or in a list beside it. */
 export interface ActiveMark {
   readonly id: string;
   readonly from: 'page' | 'list';
@@ -21,13 +21,13 @@ export interface LetterViewerProps {
   readonly letterId: number;
   readonly pages: readonly Json<ShownPage>[];
   readonly marks: readonly Mark[];
-  /** Lines from which numbers were read: shown, not to be chosen. */
+  /** Lines from which numbers were read: shown, but not selectable. */
   readonly numberPlaces: readonly Json<Place>[];
   readonly active: ActiveMark | null;
   readonly onActivate: (id: string) => void;
 }
 
-/** The pages of a letter as pictures, with a mark where each thing was read. */
+/** The pages of a letter as pictures, with marks. */
 export function LetterViewer({ letterId, pages, marks, numberPlaces, active, onActivate }: LetterViewerProps): VNode {
   const [zoom, setZoom] = useState(fitZoom);
   const box = useRef<HTMLDivElement>(null);
@@ -48,7 +48,7 @@ export function LetterViewer({ letterId, pages, marks, numberPlaces, active, onA
   </div>`;
 }
 
-/** Brings a mark into the middle of the box, and leaves the window where it is: the focus may be elsewhere on it. */
+/** Scrolls a mark to the middle of the box without scrolling the window, where the focus may be elsewhere. */
 function scrollTo(box: HTMLElement, id: string): void {
   const mark = box.querySelector(`[data-mark="${id}"]`);
   if (mark === null) return;

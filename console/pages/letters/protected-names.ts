@@ -7,7 +7,7 @@ import { mayDo, sendJson } from '../shell/request.ts';
 import { asWords } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
-/** Names under which nobody is shown without a person: which one a name is near to, and those that operators have added. */
+/** Protected names: the check of a name, and the names that operators have added. */
 export function ProtectedNamesSection(): VNode {
   const reading = useReading<ProtectedNames>('/api/protected-names');
   const remove = (name: string) => async (reason: string) => {

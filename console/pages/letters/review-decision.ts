@@ -6,11 +6,11 @@ import { asProblem, getJson, sendJson, type Problem } from '../shell/request.ts'
 import { Link } from '../shell/router.ts';
 import { formatCount, visible } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
-import { countAgain } from './waiting-count.ts';
+import { reloadCount } from './waiting-count.ts';
 
 type Decided = Pick<Json<LetterRecord>, 'letterId' | 'state' | 'decidedAt' | 'decidedBy' | 'decisionReason'>;
 
-/** Where a person approves or rejects a letter; who did, once somebody has. */
+/** Approves or rejects a letter; once decided, shows by whom. */
 export function LetterDecision({
   letter,
   request,
@@ -31,9 +31,9 @@ export function LetterDecision({
     } catch (error) {
       const problem = asProblem(error);
       if (problem.code !== 'transition_refused') throw problem;
-      setRefusal(problem); // another one was faster, as the letter says once it is read again; or it is too old to be approved
+      setRefusal(problem); // decided by another user meanwhile, as the reloaded letter shows, or too old to be approved
     }
-    countAgain();
+    reloadCount();
     onDecided();
   };
   const isOff = reason.trim() === '' || whyNot !== null;
@@ -58,7 +58,7 @@ function DecidedNotice({ letter: { state, decidedAt, decidedBy, decisionReason }
   </${Notice}>`;
 }
 
-/** The way to the letter that has waited longest. */
+/** A link to the letter that has waited longest. */
 function NextLetter(): VNode {
   const [next, setNext] = useState<Json<WaitingLetter> | null | undefined>(undefined);
   const way = useRef<HTMLParagraphElement>(null);

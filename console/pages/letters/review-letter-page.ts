@@ -19,11 +19,11 @@ import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
 import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
 
-/** The review desk with one letter on it: its pages beside what was found, and the decision. */
+/** The review desk for a letter: its pages beside the findings, and the decision. */
 export default function ReviewLetterPage({ params }: PageProps): VNode {
   const id = encodeURIComponent(params['id']!);
   const reading = useReading<ReviewedLetter>(`/api/review/letters/${id}`);
-  const standing = useReading<ShownLetter>(`/api/letters/${id}`); // read again after a decision, without another look at the document
+  const standing = useReading<ShownLetter>(`/api/letters/${id}`); // reloaded after a decision, without reading the document again
   return html`<${Page} title=${`Review letter ${params['id']}`} lead=${html`<${Link} href="/review">Review desk</${Link}>. That the letter and its pages were looked at is recorded.`} actions=${reading.value?.letter.document.destroyedAt === null ? html`<a class="button" href=${`/api/letters/${id}/file`} download>Save the file as it came</a>` : null}>
     <${Read} reading=${reading} what="the letter" show=${(reviewed: Json<ReviewedLetter>) => html`<${Desk} reviewed=${reviewed} standing=${standing.value ?? null} onDecided=${standing.readAgain} />`} />
   </${Page}>`;
@@ -132,7 +132,7 @@ interface MarkedListProps<Entry extends { readonly place: Json<PlacedFinding>['p
   readonly show: (entry: Entry) => VNode;
 }
 
-/** Entries of which each leads to its mark on the page; one without a place says so. */
+/** Entries that link to their marks on the page; those without a place have a note. */
 function MarkedList<Entry extends { readonly place: Json<PlacedFinding>['place'] }>({
   entries,
   marks,
@@ -143,7 +143,7 @@ function MarkedList<Entry extends { readonly place: Json<PlacedFinding>['place']
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     if (active?.from === 'page')
-      list.current!.querySelector(`[data-entry="${active.id}"]`)?.scrollIntoView({ block: 'nearest' }); // at once: a button that moves under the pointer is missed
+      list.current!.querySelector(`[data-entry="${active.id}"]`)?.scrollIntoView({ block: 'nearest' }); // without animation: a button that moves under the pointer is missed
   }, [active]);
   return html`<ul class="plain marked-list" ref=${list}>${entries.map((entry, at) => {
     const mark = marks.find(({ id }) => id === markIdOf(entry.place));
@@ -196,7 +196,7 @@ function SignatureFacts({ signature }: { signature: Json<PdfSignature> }): VNode
   ]} />`;
 }
 
-/** The text of the pages, for those who do not see the pictures and for those who compare. */
+/** The text of the pages, for screen readers and for comparison. */
 function ReadText({ reviewed: { reading } }: { reviewed: Json<ReviewedLetter> }): VNode | null {
   if (reading.pages.length === 0) return null;
   return html`<details class="section"><summary>The text as it was read</summary>

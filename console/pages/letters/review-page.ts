@@ -8,7 +8,7 @@ import { Link, usePlace } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
 
-/** The review desk: letters, brands and disputes that wait for a person. */
+/** The review desk: letters, brands and disputes that wait for a decision. */
 export default function ReviewPage(): VNode {
   const counts = useReading<WaitingCounts>('/api/review/counts');
   const waiting =

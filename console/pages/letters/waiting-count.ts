@@ -5,12 +5,12 @@ import { html, useEffect, useState, type VNode } from '../shell/view.ts';
 
 const decided = 'console-decided';
 
-/** Has the count read again: somebody has decided something here. */
-export function countAgain(): void {
+/** Reloads the count after a decision on this page. */
+export function reloadCount(): void {
   window.dispatchEvent(new Event(decided));
 }
 
-/** How many letters, brands and disputes wait for a person. Read with each change of page and after decisions; never by the clock, which would keep a session open that nobody uses. */
+/** The number of letters, brands and disputes that wait for a decision. Loaded on each change of page and after decisions, never on a timer, which would keep an unused session alive. */
 export function WaitingCount(): VNode {
   const { path } = useAddress();
   const [waiting, setWaiting] = useState(0);
@@ -20,7 +20,7 @@ export function WaitingCount(): VNode {
       void getJson<WaitingCounts>('/api/review/counts', left.signal).then(
         ({ letters, brands, disputes }) => setWaiting(letters + brands + disputes),
         () => {},
-      ); // the page itself says what is wrong
+      ); // the page itself shows the problem
     read();
     window.addEventListener(decided, read, { signal: left.signal });
     return () => left.abort();

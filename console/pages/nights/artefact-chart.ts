@@ -12,7 +12,7 @@ export interface SizedVersion {
 
 const heightPixels = 240;
 
-/** Rows and bytes of versions over time, the newest given first; the table of versions says the same in numbers. */
+/** A chart of rows and bytes of versions over time, given newest first; the table of versions has the same numbers. */
 export function SizesChart({ versions }: { versions: readonly SizedVersion[] }): VNode {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useColourScheme();
@@ -83,19 +83,19 @@ function optionsOf(width: number): UPlot.Options {
   };
 }
 
-/** The day of a tick where it begins, else the time, in UTC. */
+/** Labels of ticks: the day at its start, else the time, in UTC. */
 function formatTick(seconds: number, before: number | undefined): string {
   const [day, time] = new Date(seconds * 1000).toISOString().split('T') as [string, string];
   const isSameDay = before !== undefined && new Date(before * 1000).toISOString().startsWith(day);
   return isSameDay ? time.slice(0, 5) : day.slice(5);
 }
 
-/** A size that doubled looks doubled. */
+/** The axis starts at 0, so that a doubled size looks doubled. */
 function fromZero(_plot: UPlot, _min: number, max: number): UPlot.Range.MinMax {
   return [0, Math.max(1, max * 1.1)];
 }
 
-/** `light` or `dark`, followed: a chart is drawn again in the colours of the other. */
+/** The colour scheme, `light` or `dark`; a change redraws the chart. */
 function useColourScheme(): string {
   const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { mayDo, sendJson } from '../shell/request.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
 
-/** Reads stored files again and compares them with what was published. `path`: of the check in the console's interface. */
+/** Compares stored files with what was published. `path`: the API path of the check. */
 export function ArtefactCheckSection({ path, lead }: { path: string; lead: string }): VNode {
   const live = useLive<{ check: ArtefactCheck | null }>(`${path}/live`);
   const check = live.value?.check ?? null;

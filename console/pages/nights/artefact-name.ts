@@ -4,12 +4,12 @@ export interface ArtefactName {
   readonly country: string;
 }
 
-/** `phones/US`, `spammer_phones`: the artefact for people. */
+/** The display name of an artefact: `phones/US`, `spammer_phones`. */
 export function nameOf({ cache, country }: ArtefactName): string {
   return country === '' ? cache : `${cache}/${country}`;
 }
 
-/** `phones/US`, `spammer_phones/-`: the artefact in paths of the console. */
+/** An artefact in paths of the console: `phones/US`, `spammer_phones/-`. */
 export function pathOf({ cache, country }: ArtefactName): string {
   return `${cache}/${country || '-'}`;
 }

@@ -9,7 +9,7 @@ import { goTo, Link, usePlace, withQuery, type PageProps } from '../shell/router
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** One artefact: its manifest, its sizes over time, its deltas, and what can be done with its files. */
+/** An artefact: its manifest, its sizes over time, its deltas, and the actions on its files. */
 export default function ArtefactPage({ params, query }: PageProps): VNode {
   const api = `/api/artefacts/${encodeURIComponent(params['cache']!)}/${encodeURIComponent(params['country']!)}`;
   const reading = useReading<ArtefactDetail>(api);

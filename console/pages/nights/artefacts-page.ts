@@ -8,7 +8,7 @@ import { Link } from '../shell/router.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** What readers are given. */
+/** The published artefacts. */
 export default function ArtefactsPage(): VNode {
   const reading = useReading<{ artefacts: ListedArtefact[] }>('/api/artefacts');
   return html`<${Page} title="Artefacts" lead="The published file of each cache and country. A stale one is that of an earlier night, because its build failed.">

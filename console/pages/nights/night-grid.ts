@@ -5,7 +5,7 @@ import { goTo } from '../shell/router.ts';
 import { asWords } from '../shell/text.ts';
 import { html, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
 
-/** What each mark of the grid stands for. */
+/** The meaning of each mark of the grid. */
 const meanings = {
   published: 'a new version was published',
   unchanged: 'nothing had changed',
@@ -15,7 +15,7 @@ const meanings = {
   nothing: 'no night was to build it',
 } as const;
 
-/** The row and column of the one place of the grid that Tab leads to; arrow keys lead on from there (WAI-ARIA, grid pattern). Column 0 is the artefact. */
+/** Row and column of the grid's only tab stop; arrow keys move it (WAI-ARIA grid pattern). Column 0 is the artefact. */
 type GridPlace = readonly [row: number, column: number];
 
 /** Days across, artefacts down. */
@@ -56,7 +56,7 @@ function Day({ day }: { day: string }): VNode {
   return html`<time dateTime=${day} title=${day}><span>${months[Number(day.slice(5, 7)) - 1]}</span> <span>${Number(day.slice(8))}</span></time>`;
 }
 
-/** A line of the grid; made again only if it looks different: a grid has up to 250 of them, and live ones come each second. */
+/** A row of the grid, rendered again only if it has changed: a grid has up to 250, and live values arrive every second. */
 function GridLine({
   row,
   at,
@@ -109,7 +109,7 @@ function Legend(): VNode {
   return html`<ul class="night-legend" aria-label="Marks">${Object.entries(meanings).map(([state, meaning]) => html`<li><span class=${`night-mark ${state}`} aria-hidden="true"></span> <span><strong>${state}</strong>: ${meaning}</span></li>`)}</ul>`;
 }
 
-/** Where a key leads; undefined for keys that do not move. */
+/** The target of a key; undefined for keys that do not move. */
 function placeAfter(
   { key, ctrlKey }: KeyboardEvent,
   [row, column]: GridPlace,

@@ -12,7 +12,7 @@ import { Link, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount, formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** One night: what was asked, the outcome of each artefact, and the time of each stage. */
+/** A night: its request, the outcome of each artefact, and the time of each stage. */
 export default function NightPage({ params }: PageProps): VNode {
   const path = `/api/nights/${encodeURIComponent(params['run']!)}`;
   const first = useReading<NightDetail>(path);
@@ -49,7 +49,7 @@ function progressOf({ night, builds }: Json<NightDetail>): Parameters<typeof Nig
   };
 }
 
-/** What went wrong, each with what to do. */
+/** The failures, with advice. */
 function Troubles({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode | null {
   const failed = builds.filter((build) => build.failure !== null);
   const differing = builds.filter(({ segmentsDiffering }) => (segmentsDiffering ?? 0) > 0);
@@ -67,7 +67,7 @@ function Troubles({ detail: { night, builds } }: { detail: Json<NightDetail> }):
   </div>`;
 }
 
-/** What the button does: a night that is run now is today's, whichever night the page shows. */
+/** The text of the button: it always runs tonight's night, whichever night the page shows. */
 function runLabel({ date }: Json<NightDetail>['night'], name?: string): string {
   const what = name === undefined ? 'Run' : `Run ${name}`;
   return date === new Date().toISOString().slice(0, 10) ? `${what} again` : `${what} as today's night`;
@@ -77,7 +77,7 @@ function isHeld({ code }: Json<FailureFacts>): boolean {
   return code === 'artefact_held' || code === 'artefact_shrunk';
 }
 
-/** Builds that failed for the same reason are shown together: there may be 250. */
+/** Groups builds that failed for the same reason: there may be 250. */
 function sameFailures(
   failed: readonly Json<NightBuild>[],
 ): { readonly failure: Json<FailureFacts>; readonly names: string[] }[] {

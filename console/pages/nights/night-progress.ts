@@ -4,7 +4,7 @@ import { Link } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** How far an open night is, in a line. */
+/** The progress of an open night in a line. */
 export function NightProgress({
   night,
   href,

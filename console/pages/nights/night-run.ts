@@ -7,7 +7,7 @@ import { asProblem, postOnce, Problem, sendJson } from '../shell/request.ts';
 import { goTo } from '../shell/router.ts';
 import { html, useId, useState, type VNode } from '../shell/view.ts';
 
-/** What is asked of a night. */
+/** The request of a night. */
 interface NightChoice {
   readonly only: string;
   readonly full: boolean;
@@ -15,8 +15,8 @@ interface NightChoice {
 }
 
 /**
- * A button that asks what to run, runs it, and shows that night. `choices`: artefacts to choose from beside everything. Pressed twice, or
- * again after an answer that was lost, it runs one night, also if the dialog was left meanwhile.
+ * A button that opens a dialog, runs a night, and shows it. `choices`: artefacts to choose from, besides everything. Pressed
+ * twice, or again after a lost answer, it runs one night, even if the dialog was closed in between.
  */
 export function RunNight({
   choices,
@@ -47,7 +47,7 @@ export function RunNight({
   </span>`;
 }
 
-/** Lets files through that gates hold: one by name, or where several are held for one reason all that are held now. */
+/** Releases files that gates hold: one by name, or all held files if several are held for the same reason. */
 export function ReleaseFiles({ names }: { names: readonly string[] }): VNode {
   const [released, setReleased] = useState<readonly string[]>([]);
   const [only, what] = names.length === 1 ? [names[0]!, names[0]!] : [null, 'every held file'];

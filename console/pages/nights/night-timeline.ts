@@ -5,14 +5,14 @@ import { Table } from '../shell/components.ts';
 import { formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** A part of the time of a night; `to` is null while it goes on. */
+/** A phase of a night; `to` is null while it runs. */
 interface Stage {
   readonly name: string;
   readonly from: number;
   readonly to: number | null;
 }
 
-/** Where the time of a night went: its stages, then each build, on one axis. */
+/** The timeline of a night: its stages, then each build, on one axis. */
 export function NightTimeline({
   night,
   builds,

@@ -34,7 +34,7 @@ export default function NightsPage(): VNode {
   </${Page}>`;
 }
 
-/** The history with its last days as they are followed. */
+/** The history, with live values for its last days. */
 function withLastDays(history: Json<NightHistory>, last: Json<NightHistory>): Json<NightHistory> {
   const followed = new Map(last.rows.map((row) => [nameOf(row), row]));
   const known = new Set(history.rows.map(nameOf));
@@ -59,7 +59,7 @@ function artefactsOf(history: Json<NightHistory> | undefined): string[] {
   return (history?.rows ?? []).map(nameOf);
 }
 
-/** How far the nights are that are open; the line stays when none is. */
+/** The progress of open nights; the line stays while none is open. */
 function Running({ history: { nights }, isLive }: { history: Json<NightHistory>; isLive: boolean }): VNode {
   const open = nights.filter(({ state }) => state !== 'finished');
   return html`<div class="nights-now">
@@ -119,7 +119,7 @@ export function NightTable({ nights }: { nights: readonly Json<NightSummary>[] }
   ]} />`;
 }
 
-/** What a night was asked for. */
+/** The request of a night in words. */
 export function describeScope({
   only,
   full,

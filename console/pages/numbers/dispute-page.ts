@@ -7,7 +7,7 @@ import { getJson, sendJson } from '../shell/request.ts';
 import { useReading } from '../shell/reading.ts';
 import type { PageProps } from '../shell/router.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
-import { countAgain } from '../letters/waiting-count.ts';
+import { reloadCount } from '../letters/waiting-count.ts';
 
 /** A dispute, for the person who decides it. */
 export default function DisputePage({ params }: PageProps): VNode {
@@ -43,7 +43,7 @@ function Decision({
   const [reason, setReason] = useState('');
   const decide = (clear: boolean) => async () => {
     await sendJson('POST', `/api/disputes/${disputeId}/decision`, { clear, reason });
-    countAgain();
+    reloadCount();
     onDecided();
   };
   if (decision !== null)

@@ -6,7 +6,7 @@ import { mayDo } from '../shell/request.ts';
 import { Link } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** Disputes, each with the way to its page for those who may decide it. */
+/** Disputes, with links to their pages for users who may decide them. */
 export function DisputeTable({ disputes }: { disputes: readonly Json<Dispute>[] }): VNode {
   return html`<div class="wide-list"><${Table} caption="Disputes" rows=${disputes} keyOf=${({ disputeId }: Json<Dispute>) => disputeId} columns=${[
     {

@@ -9,7 +9,7 @@ import { usePlace, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount, visible } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
-/** One load: followed until it has ended or is held, with its gates and refused rows. */
+/** A load, followed until it has ended or is held, with its gates and refused rows. */
 export default function FeedPage({ params }: PageProps): VNode {
   const id = params['id']!;
   const [times, setTimes] = useState(0);

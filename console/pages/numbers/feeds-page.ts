@@ -23,7 +23,7 @@ import { html, type VNode, useState } from '../shell/view.ts';
 
 const states = ['queued', 'running', 'held', 'done', 'failed', 'discarded'];
 
-/** When feeds came last, and their loads, newest first. */
+/** The last arrivals of feeds, and their loads, newest first. */
 export default function FeedsPage(): VNode {
   const place = usePlace();
   const arrivals = useReading<FeedArrivals>('/api/feeds');
@@ -95,7 +95,7 @@ function Loads({ page: { loads, next } }: { page: Json<FeedLoads> }): VNode {
 
 const feeds = ['complaints', 'reputation', 'directory'];
 
-/** A button that asks for a file and its feed, hands it in, and shows its load. */
+/** A button with a dialog that submits a file for a feed and shows its load. */
 function FeedUpload(): VNode {
   const [isOpen, setOpen] = useState(false);
   return html`<span>

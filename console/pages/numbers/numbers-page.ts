@@ -20,7 +20,7 @@ import { Link } from '../shell/router.ts';
 import { asWords, formatCount } from '../shell/text.ts';
 import { html, useState, type Shown, type VNode } from '../shell/view.ts';
 
-/** Looks a number up: its label, why it has it, and since when. The number is in no address, which browsers and proxies keep. */
+/** Looks a number up: its label, the reason, and since when. The number never appears in an address, since browsers and proxies store these. */
 export default function NumbersPage(): VNode {
   const [phone, setPhone] = useState('');
   const [number, setNumber] = useState<Json<ShownNumber> | null>(null);

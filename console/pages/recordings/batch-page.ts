@@ -28,7 +28,7 @@ import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts'
 
 const states: readonly VerificationState[] = ['performed', 'performedWithoutScore', 'error', 'performing', 'queued'];
 
-/** One batch, followed to its end. */
+/** A batch, followed until it has ended. */
 export default function BatchPage({ params }: PageProps): VNode {
   const path = `/api/batches/${encodeURIComponent(params['id']!)}`;
   const reading = useLive<LiveBatch>(`${path}/live`);
@@ -56,7 +56,7 @@ function Progress({ live, isLive }: { live: Json<LiveBatch>; isLive: boolean }):
   return html`<${Section} title="Progress" actions=${html`<${State} name=${batch.state} />`}>
     <${BatchBar} parts=${parts} items=${Math.max(batch.items, ended)} />
     <${BatchKey} parts=${parts} />
-    <p class="rate">${batch.state === 'open' ? 'Its recordings are still being handed in.' : describeRate(rate, counts.queued + counts.performing)}</p>
+    <p class="rate">${batch.state === 'open' ? 'Its recordings are still being submitted.' : describeRate(rate, counts.queued + counts.performing)}</p>
     ${workerConnected === false ? html`<${NoWorkerNotice} />` : null}
   </${Section}>`;
 }
@@ -122,7 +122,7 @@ function Reasons({ reasons }: { reasons: Json<LiveBatch>['reasons'] }): VNode {
   ]} /></${Section}>`;
 }
 
-/** Milliseconds between two readings of the items while a batch goes on. */
+/** Milliseconds between reloads of the items while a batch runs. */
 const itemsAgainMs = 3000;
 
 function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
@@ -134,7 +134,7 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   const isReading = useRef(false);
   isReading.current = reading.isReading;
   useEffect(() => {
-    if (!isOpen && wasOpen.current) reading.readAgain(); // the last outcomes
+    if (!isOpen && wasOpen.current) reading.readAgain(); // loads the last outcomes
     wasOpen.current = isOpen;
     if (!isOpen) return;
     const timer = setInterval(

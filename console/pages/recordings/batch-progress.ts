@@ -7,7 +7,7 @@ export interface BatchPart {
   readonly items: number;
 }
 
-/** How a batch is divided, as a bar; the words beside it say the same. */
+/** The states of a batch as a bar, with the same information in words. */
 export function BatchBar({ parts, items }: { parts: readonly BatchPart[]; items: number }): VNode {
   let before = 0;
   const drawn = parts.map(({ name, items: count }) => {
@@ -19,7 +19,7 @@ export function BatchBar({ parts, items }: { parts: readonly BatchPart[]; items:
   return html`<svg class="batch-bar" width="100%" height="14" aria-hidden="true" focusable="false"><rect class="track" width="100%" height="14" rx="4" />${drawn.filter(({ share }) => share > 0).map(({ name, from, share }) => html`<rect class=${`part ${name}`} x=${`${from}%`} width=${`${share}%`} height="14" />`)}</svg>`;
 }
 
-/** What the parts of a bar are. */
+/** The parts of the bar. */
 export function BatchKey({ parts }: { parts: readonly BatchPart[] }): VNode {
   return html`<ul class="picture-key">${parts.map(({ name, items }) => html`<li><span class=${`key ${name}`} aria-hidden="true"></span>${asWords(name)}: <strong>${formatCount(items)}</strong></li>`)}</ul>`;
 }
@@ -29,10 +29,10 @@ interface Seen {
   readonly ended: number;
 }
 
-/** Milliseconds over which a rate is taken. */
+/** Milliseconds over which the rate is measured. */
 const rateMs = 30_000;
 
-/** Recordings a second since the page follows the batch, of the last half minute; null until two values are there. */
+/** Recordings a second over the last half minute; null until two values have arrived. */
 export function useRate(ended: number, isLive: boolean): number | null {
   const seen = useRef<Seen[]>([]);
   const now = performance.now();
@@ -45,7 +45,7 @@ export function useRate(ended: number, isLive: boolean): number | null {
     : ((last.ended - first.ended) * 1000) / (last.at - first.at);
 }
 
-/** A rate with the time that is left, in words. */
+/** A rate and the remaining time in words. */
 export function describeRate(rate: number | null, left: number): string {
   if (left === 0) return 'Every recording has an outcome.';
   if (rate === null || rate === 0)

@@ -21,7 +21,7 @@ export default function BatchesPage(): VNode {
   const reading = useReading<{ batches: ListedBatch[]; next: string | null }>(`/api/batches?${query.toString()}`);
   const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
     goTo(withQuery(place, { state: currentTarget.value, before: null }), { replace: true });
-  return html`<${Page} title="Batches" lead="Recordings that were handed in together, the newest first." actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
+  return html`<${Page} title="Batches" lead="Recordings that were submitted together, the newest first." actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
     <form class="section filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${batchStates.map((each) => html`<option value=${each} selected=${each === state}>${asWords(each)}</option>`)}</select>`}</${Field}>
     </form>
@@ -34,7 +34,7 @@ export default function BatchesPage(): VNode {
     }) => html`
       ${
         batches.length === 0
-          ? html`<${Empty} title=${state === '' ? 'No batch was handed in yet.' : 'No batch is in this state.'}>${state === '' ? html`Hand recordings in with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.` : 'Choose another state.'}</${Empty}>`
+          ? html`<${Empty} title=${state === '' ? 'No batch was submitted yet.' : 'No batch is in this state.'}>${state === '' ? html`Submit recordings with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.` : 'Choose another state.'}</${Empty}>`
           : html`<div class="batch-table"><${Table} caption="Batches" rows=${batches} keyOf=${({ id }: Json<ListedBatch>) => id} columns=${[
               { title: 'Handed in', show: ({ requestedAt }: Json<ListedBatch>) => html`<${When} at=${requestedAt} />` },
               {

@@ -3,7 +3,7 @@ import type { Json } from '../../answers/json.ts';
 import type { ScoredWindow, Scores } from '../../answers/verification-answers.ts';
 import { Problem } from '../shell/request.ts';
 
-/** What a stream is asked for. */
+/** The request of a stream. */
 export interface StreamRequest {
   readonly model: string;
   readonly sampleRate: number;
@@ -11,21 +11,21 @@ export interface StreamRequest {
   readonly name: string;
 }
 
-/** What is called with the messages of the service. */
+/** Callbacks for the messages of the service. */
 export interface StreamListener {
   onReady(facts: { readonly model: string; readonly thresholds: Scores; readonly secondsMax: number }): void;
   onWindow(window: Json<ScoredWindow>): void;
   onProgress(progress: { readonly receivedSeconds: number; readonly voiceSeconds: number }): void;
-  /** The whole is verified and stored. */
+  /** The whole recording is verified and stored. */
   onVerified(id: string): void;
-  /** Nothing more comes. */
+  /** No further message arrives. */
   onProblem(problem: Problem): void;
 }
 
-/** Bytes that wait to go up at which the network is taken for too slow: half a minute at 48 kHz. */
+/** Pending upload bytes at which the network counts as too slow: half a minute at 48 kHz. */
 const waitingBytesMax = 3_000_000;
 
-/** Audio that goes up while it is recorded. */
+/** Uploads audio while it is recorded. */
 export class CaptureStream {
   private readonly socket: WebSocket;
   private readonly listener: StreamListener;
@@ -63,19 +63,19 @@ export class CaptureStream {
           status: 0,
           code: 'network_slow',
           detail: 'The network is slower than the recording.',
-          hint: 'Record to a file and hand that in.',
+          hint: 'Record to a file and submit that.',
         }),
       );
     this.socket.send(samples);
   }
 
-  /** Ends the recording; the verification comes then. */
+  /** Ends the recording; the verification follows. */
   end(): void {
     this.hasEnded = true;
     this.say({ type: 'end' });
   }
 
-  /** Leaves; what came is verified all the same. */
+  /** Disconnects; the received audio is still verified. */
   leave(): void {
     this.isOver = true;
     this.socket.close();

@@ -1,4 +1,4 @@
-/** What the scope of an audio worklet has (Web Audio API, section 1.32); the types of pages do not know it. */
+/** The global scope of an audio worklet (Web Audio API, section 1.32), which the DOM types lack. */
 declare class AudioWorkletProcessor {
   readonly port: MessagePort;
 }
@@ -7,14 +7,14 @@ declare function registerProcessor(name: string, processor: new () => AudioWorkl
 /** Samples of one message: 43 ms at 48 kHz. */
 const messageSamples = 2048;
 
-/** What goes to the page: samples of 16 bits, and their loudest. */
+/** A message to the page: 16-bit samples and their peak. */
 export interface CapturedAudio {
   readonly samples: ArrayBuffer;
   /** Between 0 and 1. */
   readonly peak: number;
 }
 
-/** Takes the first channel of its input and sends it to the page as 16-bit samples, which this computer holds in little-endian order. Any message to it asks for the rest, after which it hears nothing more. */
+/** Sends the first input channel to the page as 16-bit samples, little-endian on all supported platforms. Any message to it flushes the remaining samples and ends it. */
 class Capture extends AudioWorkletProcessor {
   private held = new Int16Array(messageSamples);
   private count = 0;

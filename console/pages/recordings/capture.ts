@@ -1,18 +1,18 @@
 import type { CapturedAudio } from './capture-worklet.ts';
 import { Problem } from '../shell/request.ts';
 
-/** A microphone that is heard at this moment. */
+/** A running microphone capture. */
 export interface Capture {
   /** In Hz. */
   readonly sampleRate: number;
-  /** Hears to the last sample, then gives the microphone back. */
+  /** Delivers the last samples, then releases the microphone. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds in which a worklet gives its last samples. */
+/** Milliseconds for the worklet to deliver its last samples. */
 const lastSamplesMs = 1000;
 
-/** What browsers do to voices for calls is switched off, because it changes what is judged. */
+/** Switches off the browser's voice processing, which would change the audio that is judged. */
 const asRecorded: MediaTrackConstraints = {
   echoCancellation: false,
   noiseSuppression: false,
@@ -21,8 +21,8 @@ const asRecorded: MediaTrackConstraints = {
 };
 
 /**
- * Begins to hear the microphone: samples of 16 bits of one channel, at the rate of the device. When the signal fires the microphone is
- * given back at once, or as soon as the browser gives it.
+ * Starts capturing the microphone: mono 16-bit samples at the rate of the device. When the signal fires the microphone is
+ * released, immediately or as soon as the browser grants it.
  * @throws Problem if there is no microphone, or its use is not allowed; the reason of the signal
  */
 export async function startCapture(onAudio: (audio: CapturedAudio) => void, signal: AbortSignal): Promise<Capture> {

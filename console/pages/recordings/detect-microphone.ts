@@ -9,7 +9,7 @@ import { asWords, formatScore, formatSeconds } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 import { LabelKey, WindowLabels } from './waveform-labels.ts';
 
-/** What was said of a recording that is being made. */
+/** Results for the current recording so far. */
 interface LiveRecording {
   readonly stage: 'asking' | 'recording' | 'ending';
   readonly model: string | null;
@@ -30,10 +30,10 @@ const begun: LiveRecording = {
   voiceSeconds: 0,
 };
 
-/** Seconds of the picture before there are as many. */
+/** Minimum length of the picture's time axis, in seconds. */
 const shownSecondsMin = 12;
 
-/** What is being recorded. */
+/** The current recording. */
 interface Take {
   readonly leaving: AbortController;
   capture: Capture | null;
@@ -77,7 +77,7 @@ export function Microphone({
   const start = async () => {
     const take: Take = { leaving: new AbortController(), capture: null, stream: null };
     const refuse = (error: unknown) => {
-      if (current.current !== take) return; // it was left meanwhile
+      if (current.current !== take) return; // the page was left meanwhile
       setProblem(asProblem(error));
       finish();
     };
@@ -127,7 +127,7 @@ export function Microphone({
   </div>`;
 }
 
-/** A window that is sent again replaces the earlier one: it was scored with more of the voice. */
+/** A repeated window replaces the earlier one: it was scored with more of the voice. */
 function withWindow(windows: readonly Json<ScoredWindow>[], window: Json<ScoredWindow>): readonly Json<ScoredWindow>[] {
   const others = windows.filter(({ channel, start }) => channel !== window.channel || start !== window.start);
   return [...others, window].sort((a, b) => a.start - b.start);

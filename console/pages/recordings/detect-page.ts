@@ -12,7 +12,7 @@ import type { Json } from '../../answers/json.ts';
 
 type Channels = 'apart' | 'mixed';
 
-/** The demo AI Voice Detection: a recording goes in, and what the models say of it comes out, in words. */
+/** The demo AI Voice Detection: submits a recording and shows the results in words. */
 export default function DetectPage(): VNode {
   const place = usePlace();
   const facts = useReading<DetectionFacts>('/api/detection');
@@ -21,7 +21,7 @@ export default function DetectPage(): VNode {
   const [way, setWay] = useState<'file' | 'microphone'>('file');
   const shown = place.query.get('verification');
   const show = (id: string) => goTo(withQuery(place, { verification: id }), { replace: true });
-  return html`<${Page} title="AI Voice Detection" lead="Was the voice made by a machine, or played back by a loudspeaker? Hand in a recording, or speak.">
+  return html`<${Page} title="AI Voice Detection" lead="Was the voice made by a machine, or played back by a loudspeaker? Submit a recording, or speak.">
     <${Read} reading=${facts} what="the models" show=${(known: Json<DetectionFacts>) => html`<div class="page">
       ${known.workerConnected ? null : html`<${NoWorkerNotice} />`}
       <${Section} title="Recording">
@@ -32,14 +32,14 @@ export default function DetectPage(): VNode {
           <${ModelField} known=${known} model=${model} onModel=${setModel} />
           <${Field} label="Channels" hint=${channels === 'apart' ? 'The two sides of a call are scored on their own.' : 'All channels are mixed into one.'}>${(ids: object) => html`<select value=${channels} onChange=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => setChannels(currentTarget.value as Channels)} ...${ids}><option value="apart">apart</option><option value="mixed">mixed</option></select>`}</${Field}>
         </div>
-        ${way === 'file' ? html`<${FileForm} known=${known} model=${model} channels=${channels} onHandedIn=${show} />` : html`<${Microphone} model=${model} channels=${channels} onVerified=${show} />`}
+        ${way === 'file' ? html`<${FileForm} known=${known} model=${model} channels=${channels} onSubmitted=${show} />` : html`<${Microphone} model=${model} channels=${channels} onVerified=${show} />`}
       </${Section}>
       ${shown === null ? null : html`<${Result} key=${shown} id=${shown} known=${known} />`}
     </div>`} />
   </${Page}>`;
 }
 
-/** The families with their defaults, then every model; removed ones say what took their place. */
+/** The families with their defaults, then every model; removed ones name their replacement. */
 function ModelField({
   known: { families, models },
   model,
@@ -71,16 +71,16 @@ interface FileFormProps {
   readonly known: Json<DetectionFacts>;
   readonly model: string;
   readonly channels: Channels;
-  readonly onHandedIn: (verification: string) => void;
+  readonly onSubmitted: (verification: string) => void;
 }
 
-function FileForm({ known: { limits }, model, channels, onHandedIn }: FileFormProps): VNode {
+function FileForm({ known: { limits }, model, channels, onSubmitted }: FileFormProps): VNode {
   const [file, setFile] = useState<File | null>(null);
   const [sent, setSent] = useState<number | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isOver, setOver] = useState(false);
   const stopping = useRef<AbortController | null>(null);
-  const key = useRef(crypto.randomUUID()); // of what is sent again after the network broke off
+  const key = useRef(crypto.randomUUID()); // reused for a retry after a lost connection
   useEffect(() => void (key.current = crypto.randomUUID()), [file, model, channels]);
   useEffect(() => () => stopping.current?.abort(), []);
   const choose = (chosen: File | undefined) => {
@@ -103,13 +103,13 @@ function FileForm({ known: { limits }, model, channels, onHandedIn }: FileFormPr
     setProblem(null);
     setSent(0);
     try {
-      const { verification } = await handIn(
+      const { verification } = await submitRecording(
         { file, model, channels, key: key.current },
         setSent,
         stopping.current.signal,
       );
       key.current = crypto.randomUUID();
-      onHandedIn(verification);
+      onSubmitted(verification);
     } catch (error) {
       setProblem(asProblem(error));
     }
@@ -122,7 +122,7 @@ function FileForm({ known: { limits }, model, channels, onHandedIn }: FileFormPr
       <input type="file" accept="audio/*,.wav,.flac,.mp3,.ogg,.opus,.m4a" aria-label="File of the recording" onChange=${({ currentTarget }: { currentTarget: HTMLInputElement }) => choose(currentTarget.files?.[0])} />
       <span class="chosen">${file === null ? 'Nothing is chosen.' : `${visible(file.name)}, ${formatBytes(file.size)}`}</span>
     </label>
-    ${isTooLarge ? html`<${Notice} kind="bad"><p>The file is larger than ${formatBytes(limits.bytesMax)}. Choose a shorter recording, or hand it in with <code>caller-trust verify</code> after AUDIO_BYTES_MAX was raised.</p></${Notice}>` : null}
+    ${isTooLarge ? html`<${Notice} kind="bad"><p>The file is larger than ${formatBytes(limits.bytesMax)}. Choose a shorter recording, or submit it with <code>caller-trust verify</code> after AUDIO_BYTES_MAX was raised.</p></${Notice}>` : null}
     ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}
     <div class="actions">
       <button class="primary" disabled=${file === null || sent !== null || isTooLarge}>${sent === null ? 'Verify' : 'Sending …'}</button>
@@ -142,20 +142,20 @@ function Result({ id, known }: { id: string; known: Json<DetectionFacts> }): VNo
   </${Section}>`;
 }
 
-/** What is asked of a recording. */
+/** The request for a recording. */
 interface DetectionRequest {
   readonly file: File;
   readonly model: string;
   readonly channels: 'apart' | 'mixed';
-  /** The same key gives the same verification, however often it is sent. */
+  /** Repeated requests with the same key give the same verification. */
   readonly key: string;
 }
 
 /**
- * Hands a recording in, and tells how much of it is up. `fetch` does not say that.
+ * Submits a recording and reports upload progress, which `fetch` does not support.
  * @throws Problem
  */
-function handIn(
+function submitRecording(
   { file, model, channels, key }: DetectionRequest,
   onSent: (share: number) => void,
   signal: AbortSignal,

@@ -4,18 +4,18 @@ import type { RecordingWaveform } from '../../answers/verification-answers.ts';
 import uPlot from '/modules/uplot.js';
 import { html, useEffect, useRef, type VNode } from '../shell/view.ts';
 
-/** Pixels left of every picture, for its axis, and right of it: so all lie on the same axis of time. */
+/** Margins of every picture in pixels, so that all share the same time axis. */
 export const pictureMargins = { left: 46, right: 12 } as const;
 
 const heights = { waveform: 96, scores: 170 } as const;
 
-/** Where a recording is heard at this moment, and how to hear it elsewhere. */
+/** The playback position, and how to change it. */
 export interface Playing {
   readonly seconds: number | null;
   readonly seek: (seconds: number) => void;
 }
 
-/** A colour of the page as it is now, light or dark. */
+/** A colour of the current scheme. */
 function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
@@ -23,20 +23,20 @@ function colour(name: string): string {
 interface PictureProps {
   readonly label: string;
   readonly height: number;
-  /** The options with the colours of the moment, without what an update may change. */
+  /** Creates the options in the current colours, without what an update may change. */
   readonly makeOptions: (width: number) => Omit<uPlot.Options, 'hooks'>;
   readonly makeData: () => uPlot.AlignedData;
-  /** Where the axis of time ends. */
+  /** End of the time axis. */
   readonly secondsMax: number;
-  /** Draws below the series, or above them. */
+  /** Draws below or above the series. */
   readonly drawBelow?: (plot: uPlot) => void;
   readonly drawAbove?: (plot: uPlot) => void;
-  /** What the picture is drawn from: it is updated when one of these values is another. */
+  /** The picture is updated when one of these values changes. */
   readonly shows: readonly unknown[];
   readonly playing?: Playing | undefined;
 }
 
-/** A picture over time as wide as its place; what it shows is also in words and in a table. */
+/** A chart over time that fills its container; its content is also in words and in a table. */
 function Picture(props: PictureProps): VNode {
   const { label, height, shows, playing } = props;
   const latest = useRef(props);
@@ -85,7 +85,7 @@ function Picture(props: PictureProps): VNode {
   }, []);
   const shown = useRef(shows);
   useEffect(() => {
-    if (shown.current !== shows) plot.current?.setData(latest.current.makeData()); // reads the range of the axis of time again, and draws
+    if (shown.current !== shows) plot.current?.setData(latest.current.makeData()); // also updates the range of the time axis, and redraws
   }, shows);
   const seconds = playing?.seconds ?? null;
   useEffect(() => {
@@ -102,7 +102,7 @@ function timeText(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** What both pictures share: the axis of time, and no marks under the pointer but a line. */
+/** Shared options: the time axis, and a line as the only cursor mark. */
 function optionsOf(
   width: number,
   {
@@ -139,7 +139,7 @@ function optionsOf(
   };
 }
 
-/** The lowest and highest samples of a channel over time, with the voice that was found marked below. */
+/** The waveform of a channel, with the detected voice marked below. */
 export function WaveformPicture({
   waveform,
   channel: { lows, highs, voice },
@@ -187,7 +187,7 @@ export function WaveformPicture({
 
 const scoreNames: readonly ScoreName[] = ['synthesis', 'replay'];
 
-/** The scores of windows, each at its middle, with the thresholds; windows without valid voice are gaps. */
+/** The scores of windows at their centres, with the thresholds; windows without valid voice are gaps. */
 export function ScorePicture({
   windows,
   thresholds,
@@ -244,7 +244,7 @@ export function ScorePicture({
     drawAbove=${drawThresholds} shows=${[windows, thresholds, secondsMax]} playing=${playing} />`;
 }
 
-/** What the lines of score pictures are. */
+/** The legend of score pictures. */
 export function ScoreKey({ thresholds }: { thresholds: Scores | null }): VNode {
   const at = (name: ScoreName) => (thresholds?.[name] == null ? '' : `, threshold ${thresholds[name].toFixed(2)}`);
   return html`<ul class="picture-key">

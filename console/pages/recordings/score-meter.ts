@@ -1,11 +1,11 @@
 import type { ScoreName } from '../../answers/verification-answers.ts';
-import { describeBriefly, describeStanding, scoreTitles, standingOf } from './score-words.ts';
+import { describeBriefly, describeStanding, scoreTitles, sideOfThreshold } from './score-words.ts';
 import { formatScore } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const place = (share: number) => `${(Math.max(0, Math.min(1, share)) * 100).toFixed(2)}%`;
 
-/** A score on its way from 0 to 1, with the threshold marked; the words beside it say the same. */
+/** A score on a scale from 0 to 1 with its threshold, and the same in words. */
 export function ScoreMeter({
   name,
   score,
@@ -17,7 +17,7 @@ export function ScoreMeter({
   threshold: number | null;
   isBrief?: boolean;
 }): VNode {
-  const standing = standingOf(score, threshold);
+  const standing = sideOfThreshold(score, threshold);
   return html`<div class=${`score-meter ${isBrief ? 'brief' : ''}`}>
     <div class="score-line"><span class="score-name">${scoreTitles[name]}</span> <span class="score-value">${formatScore(score)}</span></div>
     <svg class="score-bar" width="100%" height="14" aria-hidden="true" focusable="false">

@@ -2,29 +2,29 @@ import type { Json } from '../../answers/json.ts';
 import type { ScoreFigures } from '../../answers/model-figures.ts';
 import type { DecisionLabel, ReasonFacts, ScoreName, VerificationState } from '../../answers/verification-answers.ts';
 
-/** What is scored, for people. */
+/** Display names of the scores. */
 export const scoreTitles: Readonly<Record<ScoreName | 'identity', string>> = {
   synthesis: 'Synthesis',
   replay: 'Replay',
   identity: 'Identity',
 };
 
-/** What each score is the probability of. */
+/** The event whose probability each score is. */
 export const scoreMeanings: Readonly<Record<ScoreName | 'identity', string>> = {
   synthesis: 'probability that the voice is not synthesized',
   replay: 'probability that the recording is not replayed',
   identity: 'probability that the voice is the enrolled person’s',
 };
 
-/** How a score stands to its threshold. */
-export function standingOf(score: number | null, threshold: number | null): 'below' | 'above' | 'unknown' {
+/** The position of a score relative to its threshold. */
+export function sideOfThreshold(score: number | null, threshold: number | null): 'below' | 'above' | 'unknown' {
   if (score === null || threshold === null) return 'unknown';
   return score < threshold ? 'below' : 'above';
 }
 
-/** The same in words, with what it stands for. */
+/** The same in words, with its meaning. */
 export function describeStanding(name: ScoreName | 'identity', score: number | null, threshold: number | null): string {
-  const standing = standingOf(score, threshold);
+  const standing = sideOfThreshold(score, threshold);
   if (score === null) return 'no score';
   if (standing === 'unknown') return 'no threshold';
   const at = `threshold ${threshold!.toFixed(2)}`;
@@ -34,16 +34,16 @@ export function describeStanding(name: ScoreName | 'identity', score: number | n
   return standing === 'below' ? `below ${at}: ${found}` : `${at} reached: not ${found}`;
 }
 
-/** The same where there is little room, below a title that says what the score is of. */
+/** The short form, below a title that names the score. */
 export function describeBriefly(name: ScoreName | 'identity', score: number | null, threshold: number | null): string {
-  const standing = standingOf(score, threshold);
+  const standing = sideOfThreshold(score, threshold);
   if (score === null) return 'no score';
   if (standing === 'unknown') return 'no threshold';
   const found = { synthesis: 'synthesized', replay: 'replayed', identity: 'another voice' }[name];
   return standing === 'below' ? `below ${threshold!.toFixed(2)}: ${found}` : `${threshold!.toFixed(2)} is reached`;
 }
 
-/** A share as a percentage: 19 %, under 1 %; no line breaks within it. */
+/** A fraction as a percentage: 19 %, under 1 %; without line breaks. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 100);
   if (rounded === 0 && share > 0) return 'under 1\u00A0%';
@@ -51,7 +51,7 @@ export function percent(share: number): string {
   return `${rounded}\u00A0%`;
 }
 
-/** What one score says of one recording, in sentences. */
+/** The meaning of a score of a recording, in sentences. */
 export function explainScore(name: ScoreName, score: number, threshold: number | null): string {
   const [is, isNot] =
     name === 'synthesis' ? ['synthesized', 'not synthesized'] : ['played back by a loudspeaker', 'not played back'];
@@ -64,7 +64,7 @@ export function explainScore(name: ScoreName, score: number, threshold: number |
   return `${odds} ${standing}`;
 }
 
-/** How often the score errs, by the card of the model. */
+/** The error rates of the score, from the model's card. */
 export function explainErrors({
   score,
   equalError: { rate, interval },
@@ -88,36 +88,36 @@ export const decisionSentences: Readonly<Record<DecisionLabel, string>> = {
   synthesizedAndReplayed: 'The voice looks made by a machine and played back by a loudspeaker.',
 };
 
-/** What to do after a decision. */
+/** Advice for a decision. */
 export function adviseOn(label: DecisionLabel): string {
   if (label === 'authentic')
     return 'Take it as one sign among others: an attack that the model does not know can look authentic.';
   return 'Do not decide about a person on this alone. Listen to it, ask for another recording, or for a proof that a recording cannot give, such as a call back.';
 }
 
-/** What to do about a recording without a score. */
+/** Advice for a recording without a score. */
 export function adviseOnReason({ reason, retryHelps }: Json<ReasonFacts>, voiceSecondsMin: number | null): string {
   const voice = voiceSecondsMin === null ? 'more voice' : `at least ${voiceSecondsMin} s of voice within a few seconds`;
   if (reason === 'no_voice' || reason === 'insufficient_voice')
-    return `Hand in a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;
+    return `Submit a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;
   if (reason === 'excessive_noise')
-    return 'Hand in a recording with less noise, or one that was made closer to the person.';
+    return 'Submit a recording with less noise, or one that was made closer to the person.';
   if (reason === 'sample_rate_too_low')
-    return 'Ask for a model of the family phone, or hand in a recording of a higher sample rate.';
+    return 'Ask for a model of the family phone, or submit a recording of a higher sample rate.';
   if (reason === 'model_removed' || reason === 'model_unknown')
     return 'Ask for a model that is available; the family names its default.';
   if (reason === 'recording_deleted') return 'Hand the recording in again.';
   return retryHelps
     ? 'Try it again: the cause may lie in the service. If it stays, the log of the worker has it under the id of the verification.'
-    : 'Hand in another file; docs/audio-formats.md says what is read.';
+    : 'Submit another file; docs/audio-formats.md lists the supported formats.';
 }
 
-/** A state that is not an outcome yet, in words for those who wait. */
+/** A pending state in words. */
 export function describeWaiting(state: VerificationState): string {
   return state === 'performing' ? 'The recording is being scored.' : 'The recording waits for its turn.';
 }
 
-/** What scores never say, whatever they are. */
+/** What scores never mean. */
 export const notMeant: readonly string[] = [
   'It is no proof that a machine or a person spoke, and it does not say who spoke.',
   'How many of the recordings that are found synthesized or replayed really are depends on how rare attacks are among yours: where one in a thousand is an attack, most of those found are not.',

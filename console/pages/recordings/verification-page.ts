@@ -27,10 +27,10 @@ import { html, useRef, useState, type VNode, useEffect } from '../shell/view.ts'
 import { LabelKey, WindowLabels } from './waveform-labels.ts';
 import type { Json } from '../../answers/json.ts';
 
-/** How recordings came here, for people. */
+/** Display names of the ways of submission. */
 export const modeTitles = { api: 'API', webDemo: 'web demo' } as const;
 
-/** One verification: what came out, over time, and what was recorded. */
+/** A verification: its result, its scores over time, and its recording. */
 export default function VerificationPage({ params }: PageProps): VNode {
   const path = `/api/verifications/${encodeURIComponent(params['id']!)}`;
   const reading = useLive<LiveVerification>(`${path}/live`);
@@ -91,7 +91,7 @@ interface RecordingProps {
   readonly onDeleted: () => void;
 }
 
-/** The recording over time: what it sounds like, what was found where, and how to hear it. */
+/** The recording over time: waveform, scores and playback. */
 function Recording({ path, verification, onDeleted }: RecordingProps): VNode {
   const { recording, windows } = verification;
   const isKept = recording!.deletedAt === null;
@@ -109,7 +109,7 @@ function Recording({ path, verification, onDeleted }: RecordingProps): VNode {
   </${Section}>`;
 }
 
-/** A picture for each channel; before the waveform is there, and where the audio is gone, the scores alone. */
+/** A picture for each channel; without a waveform, while it loads or if the audio is deleted, only the scores. */
 function Channels({
   waveform: reading,
   verification,
@@ -197,7 +197,7 @@ function Identities({ identities }: { identities: readonly Json<IdentityAnswer>[
 
 const tableStep = 50;
 
-/** The windows as a table: what the pictures show, for those who do not see them. */
+/** The windows as a table, the accessible form of the pictures. */
 function WindowTable({ windows }: { windows: readonly Json<ScoredWindow>[] }): VNode | null {
   const [shown, setShown] = useState(tableStep);
   if (windows.length === 0) return null;
@@ -214,7 +214,7 @@ function WindowTable({ windows }: { windows: readonly Json<ScoredWindow>[] }): V
   </${Section}>`;
 }
 
-/** Windows that the text holds; the file has all. */
+/** Most windows in the text; the file has all. */
 const rawWindowsMax = 20;
 
 function RawJson({
@@ -231,7 +231,7 @@ function RawJson({
   </${Section}>`;
 }
 
-/** JSON with what cannot be seen escaped. */
+/** JSON with invisible characters escaped. */
 function visibleJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(
     /[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g,
@@ -246,12 +246,12 @@ interface PlayerProps {
   readonly onTime: (seconds: number) => void;
 }
 
-/** Plays a recording: as it was handed in, or converted where browsers, or this one, do not play that. */
+/** Plays a recording: the original, or a conversion if browsers in general, or this one, cannot play it. */
 function RecordingPlayer({ path, verification: { recording, times }, audio, onTime }: PlayerProps): VNode {
   const [isRefused, setRefused] = useState(false);
   const [isConverting, setConverting] = useState(false);
   const [failure, setFailure] = useState<Problem | 'unplayable' | null>(null);
-  const play = () => void audio.current?.play().catch(() => {}); // the element tells onError
+  const play = () => void audio.current?.play().catch(() => {}); // the element reports failures to onError
   useEffect(() => {
     if (isRefused) play();
   }, [isRefused]);
@@ -262,7 +262,7 @@ function RecordingPlayer({ path, verification: { recording, times }, audio, onTi
   const fail = async () => {
     setConverting(false);
     if (!isConverted && isOfFormat(audio.current!.error)) setRefused(true);
-    else setFailure(await whyNot(source));
+    else setFailure(await readMediaProblem(source));
   };
   const again = () => {
     setFailure(null);
@@ -277,13 +277,13 @@ function RecordingPlayer({ path, verification: { recording, times }, audio, onTi
   </div>`;
 }
 
-/** True for an error of what came, and not of the way here; a refusal to send anything looks the same to a browser. */
+/** True for a media error that is not a network error; browsers report a refused request in the same way. */
 function isOfFormat(error: MediaError | null): boolean {
   return error?.code === MediaError.MEDIA_ERR_DECODE || error?.code === MediaError.MEDIA_ERR_SRC_NOT_SUPPORTED;
 }
 
-/** A media element does not say what was wrong: its source is asked for its first byte, to read the problem. */
-async function whyNot(source: string): Promise<Problem | 'unplayable'> {
+/** Media elements hide the server's error: requests the first byte of the source to read the problem. */
+async function readMediaProblem(source: string): Promise<Problem | 'unplayable'> {
   try {
     const response = await fetch(source, { headers: { Range: 'bytes=0-0' }, credentials: 'same-origin' });
     return response.ok ? 'unplayable' : await readProblem(response);

@@ -17,12 +17,12 @@ import { html, type VNode } from '../shell/view.ts';
 
 const scoreNames: readonly ScoreName[] = ['synthesis', 'replay'];
 
-/** What to do where nobody performs what waits. */
+/** The notice that no worker is connected. */
 export function NoWorkerNotice(): VNode {
-  return html`<${Notice} kind="warn"><p><strong>No worker runs.</strong> What was handed in is kept and waits. Start one on the machine of the service: <code>caller-trust start</code>, or the process <code>worker</code> alone.</p></${Notice}>`;
+  return html`<${Notice} kind="warn"><p><strong>No worker runs.</strong> Submitted recordings are kept and wait. Start one on the machine of the service: <code>caller-trust start</code>, or the process <code>worker</code> alone.</p></${Notice}>`;
 }
 
-/** The state and then the outcome of a verification, in words for people. */
+/** The state, then the outcome of a verification, in words. */
 export function VerificationResult({
   live: { verification, workerConnected },
   voiceSecondsMin = null,
@@ -51,7 +51,7 @@ export function VerificationResult({
   </div>`;
 }
 
-/** What the scores mean, how often they err, and what they do not mean. */
+/** The meaning of the scores, their error rates, and what they do not mean. */
 function ResultMeaning({
   verification: { scores, decision, figures, model, channelScores },
 }: {

@@ -42,10 +42,10 @@ export default function VerificationsPage(): VNode {
 function NothingFound({ isFiltered }: { isFiltered: boolean }): VNode {
   return isFiltered
     ? html`<${Empty} title="No verification fits.">Take a filter away, or choose another date.</${Empty}>`
-    : html`<${Empty} title="No recording was handed in yet.">Hand one in under AI Voice Detection, with <code>caller-trust verify</code>, or through the drop folder.</${Empty}>`;
+    : html`<${Empty} title="No recording was submitted yet.">Submit one under AI Voice Detection, with <code>caller-trust verify</code>, or through the drop folder.</${Empty}>`;
 }
 
-/** Pixels of a window that has room for the filters above its list. */
+/** Minimum window width, in pixels, for filters above the list. */
 const wideMin = 830;
 
 function Filters(): VNode {

@@ -7,7 +7,7 @@ import { runsOf } from './waveform-runs.ts';
 
 const place = (seconds: number, secondsMax: number) => `${((100 * seconds) / Math.max(secondsMax, 0.001)).toFixed(3)}%`;
 
-/** The labels of windows as a strip under the pictures, on the same axis of time. */
+/** The labels of windows as a strip below the pictures, on the same time axis. */
 export function WindowLabels({
   windows,
   secondsMax,
@@ -22,7 +22,7 @@ export function WindowLabels({
 
 const labels: readonly WindowLabel[] = ['validVoice', 'insufficientVoice', 'excessiveNoise'];
 
-/** What the strip shows, with how many windows of each label there are. */
+/** The legend of the strip, with the number of windows of each label. */
 export function LabelKey({ windows }: { windows: readonly Json<ScoredWindow>[] }): VNode {
   const counts = labels.map((label) => [label, windows.filter((window) => window.label === label).length] as const);
   return html`<ul class="picture-key">${counts.map(([label, count]) => html`<li><span class=${`key ${label}`} aria-hidden="true"></span>${asWords(label)}: ${count} ${count === 1 ? 'window' : 'windows'}</li>`)}</ul>`;

@@ -1,14 +1,14 @@
 import type { Json } from '../../answers/json.ts';
 import type { ScoredWindow, WindowLabel } from '../../answers/verification-answers.ts';
 
-/** Windows in a row that have the same label. */
+/** Consecutive windows with the same label. */
 export interface LabelRun {
   readonly start: number;
   end: number;
   readonly label: WindowLabel;
 }
 
-/** Windows overlap: each is shown until the next one begins. */
+/** Joins windows into runs. Windows overlap: each is shown until the next one begins. */
 export function runsOf(windows: readonly Json<ScoredWindow>[]): readonly LabelRun[] {
   const runs: LabelRun[] = [];
   for (const [at, { start, end, label }] of windows.entries()) {

@@ -7,7 +7,7 @@ import { html, type VNode } from '../shell/view.ts';
 
 const pageEvents = 100;
 
-/** What was done in the console, newest first. */
+/** The audit trail of the console, newest first. */
 export default function AuditPage(): VNode {
   const place = usePlace();
   const before = place.query.get('before');

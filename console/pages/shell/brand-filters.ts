@@ -3,7 +3,7 @@ import { goTo, usePlace, withQuery } from './router.ts';
 import { asWords } from './text.ts';
 import { html, type Shown, type VNode } from './view.ts';
 
-/** A place in a list that another filter makes meaningless. */
+/** Cursors of pages, which a change of filters invalidates. */
 const fromTheStart = { after: null, before: null };
 
 function useFilter(name: string): { value: string; set: (value: string) => void } {
@@ -14,12 +14,12 @@ function useFilter(name: string): { value: string; set: (value: string) => void 
   };
 }
 
-/** The filters of a list; they stand in the address, so that a list can be sent to somebody. */
+/** The filters of a list, kept in the address, so that a filtered list can be shared. */
 export function Filters({ children }: { children?: Shown }): VNode {
   return html`<form class="filters" role="search" onSubmit=${(event: SubmitEvent) => event.preventDefault()}>${children}</form>`;
 }
 
-/** A filter that is typed, and taken with Enter or on leaving the field. */
+/** A text filter, applied with Enter or on leaving the field. */
 export function TextFilter({
   name,
   label,
@@ -44,7 +44,7 @@ export function TextFilter({
   return html`<${Field} label=${label} hint=${hint}>${(ids: object) => html`<input type=${type} autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onChange=${take} ...${limits} ...${ids} />`}</${Field}>`;
 }
 
-/** A filter that is chosen from a few words. */
+/** A filter with fixed choices. */
 export function ChoiceFilter({
   name,
   label,
@@ -65,13 +65,13 @@ export function ChoiceFilter({
   </select>`}</${Field}>`;
 }
 
-/** The query of a list by the filters that are in use. */
+/** The query of the filters in use. */
 export function queryOf(query: URLSearchParams, names: readonly string[]): string {
   const given = names.flatMap((name) => (query.get(name) ? [[name, query.get(name)!] as [string, string]] : []));
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-/** The way through a list whose place stands in the address under a name; nothing where the list fits on one page. */
+/** The pager of a list whose cursor is in the address; nothing if the list fits on one page. */
 export function Paging({
   next,
   cursor,

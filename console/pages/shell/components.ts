@@ -3,7 +3,7 @@ import type { Reading } from './reading.ts';
 import { asWords, visible } from './text.ts';
 import { html, useEffect, useId, useRef, useState, type Shown, type VNode } from './view.ts';
 
-/** The head of a page and what is below; sets the title of the window, and moves the focus to the heading after a change of page. */
+/** The heading and content of a page; sets the window title, and moves the focus to the heading after a change of page. */
 export function Page({
   title,
   lead,
@@ -29,7 +29,7 @@ export function Page({
   </div>`;
 }
 
-/** A part of a page under a heading of its own. */
+/** A section of a page with a heading. */
 export function Section({ title, actions, children }: { title: string; actions?: Shown; children?: Shown }): VNode {
   const id = useId();
   return html`<section class="section" aria-labelledby=${id}>
@@ -38,7 +38,7 @@ export function Section({ title, actions, children }: { title: string; actions?:
   </section>`;
 }
 
-/** The state of a reading: its problem, that it is under way, or what `show` makes of the value. An older value stays in sight under a problem. */
+/** Shows a reading: its problem, a loading text, or the value by `show`. An older value stays visible below a problem. */
 export function Read<Value>({
   reading,
   show,
@@ -55,7 +55,7 @@ export function Read<Value>({
   </div>` as VNode;
 }
 
-/** What went wrong and what to do about it. */
+/** A problem with its advice. */
 export function ProblemNotice({ problem, onAgain }: { problem: Problem; onAgain?: () => void }): VNode {
   return html`<div class="notice bad" role="alert">
     <p><strong>${visible(problem.message)}</strong>${problem.hint ? html` <span>${visible(problem.hint)}</span>` : null} <code>${problem.code}</code></p>
@@ -63,7 +63,7 @@ export function ProblemNotice({ problem, onAgain }: { problem: Problem; onAgain?
   </div>`;
 }
 
-/** Something that the page says by itself. */
+/** A message of the page. */
 export function Notice({
   kind = 'info',
   children,
@@ -74,7 +74,7 @@ export function Notice({
   return html`<div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : 'status'}>${children}</div>`;
 }
 
-/** There is nothing to show; the children say how something comes here. */
+/** The placeholder of an empty list; the children explain how entries are created. */
 export function Empty({ title, children }: { title: string; children?: Shown }): VNode {
   return html`<div class="empty"><p><strong>${title}</strong></p>${children ? html`<p>${children}</p>` : null}</div>`;
 }
@@ -83,11 +83,11 @@ export function Empty({ title, children }: { title: string; children?: Shown }):
 export interface Column<Row> {
   readonly title: string;
   readonly show: (row: Row) => Shown;
-  /** Numbers are set to the right. */
+  /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
 }
 
-/** A table that scrolls sideways in its own box where it is too wide; the caption is for those who do not see it. */
+/** A table that scrolls horizontally in its own box; the caption is for screen readers. */
 export function Table<Row>({
   caption,
   columns,
@@ -116,7 +116,7 @@ export function Facts({ entries }: { entries: readonly (readonly [string, Shown]
   return html`<dl class="facts">${given.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** How a state looks; a state that is not here is shown plainly. The words are there for those who see no colours. */
+/** Colours of states; others are neutral. The text never depends on the colour. */
 const stateKinds: Record<string, 'good' | 'warn' | 'bad' | 'busy' | 'calm'> = {
   performed: 'good',
   published: 'good',
@@ -177,7 +177,7 @@ const stateKinds: Record<string, 'good' | 'warn' | 'bad' | 'busy' | 'calm'> = {
   FRAUD: 'bad',
 };
 
-/** A state in words, with a colour for a first look. */
+/** A state in words, with a colour. */
 export function State({ name }: { name: string }): VNode {
   return html`<span class=${`state ${stateKinds[name] ?? 'calm'}`}>${asWords(name)}</span>`;
 }
@@ -197,7 +197,7 @@ function isSameDay(date: Date): boolean {
   return date.toISOString().slice(0, 10) === date.toLocaleDateString('sv-SE');
 }
 
-/** A field of a form with its label, what it is for, and what is wrong with it. */
+/** A field of a form with its label, and a hint or a problem. */
 export function Field({
   label,
   hint,
@@ -217,7 +217,7 @@ export function Field({
   </div>`;
 }
 
-/** A button that does something which takes a while: it cannot be pressed again meanwhile, and shows what went wrong. */
+/** A button for an asynchronous action: disabled while it runs, with the problem if it fails. */
 export function ActionButton({
   children,
   busyText = 'Working …',
@@ -248,7 +248,7 @@ export function ActionButton({
   </span>`;
 }
 
-/** A dialog that asks before something is done; Escape and the first button leave it. */
+/** A modal dialog; Escape and the first button close it. */
 export function Dialog({
   title,
   isOpen,
@@ -272,7 +272,7 @@ export function Dialog({
   </dialog>`;
 }
 
-/** The page after this one of a list, and the way back to its start. */
+/** Buttons for the next page of a list and for its start. */
 export function Pager({
   next,
   isFirst,
@@ -294,12 +294,12 @@ export function Pager({
   </nav>`;
 }
 
-/** Says whether newer values come by themselves. */
+/** Shows whether values update live. */
 export function LiveMark({ isLive }: { isLive: boolean }): VNode {
   return html`<span class=${`live-mark ${isLive ? 'on' : ''}`} role="status">${isLive ? 'live' : 'not live'}</span>`;
 }
 
-/** Text of outside, in one line that wraps anywhere. */
+/** Untrusted text, in one line that wraps anywhere. */
 export function Name({ text }: { text: string | null | undefined }): VNode {
   return html`<span class="name">${visible(text)}</span>`;
 }

@@ -1,21 +1,21 @@
 import { ActionButton, Dialog, Field } from './components.ts';
 import { html, useState, type Shown, type VNode } from './view.ts';
 
-/** What a dialog asks before something is done for a reason. */
+/** A dialog that asks for the reason of an action. */
 export interface ReasonDialogProps {
   readonly title: string;
   readonly isOpen: boolean;
   readonly onClose: () => void;
-  /** The words of the button that does it. */
+  /** The text of the confirming button. */
   readonly confirm: string;
   readonly isDanger?: boolean;
-  /** Does it; the dialog stays open with the problem if that fails. */
+  /** Performs the action; on failure the dialog stays open with the problem. */
   readonly act: (reason: string) => Promise<void>;
-  /** What it leads to. */
+  /** Explains the consequences. */
   readonly children?: Shown;
 }
 
-/** Asks for the reason of something that changes a brand, a letter or a number: it is kept in the audit trail. */
+/** Asks for the reason of an action, which is kept in the audit trail. */
 export function ReasonDialog({
   title,
   isOpen,
@@ -39,7 +39,7 @@ function ReasonForm({ onClose, confirm, isDanger, act, children }: Omit<ReasonDi
     <div class="actions"><button type="button" onClick=${onClose}>Leave it as it is</button><${ActionButton} kind=${isDanger ? 'danger' : 'primary'} disabled=${reason.trim() === ''} act=${confirmed}>${confirm}</${ActionButton}></div>` as VNode;
 }
 
-/** Where a reason is written. */
+/** The input for a reason. */
 export function ReasonField({
   reason,
   onInput,

@@ -1,8 +1,8 @@
 import type { Json } from '../../answers/json.ts';
 import type { ConsoleProblem, LeastRole, Session } from '../../answers/session-answers.ts';
-import { mayActAs, mayHandIn } from './roles.ts';
+import { mayActAs, maySubmitBranding } from './roles.ts';
 
-/** An error of the console as it was answered: what is wrong and what to do. */
+/** An error answer of the console: the problem and the advice. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
@@ -20,29 +20,29 @@ export class Problem extends Error {
 let session: Json<Session> | undefined;
 let onEnd = (): void => {};
 
-/** Keeps the session for later requests. `whenEnded` is called when an answer says that it has ended. */
+/** Stores the session for later requests. `whenEnded` is called when an answer reports its end. */
 export function keepSession(facts: Json<Session> | undefined, whenEnded: () => void): void {
   session = facts;
   onEnd = whenEnded;
 }
 
-/** The session; pages are shown with one only. */
+/** The session; pages are only shown with one. */
 export function currentSession(): Json<Session> {
   if (session === undefined) throw new Error('nobody is logged in');
   return session;
 }
 
-/** True if the user who is logged in may do what a role may. */
+/** True if the user's role includes another one. */
 export function mayDo(needed: LeastRole): boolean {
   return mayActAs(currentSession().user.role, needed);
 }
 
-/** True if the user who is logged in may hand in requests for branding. */
+/** True if the user may submit requests for branding. */
 export function mayRequestBranding(): boolean {
-  return mayHandIn(currentSession().user.role);
+  return maySubmitBranding(currentSession().user.role);
 }
 
-/** The token of the session, for what does not go through these functions, such as an upload with progress. */
+/** The token of the session, for requests made without these functions, such as an upload with progress. */
 export function csrfToken(): string {
   return session?.csrfToken ?? '';
 }
@@ -61,7 +61,7 @@ export function sendJson<Value>(
   return request<Value>(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
 }
 
-/** Posts JSON under an idempotency key, a text without quotes: what is sent again under it is carried out once. @throws Problem */
+/** Posts JSON with an idempotency key, a text without quotes: repeated requests have one effect. @throws Problem */
 export function postOnce<Value>(
   path: string,
   { key, body }: { readonly key: string; readonly body: unknown },
@@ -78,7 +78,7 @@ export function sendForm<Value>(path: string, form: FormData): Promise<Json<Valu
   return request<Value>(path, { method: 'POST', body: form });
 }
 
-/** Posts JSON, and has the browser save the file that comes back, under the name that it has from the server. Returns the name. @throws Problem */
+/** Posts JSON and saves the file in the answer under the server's name, which is returned. @throws Problem */
 export async function saveAnswer(path: string, body: unknown): Promise<string> {
   const response = await send(path, {
     method: 'POST',
@@ -96,7 +96,7 @@ async function request<Value>(path: string, init: RequestInit): Promise<Json<Val
   return (await (await send(path, init)).json()) as Json<Value>;
 }
 
-/** An answer that is ok. */
+/** Sends a request and requires a successful answer. */
 async function send(path: string, init: RequestInit): Promise<Response> {
   const headers = {
     ...(init.headers as Record<string, string> | undefined),
@@ -116,7 +116,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   throw await readProblem(response);
 }
 
-/** The problem of an answer that is not ok. One that says that nobody is logged in ends the session of the pages. */
+/** The problem in an error answer. A 401 ends the session of the pages. */
 export async function readProblem(response: Response): Promise<Problem> {
   if (response.status === 401 && session !== undefined) onEnd();
   const body = (await response.json().catch(() => ({}))) as Partial<Json<ConsoleProblem>>;
@@ -128,7 +128,7 @@ export async function readProblem(response: Response): Promise<Problem> {
   });
 }
 
-/** A caught value as a problem. */
+/** Maps a caught value to a problem. */
 export function asProblem(error: unknown): Problem {
   return error instanceof Problem
     ? error

@@ -9,7 +9,7 @@ import {
   type VNode,
 } from './view.ts';
 
-/** What a page is given: the parts of its path, and what follows the question mark. */
+/** The parameters of a page's path, and its query. */
 export interface PageProps {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -22,7 +22,7 @@ export interface Route {
   readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
 }
 
-/** Where the page is now. */
+/** The current path and query. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -33,7 +33,7 @@ export const PlaceProvider = PlaceContext.Provider;
 
 const moved = 'console-moved';
 
-/** The place of the address bar, followed. */
+/** The place in the address bar; follows changes. */
 export function useAddress(): Place {
   const [place, setPlace] = useState(readPlace);
   useEffect(() => {
@@ -52,12 +52,12 @@ function readPlace(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
-/** The place that the page is shown for. */
+/** The place of the shown page. */
 export function usePlace(): Place {
   return useContext(PlaceContext);
 }
 
-/** Goes to another page without loading the document again. */
+/** Navigates without reloading the document. */
 export function goTo(href: string, { replace = false }: { replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
@@ -65,7 +65,7 @@ export function goTo(href: string, { replace = false }: { replace?: boolean } = 
   if (!replace) window.scrollTo(0, 0);
 }
 
-/** Changes parameters after the question mark; empty ones are taken out. */
+/** Changes query parameters; empty ones are removed. */
 export function withQuery(place: Place, changes: Record<string, string | null>): string {
   const query = new URLSearchParams(place.query);
   for (const [name, value] of Object.entries(changes)) {
@@ -104,7 +104,7 @@ export function Link({
   return html`<a href=${href} class=${name ?? ''} aria-current=${current ? 'page' : undefined} onClick=${follow}>${children}</a>`;
 }
 
-/** The route of a path with its parameters; none where the path has an escape that is not valid. */
+/** The route of a path with its parameters; undefined also for an invalid escape. */
 export function matchRoute(
   routes: readonly Route[],
   path: string,

@@ -1,9 +1,9 @@
-import type { OperationKind } from '../../answers/operation-answers.ts';
+import type { OperationTitles } from '../../answers/operation-answers.ts';
 
-/** Bidi controls and other invisible characters, with which a name could look like another one. */
+/** Bidi controls and other invisible characters, which can make a name look like another. */
 const invisible = /[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
 
-/** Text that came from outside, for the page: nothing invisible is left in it, nor any control character. Preact escapes the rest. */
+/** Removes invisible and control characters from untrusted text. Preact escapes the rest. */
 export function visible(text: string | null | undefined): string {
   return (text ?? '').replace(invisible, '').replace(/[\u0000-\u001F\u007F-\u009F]+/g, ' ');
 }
@@ -35,7 +35,7 @@ export function formatSeconds(seconds: number | null | undefined): string {
   return hours === '0' ? `${minutes} min ${rest.padStart(2, '0')} s` : `${hours} h ${minutes.padStart(2, '0')} min`;
 }
 
-/** A score between 0 and 1 with three digits. */
+/** A score from 0 to 1 with three decimals. */
 export function formatScore(score: number | null | undefined): string {
   return score === null || score === undefined ? '–' : score.toFixed(3);
 }
@@ -48,8 +48,8 @@ export function asWords(name: string): string {
     .toLowerCase();
 }
 
-/** Titles of the operations, as the specification has them. */
-export const operationTitles: Readonly<Record<OperationKind, string>> = {
+/** Titles of the operations; their type is that of the server's list. */
+export const operationTitles: OperationTitles = {
   add_managed_brand: 'Add Managed Brand',
   update_managed_brand: 'Update Managed Brand',
   add_phone_number: 'Add Phone number for Branding',

@@ -11,13 +11,13 @@ import {
 import { useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from '/modules/preact-hooks.js';
 
 /**
- * What pages are written in: Preact with htm, and nothing to compile but types. Every element needs its closing tag or a slash;
- * text in `${}` is escaped by Preact.
+ * The view library of the pages: Preact with htm; only types are compiled. Every element needs a closing tag or a slash;
+ * Preact escapes text in `${}`.
  */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
 
 export { Component, createContext, render, useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState };
 export type { ComponentChildren, ComponentType, VNode };
 
-/** What can stand where elements stand. */
+/** Values that can be rendered. */
 export type Shown = VNode | string | number | null | undefined | false | readonly Shown[];

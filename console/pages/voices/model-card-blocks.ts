@@ -1,10 +1,10 @@
-/** A stretch of text of a card. */
+/** A span of text in a card. */
 export interface Span {
   readonly kind: 'text' | 'code' | 'strong';
   readonly text: string;
 }
 
-/** A part of a card. Nothing of it is markup: pages make their own elements of it. */
+/** A block of a card, as data without markup: pages render their own elements. */
 export type CardBlock =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'paragraph'; readonly spans: readonly Span[] }
@@ -16,7 +16,7 @@ export type CardBlock =
     }
   | { readonly kind: 'picture'; readonly name: string; readonly description: string };
 
-/** The blocks of a card: the Markdown that evaluation/audio/card.ts writes, and no more of it. Whatever else there is stays text. */
+/** Parses the Markdown subset that evaluation/audio/card.ts writes. Anything else stays text. */
 export function parseCard(card: string): CardBlock[] {
   const paragraphs = card
     .split(/\n\s*\n/)
@@ -58,7 +58,7 @@ function cellsOf(line: string): string[] {
     .map((cell) => cell.replaceAll('\\|', '|').trim());
 }
 
-/** Links become their words: the files that they lead to are not here. */
+/** Links become plain text: the linked files are not served. */
 function spansOf(text: string): Span[] {
   const spans: Span[] = [];
   let at = 0;
@@ -79,7 +79,7 @@ function textOf(text: string): string {
     .join('');
 }
 
-/** The part of a card that says what the model must not be used for, and the rest. */
+/** Splits a card into the section on prohibited uses and the rest. */
 export function splitCard(blocks: readonly CardBlock[]): {
   readonly limits: readonly CardBlock[];
   readonly rest: readonly CardBlock[];

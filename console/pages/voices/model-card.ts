@@ -3,7 +3,7 @@ import { type CardBlock, type Span, parseCard, splitCard } from './model-card-bl
 import { visible } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
 
-/** A model's card: first what it must not be used for, then how good it is. `pictures`: where the pictures that it names are. */
+/** A model's card, with the prohibited uses first. `pictures`: the path of its pictures. */
 export function ModelCard({ card, pictures }: { card: string; pictures: string }): VNode {
   const { limits, rest } = splitCard(parseCard(card));
   return html`<div class="page">
@@ -16,7 +16,7 @@ function showBlocks(blocks: readonly CardBlock[], pictures: string): Shown {
   let heading = 'Card';
   let tables = 0;
   return blocks
-    .filter((block) => block.kind !== 'heading' || block.level > 1) // the page has the name of the model
+    .filter((block) => block.kind !== 'heading' || block.level > 1) // the page shows the model's name
     .map((block) => {
       if (block.kind === 'heading') heading = block.text;
       return showBlock(block, { caption: block.kind === 'table' ? `${heading}, table ${++tables}` : '', pictures });

@@ -7,7 +7,7 @@ import { Link, type PageProps } from '../shell/router.ts';
 import { asWords, formatCount, formatScore } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** What changes if one model takes the place of another, on the recordings of a batch. */
+/** A drift report: what changes on a batch if one model replaces another. */
 export default function DriftPage({ params: { report } }: PageProps): VNode {
   const path = `/api/drift-reports/${encodeURIComponent(report!)}`;
   const reading = useReading<ShownReport>(path);

@@ -8,7 +8,7 @@ import { Link, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
 
-/** A model: what it is, its card, and its history. */
+/** A model: its facts, its card, and its history. */
 export default function ModelPage({ params: { family, version } }: PageProps): VNode {
   const path = `/api/models/${encodeURIComponent(family!)}/${encodeURIComponent(version!)}`;
   const reading = useReading<ShownModel>(path);

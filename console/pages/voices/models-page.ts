@@ -7,7 +7,7 @@ import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { formatCount, visible } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** The registry of models, how they differ, and who moved a default when and why. */
+/** The registry of models, drift reports, and changes of defaults. */
 export default function ModelsPage(): VNode {
   const place = usePlace();
   const [release, before] = [place.query.get('release'), place.query.get('before')];

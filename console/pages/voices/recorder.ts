@@ -4,7 +4,7 @@ import { asProblem, type Problem } from '../shell/request.ts';
 import { formatSeconds } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 
-/** Longest recording of the microphone, in seconds; it ends by itself. */
+/** Longest recording, in seconds; it then stops. */
 const recordingSecondsMax = 120;
 
 type Stage =
@@ -13,7 +13,7 @@ type Stage =
   | { readonly name: 'recording'; readonly seconds: number; readonly level: number }
   | { readonly name: 'failed'; readonly problem: Problem };
 
-/** What is being recorded. */
+/** The current recording. */
 interface Take {
   readonly leaving: AbortController;
   readonly pieces: Int16Array[];
@@ -29,7 +29,7 @@ const buttonText: Readonly<Record<Stage['name'], string>> = {
   recording: 'Stop',
 };
 
-/** Records the microphone into a WAV file: as the microphone gives it, without what browsers do to make voices pleasant. */
+/** Records the microphone into a WAV file, without the browser's voice processing. */
 export function Recorder({
   disabled = false,
   onRecorded,
@@ -85,14 +85,14 @@ export function Recorder({
   </div>`;
 }
 
-/** How loud the loudest sample of a piece is, from 0 (-60 dBFS and below) to 1. */
+/** The peak level of a chunk, from 0 (-60 dBFS and below) to 1. */
 function levelOf(peak: number): number {
   return Math.max(0, Math.min(1, 1 + (20 * Math.log10(peak + 1e-6)) / 60));
 }
 
 const headerBytes = 44;
 
-/** A mono WAV file (RFC 2361, the WAVE format of 1991) of samples of 16 bits. */
+/** A mono 16-bit WAV file (RFC 2361, the WAVE format of 1991). */
 function writeWav(pieces: readonly Int16Array[], sampleRate: number): Uint8Array<ArrayBuffer> {
   const samples = pieces.reduce((sum, { length }) => sum + length, 0);
   const file = new Uint8Array(headerBytes + 2 * samples);

@@ -12,7 +12,7 @@ type Stage =
   | { readonly name: 'sending' }
   | { readonly name: 'enrolled'; readonly enrolled: Json<Enrolled> };
 
-/** Enrols a voice: whose it is, the consent, and three and more recordings. */
+/** Enrols a voice: the person, the consent, and three or more recordings. */
 export function EnrolmentForm({
   limits,
   onEnrolled,

@@ -31,7 +31,7 @@ import { ComparisonScores, ResultMeanings } from './voice-scores.ts';
 import type { Json } from '../../answers/json.ts';
 import type { ShownRegistry } from '../../answers/model-answers.ts';
 
-/** One voiceprint: the consent, comparing a recording with it, what came of earlier ones, and its history. */
+/** A voiceprint: its consent, comparisons with it, and its history. */
 export default function VoicePage({ params: { id } }: PageProps): VNode {
   const reading = useReading<ShownVoiceprint>(`/api/voiceprints/${encodeURIComponent(id!)}`);
   const subject = reading.value === undefined ? 'Voiceprint' : `Voice of ${visible(reading.value.subject)}`;
@@ -196,7 +196,7 @@ function DeleteButton({ id, onDeleted }: { id: string; onDeleted: () => void }):
   </${ReasonButton}>`;
 }
 
-/** What a model may be asked for by: auto, a family, or a version; removed ones say what takes their place. */
+/** The selectable models: auto, a family, or a version; removed ones name their replacement. */
 function ModelOptions({ list }: { list: Json<ShownRegistry> | undefined }): VNode {
   const models = list?.models ?? [];
   const families = models.filter(({ isDefault }) => isDefault);

@@ -3,17 +3,17 @@ import { Recorder } from './recorder.ts';
 import { formatBytes } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 
-/** A recording that was chosen or made, before it is sent. */
+/** A chosen or new recording, before it is sent. */
 export interface ChosenRecording {
   readonly key: number;
   readonly file: File;
-  /** For the browser to play. */
+  /** The URL for playback. */
   readonly url: string;
 }
 
 let keys = 0;
 
-/** The recordings of a form, with what changes them. */
+/** The recordings of a form, and functions that change them. */
 export interface Recordings {
   readonly chosen: readonly ChosenRecording[];
   readonly add: (files: readonly File[]) => void;
@@ -21,7 +21,7 @@ export interface Recordings {
   readonly clear: () => void;
 }
 
-/** Keeps at most so many recordings of a form; with one, another takes its place. */
+/** Manages at most `most` recordings of a form, dropping the oldest. */
 export function useRecordings(most: number): Recordings {
   const [chosen, setChosen] = useState<readonly ChosenRecording[]>([]);
   const kept = useRef<readonly ChosenRecording[]>([]);
@@ -42,7 +42,7 @@ export function useRecordings(most: number): Recordings {
   };
 }
 
-/** Chooses files or records the microphone; lists what there is, to be heard and taken out. `wrong`: numbers, from 1, that a problem is about. */
+/** Adds files or microphone recordings; lists them, to be played and removed. `wrong`: the numbers, from 1, that a problem is about. */
 export function RecordingPicker({
   label,
   hint,
@@ -75,7 +75,7 @@ export function RecordingPicker({
   </div>`;
 }
 
-/** The numbers of recordings that a problem names. */
+/** The numbers of the recordings in a problem. */
 export function recordingsIn(problem: string): number[] {
   return [...problem.matchAll(/\brecording (\d+)\b/gi)].map(([, number]) => Number(number));
 }

@@ -7,7 +7,7 @@ import { html, type Shown, type VNode } from '../shell/view.ts';
 /** One score of a comparison. */
 interface Meter {
   readonly name: string;
-  /** What the score is the probability of. */
+  /** The event whose probability the score is. */
   readonly meaning: string;
   readonly score: number | null;
   readonly threshold: number | null;
@@ -17,7 +17,7 @@ interface Meter {
   readonly reason: string | null;
 }
 
-/** Identity, synthesis and replay together, with thresholds, what they come to, and what to do. */
+/** Identity, synthesis and replay with their thresholds, the result, and the advice. */
 export function ComparisonScores({ result }: { result: Json<VoiceVerificationResult> }): VNode {
   const { identity, identityThreshold, identityReason, scores, thresholds, authenticityReason } = result;
   const meters: Meter[] = [
@@ -77,7 +77,7 @@ function whyNone(reason: string | null): string {
   return reason === null ? 'The model has no such score.' : `Reason: ${asWords(reason)}.`;
 }
 
-/** What results mean, and what to do when the scores disagree. */
+/** The meaning of results, and advice for scores that disagree. */
 export function ResultMeanings(): VNode {
   return html`<details class="meanings"><summary>When the scores disagree</summary>
     <p>A copied voice is made to sound like the person: a high identity beside a low synthesis score is the picture of an attack, and not half a success. Read the three together.</p>

@@ -8,7 +8,7 @@ import { formatCount, formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 import { EnrolmentForm } from './voice-enrolment.ts';
 
-/** Voices that were enrolled, and the form that enrols one. */
+/** The enrolled voices, and the form that enrols one. */
 export default function VoicesPage(): VNode {
   const place = usePlace();
   const [owner, deleted, before, isEnrolling] = [
