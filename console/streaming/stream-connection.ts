@@ -122,10 +122,10 @@ export class StreamConnection {
       onProgress: () => this.pauseWhereBehind(),
     });
     await onBegin(stream.id).catch(async (error: unknown) => {
-      await stream.settle().catch(() => {}); // no audio was received
+      await stream.end().catch(() => {}); // no audio was received
       throw error;
     });
-    if (this.stage.name !== 'waiting') return void stream.settle().catch(() => {}); // it was abandoned meanwhile, without audio
+    if (this.stage.name !== 'waiting') return void stream.end().catch(() => {}); // it was abandoned meanwhile, without audio
     this.stage = { name: 'streaming', stream, pace: new StreamPace(this.limits, performance.now()) };
     this.awaitAudio();
     const { thresholds } = stream.model.manifest;
@@ -185,7 +185,7 @@ export class StreamConnection {
     if (this.stage.name !== 'streaming') return;
     const { stream } = this.stage;
     this.finishStage();
-    void stream.settle().then(
+    void stream.end().then(
       (verification) => {
         this.tellProgressOf(stream);
         this.send({ type: 'verification', verification });
@@ -199,7 +199,7 @@ export class StreamConnection {
   private left(): void {
     const { stage } = this;
     this.finishStage();
-    if (stage.name === 'streaming') void stage.stream.settle().catch(() => {}); // logged already
+    if (stage.name === 'streaming') void stage.stream.end().catch(() => {}); // logged already
   }
 
   /** Sends the error and closes the connection; the received audio is verified. */

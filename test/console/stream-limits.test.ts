@@ -218,12 +218,12 @@ it('cuts a client off that does not read, and verifies what it sent', async () =
     voiceSeconds: 0,
     behindSeconds: 0,
   };
-  let settled = 0;
+  let ended = 0;
   let watcher: StreamWatcher | undefined;
-  // The service tells more than sockets hold: a real one would need a day of audio for that.
+  // The service sends more than sockets buffer: a real one would need a day of audio for that.
   const begin = async (_start: unknown, _owner: unknown, given: StreamWatcher) => {
     watcher = given;
-    return { ...stream, settle: async () => void settled++ } as unknown as OpenStream;
+    return { ...stream, end: async () => void ended++ } as unknown as OpenStream;
   };
   const config = { ...loadConfig({}), streamUnsentBytesMax: 1024 };
   server.on(
@@ -243,17 +243,17 @@ it('cuts a client off that does not read, and verifies what it sent', async () =
   socket.say(start);
   await socket.until('ready');
   socket.socket.pause();
-  for (let told = 0; told < 200_000 && settled === 0; told++) {
+  for (let sent = 0; sent < 200_000 && ended === 0; sent++) {
     watcher!.onWindow({
       channel: 0,
-      start: told,
-      end: told + 4,
+      start: sent,
+      end: sent + 4,
       label: 'validVoice',
       scores: { synthesis: 0.123456789, replay: 0.123456789 },
     });
-    if (told % 1000 === 0) await sleep(1);
+    if (sent % 1000 === 0) await sleep(1);
   }
-  expect(settled).toBe(1);
+  expect(ended).toBe(1);
   socket.socket.resume();
   expect(await socket.closed).toBe(1006);
   server.close();

@@ -5,7 +5,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { AudioStore } from '../store/audio-store.ts';
 import { findBatchOfJob, hasEnded, type Batch } from './batch.ts';
 import type { ModelRegistry, ResolvedModel } from '../models/registry.ts';
-import { recordResult, settleByResults } from './perform-result.ts';
+import { recordResult, endByStoredResults } from './perform-result.ts';
 import { performSeveral } from './perform-several.ts';
 import { AUDIO_REASONS, AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording } from '../verification.ts';
@@ -89,15 +89,15 @@ function listItems({ db, job }: ChunkRun, after: number, begunBefore: boolean): 
 async function performPage(run: ChunkRun, page: readonly Item[], atOnce: number): Promise<void> {
   if (page.length === 0) return;
   run.signal.throwIfAborted();
-  const settled = new Set(
-    await settleByResults(run.db, {
+  const reused = new Set(
+    await endByStoredResults(run.db, {
       verificationIds: page.map(({ verificationId }) => verificationId),
       generation: run.job.generation,
       models: usableModels(run, page),
     }),
   );
-  run.end.reused += settled.size;
-  const groups = groupByAudio(page.filter(({ verificationId }) => !settled.has(verificationId)));
+  run.end.reused += reused.size;
+  const groups = groupByAudio(page.filter(({ verificationId }) => !reused.has(verificationId)));
   await performSeveral(groups, atOnce, (group) => performGroup(run, group));
 }
 
@@ -181,7 +181,7 @@ async function scoreItem(run: ChunkRun, item: Item, duplicates: readonly Item[])
     });
   const model = usableModel(run, scored.model);
   if (model === null) throw new Error(`the scoring process answered for ${scored.model}, which was not requested`);
-  const settlement = {
+  const endable = {
     verificationIds: duplicates.map(({ verificationId }) => verificationId),
     generation: job.generation,
     models: [model],
@@ -189,7 +189,7 @@ async function scoreItem(run: ChunkRun, item: Item, duplicates: readonly Item[])
   const ended = await recordResult(
     db,
     { audioSha256: item.audioSha256, model, settingsSha256: batch.settingsSha256 },
-    { scored, settlement, verificationId: item.verificationId },
+    { scored, endable, verificationId: item.verificationId },
   );
   run.end.scored += ended.includes(item.verificationId) ? 1 : 0;
   run.end.reused += ended.filter((id) => id !== item.verificationId).length;

@@ -50,32 +50,32 @@ export async function storeResult(
 }
 
 /** Items that stored results may end. */
-export interface Settlement {
+export interface EndableItems {
   readonly verificationIds: readonly number[];
   readonly generation: number;
   readonly models: readonly Pick<ResolvedModel, 'name' | 'manifestSha256'>[];
 }
 
 /** Ends items whose result is stored already; returns their ids. */
-export function settleByResults(db: Queryable, settlement: Settlement): Promise<number[]> {
-  return settle(db, settlement, null, null);
+export function endByStoredResults(db: Queryable, endable: EndableItems): Promise<number[]> {
+  return endItems(db, endable, null, null);
 }
 
 /** Stores a result and ends the item that it was computed for, with others of the same audio. */
 export function recordResult(
   db: Pool,
   key: ResultKey,
-  { scored, settlement, verificationId }: { scored: ScoredRecording; settlement: Settlement; verificationId: number },
+  { scored, endable, verificationId }: { scored: ScoredRecording; endable: EndableItems; verificationId: number },
 ): Promise<number[]> {
   return inTransaction(db, async (client) => {
     await storeResult(client, key, scored);
-    return settle(client, settlement, verificationId, key.model.name);
+    return endItems(client, endable, verificationId, key.model.name);
   });
 }
 
-async function settle(
+async function endItems(
   db: Queryable,
-  { verificationIds, generation, models }: Settlement,
+  { verificationIds, generation, models }: EndableItems,
   computed: number | null,
   computedModel: string | null,
 ): Promise<number[]> {

@@ -8,7 +8,7 @@ import type { DecodeLimits, Recording, RecordingNote } from './recording.ts';
 import type { RecordingFile } from './recording-file.ts';
 import type { Container, Sniffed } from './sniff.ts';
 
-/** FFmpeg's demuxer for each container, and its decoder for each codec that is read in it. Nothing else is ever chosen. */
+/** FFmpeg's demuxer for each container, and its decoder for each supported codec in it. No others are used. */
 const readable: Record<Container, { readonly demuxer: string; readonly decoders: Readonly<Record<string, string>> }> = {
   flac: { demuxer: 'flac', decoders: { flac: 'flac' } },
   mp3: { demuxer: 'mp3', decoders: { mp3: 'mp3float' } },
@@ -17,11 +17,11 @@ const readable: Record<Container, { readonly demuxer: string; readonly decoders:
   wav: { demuxer: 'wav', decoders: { adpcm_ima_wav: 'adpcm_ima_wav', gsm_ms: 'gsm_ms' } },
 };
 
-/** What FFmpeg may read before it knows the streams, and how many of those it may make. */
+/** How much FFmpeg may read to find the streams, and how many streams it may create. */
 const probeLimits = { bytes: 256 * 1024, microseconds: 5_000_000, streams: 16 } as const;
 
 /**
- * A recording over any container that FFmpeg reads for us. FFmpeg is given the opened file, not a name, and the one
+ * A recording of any container that FFmpeg reads for us. FFmpeg gets the opened file, not a name, and the one
  * demuxer that fits the content: no other file, playlist or address can be reached from inside the recording.
  * @throws AudioRefusal
  */
@@ -35,7 +35,7 @@ export async function openAny(source: AnySource, limits: DecodeLimits): Promise<
   }
 }
 
-/** A file, what it is, and the length of its packets where all have one: a shorter one at the end is padding. */
+/** A file, its format, and the length of its packets where all have the same: a shorter one at the end is padding. */
 export interface AnySource {
   readonly file: RecordingFile;
   readonly sniffed: Sniffed;
@@ -54,7 +54,7 @@ function openedRecording(opening: Opening): Recording {
   const stream = openStream(opening);
   const codec = openCodec(handles, stream, readable[sniffed.container].decoders);
   const { channels, sampleRate } = stream.codecpar;
-  // MP3 declares none that can be relied on: FFmpeg guesses it from the bit rate.
+  // MP3 declares no reliable one: FFmpeg estimates it from the bit rate.
   const declared = {
     channels,
     sampleRate,
@@ -103,7 +103,7 @@ function openStream({ handles, file, sniffed, limits }: Opening): Stream {
       `Its structure cannot be read (${functions.FFmpegError.strerror(opened)}).`,
     );
 
-  // Before FFmpeg decodes a first frame to complete what it knows; not every container declares it by now.
+  // Before FFmpeg decodes a first frame to complete the parameters, which not every container declares.
   const before = audioStream(handles)?.codecpar;
   if (before !== undefined && before.channels > 0 && before.sampleRate > 0)
     checkDeclared({ channels: before.channels, sampleRate: before.sampleRate, durationSeconds: null }, limits);

@@ -10,7 +10,7 @@ export interface DecoderLibrary {
 let loading: Promise<DecoderLibrary> | undefined;
 
 /**
- * The optional package, loaded on first use: it maps 100 MB of FFmpeg, which those who score WAV alone need not have.
+ * The optional package, loaded on first use: it maps 100 MB of FFmpeg, which scoring WAV files does not need.
  * @throws AudioRefusal `decoder_missing`
  */
 export function loadDecoderLibrary(): Promise<DecoderLibrary> {
@@ -39,7 +39,7 @@ export async function describeDecoder(): Promise<{ readonly version: string; rea
   return { version, configuration };
 }
 
-/** The native objects of one recording, which live and die together. */
+/** The native objects of one recording, with one lifetime. */
 export class DecoderHandles {
   readonly library: DecoderLibrary;
   readonly format: FormatContext;

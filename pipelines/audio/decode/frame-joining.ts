@@ -3,25 +3,25 @@ import { AudioRefusal } from '../reasons.ts';
 import type { DecoderLibrary } from './decoder-library.ts';
 import { readSamples, type SampleFaults } from './sample-formats.ts';
 
-/** Long enough that handing a block on costs next to nothing, short enough to stay in the processor's cache. */
+/** Long enough that the overhead of a block is negligible, short enough to stay in the processor's cache. */
 const blockSamples = 16_384;
 
 const orderUnspecified = 0; // AV_CHANNEL_ORDER_UNSPEC
 
 /**
  * Joins a decoder's frames, some of 20 ms, into blocks of 32-bit floating point. FFmpeg does it (a conversion of format that
- * keeps the rate): taking each frame's samples over into JavaScript costs as much as decoding Opus.
+ * keeps the rate): copying each frame's samples into JavaScript costs as much as decoding Opus.
  */
 export class FrameJoiner {
   readonly faults: SampleFaults = { clipped: 0, notFinite: 0 };
   private readonly library: DecoderLibrary;
   private readonly converter: SoftwareResampleContext;
   private readonly block: Frame;
-  /** Which speakers the channels are for, in the place of a decoder that does not say; the converter compares it. */
+  /** Channel layout for decoders that report none; the converter compares it. */
   private readonly missingLayout: ChannelLayout | undefined;
   private waiting = 0;
 
-  /** For frames like the first one; its samples are taken in by `add`. */
+  /** Makes a joiner for frames like the first one, which `add` still has to append. */
   constructor(library: DecoderLibrary, first: Frame) {
     const { functions, constants } = library;
     const { sampleRate, format } = first;
@@ -57,7 +57,7 @@ export class FrameJoiner {
   }
 
   /**
-   * Takes a frame's samples in.
+   * Appends a frame's samples.
    * @throws AudioRefusal if the frame has another rate, format or number of channels than the first
    */
   add(frame: Frame): void {
@@ -72,7 +72,7 @@ export class FrameJoiner {
     this.waiting += frame.nbSamples;
   }
 
-  /** The next whole block, if there is one; at the end also what is left. */
+  /** The next complete block, if there is one; at the end also the rest. */
   take(isEnd: boolean): Float32Array[] | undefined {
     if (this.waiting < (isEnd ? 1 : blockSamples)) return undefined;
     this.block.nbSamples = blockSamples;

@@ -10,7 +10,7 @@ import { faultNotes } from './sample-formats.ts';
 export interface FrameReading {
   readonly handles: DecoderHandles;
   readonly streamIndex: number;
-  /** Shorter packets are left out. */
+  /** Shorter packets are dropped. */
   readonly packetBytesMin: number;
   readonly declared: Declared;
   readonly limits: DecodeLimits;
@@ -18,11 +18,11 @@ export interface FrameReading {
   readonly notes: RecordingNote[];
 }
 
-/** Missing audio that is called truncated; some containers round the length up to whole packets. */
+/** A recording that lacks more audio counts as truncated; some containers round the length up to whole packets. */
 const truncatedSeconds = 0.2;
 
 /**
- * The decoded samples, joined into blocks. What cannot be decoded is left out and noted.
+ * The decoded samples, joined into blocks. Packets that cannot be decoded are dropped and noted.
  * @throws AudioRefusal `recording_too_long`, `decoding_too_slow`, or `audio_damaged` if there is no sample or the form changes
  */
 export async function* readFrames(reading: FrameReading): AsyncGenerator<Float32Array[]> {
@@ -82,7 +82,7 @@ function joinerFor({ library }: DecoderHandles, frame: Frame, { channels, sample
   return new FrameJoiner(library, frame);
 }
 
-/** The frames of the stream, each valid until the next one is asked for; `damaged` for a packet that cannot be decoded. */
+/** The frames of the stream, each valid until the next one is requested; `damaged` for a packet that cannot be decoded. */
 function* decodeFrames({ handles, streamIndex, packetBytesMin, clock }: FrameReading): Generator<Frame | 'damaged'> {
   const {
     library: { constants },

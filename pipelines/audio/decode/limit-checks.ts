@@ -1,16 +1,16 @@
 import { AudioRefusal } from '../reasons.ts';
 import type { DecodeLimits } from './recording.ts';
 
-/** What a file declares before anything is decoded. */
+/** What a file declares about its audio. */
 export interface Declared {
   readonly channels: number;
   readonly sampleRate: number;
-  /** Null where it declares none, or where it is a guess. */
+  /** Null if it declares none, or only an estimate. */
   readonly durationSeconds: number | null;
 }
 
 /**
- * Refuses what a file declares beyond the limits, before anything is allocated for it.
+ * Refuses a file that declares more than the limits, before memory is allocated for it.
  * @throws AudioRefusal
  */
 export function checkDeclared({ channels, sampleRate, durationSeconds }: Declared, limits: DecodeLimits): void {
@@ -31,12 +31,12 @@ export function checkDeclared({ channels, sampleRate, durationSeconds }: Declare
   if (durationSeconds !== null && durationSeconds > limits.secondsMax) throw tooLong(limits);
 }
 
-/** The refusal of audio that goes on past the limit, whatever the file declared. */
+/** The refusal of audio that exceeds the limit, whatever the file declared. */
 export function tooLong({ secondsMax }: DecodeLimits): AudioRefusal {
   return new AudioRefusal('recording_too_long', `It has more than ${secondsMax} s.`);
 }
 
-/** Time spent decoding, against its limit; it runs between `start` and `stop` only. */
+/** Measures the time spent decoding, between `start` and `stop`, against its limit. */
 export class WallClock {
   private readonly limitMs: number;
   private spentMs = 0;

@@ -6,8 +6,8 @@ import { readWavHeader, type WavHeader } from './wav-header.ts';
 import { openWav, type SampledWav } from './wav-reader.ts';
 
 /**
- * Opens a recording by its content. Nothing is decoded before the blocks are asked for, and nothing is allocated for what a
- * header declares before that is within the limits. Close it when done.
+ * Opens a recording by its content. Nothing is decoded before the blocks are read, and no memory is allocated for what a
+ * header declares before that is checked against the limits. Close it when done.
  * @throws AudioRefusal
  */
 export async function openRecording(file: string, limits: DecodeLimits): Promise<Recording> {
@@ -33,7 +33,7 @@ function isSampled(header: WavHeader): header is SampledWav {
   return header.encoding.kind === 'samples';
 }
 
-/** A recording that is closed once, however often it is asked. */
+/** A recording whose `close` may be called repeatedly. */
 function withOneClose(recording: Recording): Recording {
   let closing: Promise<void> | undefined;
   return { ...recording, close: () => (closing ??= recording.close()) };

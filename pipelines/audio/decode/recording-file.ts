@@ -2,21 +2,21 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
 
-/** A regular file that is read at places, in pieces that the caller bounds. */
+/** A regular file with reads at offsets. */
 export interface RecordingFile {
-  /** The size when it was opened. What is added later is not read. */
+  /** The size when it was opened; bytes that are appended later are not read. */
   readonly bytes: number;
   readonly handle: FileHandle;
-  /** Reads up to `into.length` bytes from `at`; what it returns is shorter at the end of the file only. */
+  /** Reads `into.length` bytes from `at`, fewer only at the end of the file. */
   read(at: number, into: Buffer): Promise<Buffer>;
 }
 
 /**
- * Opens a file without following a link at its name.
+ * Opens a file; a symbolic link is not followed.
  * @throws AudioRefusal `file_missing`, `file_unreadable`, `file_empty` or `file_too_large`
  */
 export async function openRecordingFile(path: string, bytesMax: number): Promise<RecordingFile> {
-  // Non-blocking: a named pipe must not hold us.
+  // Non-blocking, so that a named pipe cannot block the process.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: NodeJS.ErrnoException) => {
       throw openRefusal(cause);
@@ -65,7 +65,7 @@ const refusals: Record<string, readonly [AudioReason, string]> = {
   EISDIR: ['file_unreadable', 'It is a folder.'],
 };
 
-/** A refusal for what lies in the file; an error of the machine (too many open files, a broken disk) is thrown on. */
+/** The refusal of a file that cannot be opened; a fault of the machine (too many open files, a broken disk) is rethrown. */
 function openRefusal(cause: NodeJS.ErrnoException): Error {
   const known = refusals[cause.code ?? ''];
   return known === undefined ? cause : new AudioRefusal(...known);

@@ -1,17 +1,17 @@
-/** What a file may be before and while it is decoded. Each limit is checked before anything of its size is allocated. */
+/** Limits before and during decoding, each checked before memory of that size is allocated. */
 export interface DecodeLimits {
   readonly bytesMax: number;
   readonly channelsMax: number;
   /** In Hz. */
   readonly sampleRateMin: number;
   readonly sampleRateMax: number;
-  /** Decoded audio, whatever the file says. */
+  /** Duration of the decoded audio, whatever the file declares. */
   readonly secondsMax: number;
-  /** Time spent decoding; the time that the reader of the blocks takes for itself is not counted. */
+  /** Time spent decoding, without the time that the consumer of the blocks takes. */
   readonly wallSecondsMax: number;
 }
 
-/** What was unusual about a recording that was decoded all the same. */
+/** Anomalies of a recording that did not prevent decoding. */
 export const RECORDING_NOTES = {
   truncated: 'The file ends before the audio that it declares; what is there was decoded.',
   unknown_length: 'The file does not say how long its audio is (it was written as a stream); all of it was decoded.',
@@ -30,15 +30,15 @@ export interface Recording {
   readonly codec: string;
   readonly sampleRate: number;
   readonly channels: number;
-  /** As the file declares; null where it does not. */
+  /** As declared by the file; null if it declares none. */
   readonly durationSeconds: number | null;
   readonly notes: readonly RecordingNote[];
   /**
-   * The samples, in [-1, 1]: one array a channel, all as long, at most `blockSamplesMax`. Can be read once.
+   * The samples, in [-1, 1]: one array per channel, all of one length, at most `blockSamplesMax`. Can be read once.
    * @throws AudioRefusal if the audio is damaged, too long, or decodes too slowly
    */
   blocks(): AsyncIterable<Float32Array[]>;
-  /** Gives the file and the decoder's memory back. Safe to call twice, and between blocks. */
+  /** Closes the file and frees the decoder's memory. Safe to call twice, and between blocks. */
   close(): Promise<void>;
 }
 

@@ -1,15 +1,15 @@
 import type { RecordingNote } from './recording.ts';
 
-/** How samples lie in memory, little-endian: integers, floating point, and the two laws of G.711. */
+/** Formats of samples in memory, little-endian: integers, floating point, and the two laws of G.711. */
 export type SampleFormat = 'u8' | 's16' | 's24' | 's32' | 'f32' | 'f64' | 'mulaw' | 'alaw';
 
-/** Samples that were changed so that all are numbers in [-1, 1]. */
+/** How many samples were not numbers in [-1, 1] and were replaced. */
 export interface SampleFaults {
   clipped: number;
   notFinite: number;
 }
 
-/** What the corrected samples are called in the notes. */
+/** The notes on replaced samples. */
 export function faultNotes({ clipped, notFinite }: SampleFaults): RecordingNote[] {
   return [
     ...(clipped > 0 ? (['samples_clipped'] as const) : []),
@@ -17,7 +17,7 @@ export function faultNotes({ clipped, notFinite }: SampleFaults): RecordingNote[
   ];
 }
 
-/** Where the samples of a channel lie: one each `step` samples of `bytes`, the first at sample `first`; as many as `into` has room for. */
+/** The samples of one channel: every `step`th sample of `bytes` from `first` on, as many as `into` has room for. */
 export interface SampleRun {
   readonly bytes: Uint8Array;
   readonly first: number;
@@ -37,7 +37,7 @@ export const sampleBytes = {
   alaw: 1,
 } as const satisfies Record<SampleFormat, number>;
 
-/** Writes the samples as numbers in [-1, 1]; floating point beyond is set to full scale, and what is no number to zero, and counted. */
+/** Writes the samples as numbers in [-1, 1]; floats beyond become full scale and NaN zero, and both are counted. */
 export function readSamples(format: SampleFormat, run: SampleRun, faults: SampleFaults): void {
   readers[format](run, faults);
 }
@@ -53,7 +53,7 @@ const readers: Record<SampleFormat, (run: SampleRun, faults: SampleFaults) => vo
   alaw: (run) => looked(alawTable, run),
 };
 
-/** The bytes as numbers of `size` bytes; copied if they do not lie on a multiple of it. */
+/** The bytes as numbers of `size` bytes; copied if they are not aligned to it. */
 function view(bytes: Uint8Array, size: number): [ArrayBuffer, number, number] {
   const aligned = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
   return [aligned.buffer as ArrayBuffer, aligned.byteOffset, Math.floor(aligned.byteLength / size)];
@@ -80,12 +80,12 @@ function checked(numbers: Float32Array | Float64Array, { first, step, into }: Sa
   }
   for (let at = 0, from = first; at < into.length; at++, from += step) {
     const number = numbers[from]!;
-    // One comparison for the many that are right; it is false for what is no number.
+    // One comparison for the many valid samples; it is false for NaN.
     into[at] = number >= -1 && number <= 1 ? number : corrected(number, faults);
   }
 }
 
-/** The same for a plane of float32, as decoders give it: in this form it takes a fifth of the time. */
+/** The same for a plane of float32, as decoders return it: this loop takes a fifth of the time. */
 function checkInPlace(samples: Float32Array, faults: SampleFaults): void {
   for (let at = 0; at < samples.length; at++) {
     const number = samples[at]!;

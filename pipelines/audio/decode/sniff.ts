@@ -4,7 +4,7 @@ import type { RecordingFile } from './recording-file.ts';
 /** The containers that are read. */
 export type Container = 'wav' | 'flac' | 'mp3' | 'ogg' | 'mp4';
 
-/** What a file is by its content, and where that begins, behind tags and padding. */
+/** The container of a file by its content, and the offset of that content behind tags and padding. */
 export interface Sniffed {
   readonly container: Container;
   readonly at: number;
@@ -16,7 +16,7 @@ export const sniffLimits = { tagsMax: 16, tagBytesMax: 64 * 1024 * 1024, padding
 const headBytes = 4096;
 
 /**
- * Tells the container by the content, never by the name.
+ * Detects the container by the content, never by the name.
  * @throws AudioRefusal `format_unknown`, with the format's name where it is known but not read here
  */
 export async function sniffContainer(file: RecordingFile): Promise<Sniffed> {
@@ -39,7 +39,7 @@ function containerOf(head: Buffer): Container | undefined {
   return undefined;
 }
 
-/** RIFF, or its 64-bit successors by EBU Tech 3306 (RF64) and ITU-R BS.2088 (BW64), that say they hold WAVE. */
+/** RIFF with WAVE, or its 64-bit successors by EBU Tech 3306 (RF64) and ITU-R BS.2088 (BW64). */
 function isWav(head: Buffer): boolean {
   return ['RIFF', 'RF64', 'BW64'].some((name) => startsWith(head, name)) && startsWith(head, 'WAVE', 8);
 }
@@ -48,7 +48,7 @@ function startsWith(bytes: Buffer, text: string, at = 0): boolean {
   return bytes.length >= at + text.length && bytes.toString('latin1', at, at + text.length) === text;
 }
 
-/** The place behind ID3v2 tags (id3.org, "ID3 tag version 2.4.0", section 3.1) and zeros. */
+/** The offset behind ID3v2 tags (id3.org, "ID3 tag version 2.4.0", section 3.1) and zeros. */
 async function skipTags(file: RecordingFile, head: Buffer): Promise<number> {
   let at = 0;
   let bytes = head;
@@ -79,7 +79,7 @@ async function skipZeros(file: RecordingFile, at: number): Promise<number> {
   return at + Math.max(0, zeros);
 }
 
-/** Two frame headers of layer III, the second where the first says, alike in version, layer and rate; one if the file ends with it. */
+/** Two frame headers of layer III with the same version, layer and rate, the second where the first one's frame ends; one if the file ends with it. */
 function isMp3(bytes: Buffer, isWhole: boolean): boolean {
   const length = frameLength(bytes);
   if (length === undefined || length > bytes.length) return false;
@@ -107,7 +107,7 @@ function frameLength(bytes: Buffer): number | undefined {
   return Math.floor(((version === 3 ? 144_000 : 72_000) * bitRate) / (rate / divisor)) + ((bytes[2]! >> 1) & 1);
 }
 
-/** First bytes of what people hand in by mistake, so that the refusal can say what it is. */
+/** First bytes of formats that are submitted by mistake, so that the refusal can name them. */
 const unread: readonly (readonly [magic: string, at: number, name: string])[] = [
   ['AIFF', 8, 'an AIFF file'],
   ['AIFC', 8, 'an AIFF file'],

@@ -2,15 +2,15 @@ import { AudioRefusal } from '../reasons.ts';
 import type { RecordingFile } from './recording-file.ts';
 import { sampleBytes, type SampleFormat } from './sample-formats.ts';
 
-/** What is read of a file, or of what arrives of one. */
+/** The read access that parsing needs, to a file or to one that is still arriving. */
 export type ReadAtPlaces = Pick<RecordingFile, 'bytes' | 'read'>;
 
-/** What the chunks before a WAV file's audio say about it. */
+/** The facts in the chunks before a WAV file's audio. */
 export interface WavHeader {
   readonly encoding: WavEncoding;
   readonly channels: number;
   readonly sampleRate: number;
-  /** Bytes of one sample of all channels; of a compressed encoding, of one of its blocks. */
+  /** Bytes of one sample of every channel; in a compressed encoding, of one of its blocks. */
   readonly blockAlign: number;
   readonly dataAt: number;
   /** Bytes of audio in the file. */
@@ -21,7 +21,7 @@ export interface WavHeader {
   readonly isStreamed: boolean;
 }
 
-/** `samples` are read by our own reader, `compressed` by the optional decoder. */
+/** `samples` are read by wav-reader.ts, `compressed` by the optional decoder. */
 export type WavEncoding =
   | { readonly kind: 'samples'; readonly format: SampleFormat; readonly codec: string }
   | { readonly kind: 'compressed'; readonly codec: 'adpcm_ima_wav' | 'gsm_ms' };
@@ -32,7 +32,7 @@ export const wavChunksMax = 1_000;
 interface Chunk {
   readonly name: string;
   readonly bytes: number;
-  /** Where its content begins. */
+  /** Offset of its content. */
   readonly at: number;
 }
 
@@ -45,8 +45,8 @@ interface Format {
 }
 
 /**
- * Reads the chunks up to the audio; those that are not needed are stepped over, not read.
- * Chunks may come in any order, except that the format has to stand before the audio.
+ * Reads the chunks up to the audio; chunks that are not needed are skipped.
+ * Chunks may come in any order, except that the format must precede the audio.
  * @throws AudioRefusal `audio_damaged` or `codec_unsupported`
  */
 export async function readWavHeader(file: ReadAtPlaces): Promise<WavHeader> {
@@ -85,7 +85,7 @@ async function* chunksOf(file: ReadAtPlaces): AsyncGenerator<Chunk> {
   throw new AudioRefusal('audio_damaged', `It has more than ${wavChunksMax} chunks.`);
 }
 
-/** The length of the audio from a chunk `ds64`: after that of the file, 8 bytes each. */
+/** The length of the audio in a chunk `ds64`, which follows that of the file; each has 8 bytes. */
 async function readLongSize(file: ReadAtPlaces, chunk: Chunk): Promise<number> {
   const content = await file.read(chunk.at, Buffer.alloc(16));
   if (chunk.bytes < 16 || content.length < 16)
@@ -96,7 +96,7 @@ async function readLongSize(file: ReadAtPlaces, chunk: Chunk): Promise<number> {
 
 const tags = { pcm: 1, float: 3, alaw: 6, mulaw: 7, imaAdpcm: 0x11, gsm: 0x31, extensible: 0xfffe } as const;
 
-/** What follows the tag in the GUID of an extensible format. */
+/** The rest of the GUID of an extensible format after the tag. */
 const guidTail = Buffer.from('000000001000800000aa00389b71', 'hex');
 
 async function readFormat(file: ReadAtPlaces, chunk: Chunk): Promise<Format> {
@@ -147,7 +147,7 @@ function headerOf({ file, format, chunk, longDataBytes, riffBytes }: Found): Wav
   };
 }
 
-/** An audio chunk of no byte is believed where the length of the file agrees with it; else a recorder died before it wrote the lengths. */
+/** An audio chunk of length 0 is accepted if the length of the file agrees; else a recorder was stopped before it wrote the lengths. */
 function isWhole({
   file,
   chunk,
@@ -173,7 +173,7 @@ function sampleFormat(tag: number, bits: number): readonly [SampleFormat, string
   const isRead = ([tags.pcm, tags.float, tags.mulaw, tags.alaw] as readonly number[]).includes(tag);
   if (isRead && bits === 0) throw new AudioRefusal('audio_damaged', 'It declares samples of 0 bits.');
   if (tag === tags.pcm) {
-    // Samples fill whole bytes, their bits at the top.
+    // Samples fill whole bytes, with their bits in the high positions.
     const format = (
       [
         ['u8', 'pcm_u8'],

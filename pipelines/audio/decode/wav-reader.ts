@@ -5,14 +5,14 @@ import type { RecordingFile } from './recording-file.ts';
 import { faultNotes, readSamples, type SampleFaults, type SampleFormat } from './sample-formats.ts';
 import type { WavHeader } from './wav-header.ts';
 
-/** Bytes that are read at once. */
+/** Bytes of one read. */
 const readBytesMax = 64 * 1024;
 
-/** A WAV file whose encoding is read here. */
+/** A WAV file with a supported encoding. */
 export type SampledWav = WavHeader & { readonly encoding: { readonly kind: 'samples' } };
 
 /**
- * A recording over the audio of a WAV file. It holds one piece of the file in memory, whatever the file's length.
+ * A recording of a WAV file, with one block of it in memory at a time.
  * @throws AudioRefusal if what the header declares is past the limits, or if it has no sample
  */
 export function openWav(file: RecordingFile, header: SampledWav, limits: DecodeLimits): Recording {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { InferenceSession } from 'onnxruntime-node';
 import { ServiceError, errorMessageOf } from '../../../runtime/errors.ts';
 
-/** The names of the one input and the one output that are used of a graph. */
+/** The names of a graph's input and of the output that is used. */
 export interface GraphNames {
   readonly inputName: string;
   readonly outputName: string;
@@ -19,16 +19,16 @@ export interface Graph {
 }
 
 /**
- * Weights from this size on are run without the arena, in which the runtime otherwise keeps the memory of the largest batch
- * for ever: the activations of large models are large too (a published one took 11 GB in batches of 8).
+ * Graphs with weights from this size on run without the arena, in which the runtime otherwise keeps the memory of the largest batch
+ * permanently: the activations of large models are large, too (a published one took 11 GB in batches of 8).
  */
 const arenaWeightsBytesMax = 16 * 1024 * 1024;
 
 const severityError = 3;
 
 /**
- * One thread: a second one adds next to nothing to small graphs, and every process of the pool has a core of its own. Nothing is
- * reported anywhere: the runtime has telemetry on Windows only.
+ * One thread: a second one hardly speeds up small graphs, and every process of the pool has a core of its own. Nothing is
+ * reported to anyone: the runtime has telemetry on Windows only.
  */
 function sessionOptions(weightsBytes: number): InferenceSession.SessionOptions {
   return {
@@ -44,8 +44,8 @@ function sessionOptions(weightsBytes: number): InferenceSession.SessionOptions {
 }
 
 /**
- * Opens a graph, given by its file or the bytes of it: always from memory, so that what is run is what was checked, and so that weights in other
- * files, which ONNX can name by path, are not found. Runs block the event loop of the process; the pool's processes are for it.
+ * Opens a graph of a file or of bytes: always from memory, so that the checked bytes are the ones that run, and so that weights in other
+ * files, which ONNX can name by path, are not loaded. Runs block the event loop, so services run graphs in the processes of the pool.
  * @throws ServiceError `model_invalid` if the bytes are no graph that runs here, or it lacks a name
  */
 export async function openGraph(file: string | Uint8Array, { inputName, outputName }: GraphNames): Promise<Graph> {

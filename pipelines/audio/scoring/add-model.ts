@@ -17,7 +17,7 @@ import {
 import { familyOf, readShippedRows } from '../models/shipped-models.ts';
 import { writeWholeFile } from '../../../runtime/whole-file.ts';
 
-/** A model that is to be added, and who wants it why. */
+/** A model to add, by whom and why. */
 export interface ModelAddition {
   readonly manifestFile: string;
   readonly weightsFile: string;
@@ -30,15 +30,15 @@ export interface AddedModel {
   readonly model: string;
   readonly manifestSha256: string;
   readonly weightsSha256: string;
-  /** False if the same model was there already. */
+  /** False if the registry had the same model already. */
   readonly isNew: boolean;
 }
 
 type AddConfig = Pick<Config, 'modelDir' | 'audioWorkSecondsMax' | 'audioMemoryBytesMax'>;
 
 /**
- * Adds a model to the registry: checks its manifest, runs its graph in a child process on a signal made for it, keeps the weights
- * under their digest and enters the row. The same model again changes nothing.
+ * Adds a model to the registry: checks its manifest, runs its graph in a child process on a test signal, stores the weights
+ * under their digest and inserts the row. Adding the same model again changes nothing.
  * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name, `reason_required`
  */
 export async function addModel(
@@ -64,7 +64,7 @@ export async function addModel(
     reason,
   ];
   if ((await queryRow(db, sql('audio/insert_added_model'), values)) !== undefined) return added;
-  await isThere(db, manifest.model, manifestSha256); // another one was faster: the same or not
+  await isThere(db, manifest.model, manifestSha256); // another process was faster, with the same model or another
   return { ...added, isNew: false };
 }
 
@@ -87,7 +87,7 @@ function modelExists(model: string, problem: string): ServiceError {
   });
 }
 
-/** Runs the model in a process that may die of it. */
+/** Runs the model in a child process, which may crash. */
 async function tryModel(manifest: ModelManifest, weightsFile: string, config: AddConfig): Promise<void> {
   const scorer = await ScorerProcess.start({
     secondsMax: config.audioWorkSecondsMax,

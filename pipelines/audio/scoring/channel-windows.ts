@@ -14,7 +14,7 @@ import { SlidingSamples } from '../signal/sliding-samples.ts';
 import { lastWindow, windowAt, type Cut, type Stretch } from '../signal/windows.ts';
 
 /**
- * Least distance, in dB, from the level between the voice to that of the voice, noise included: 3 dB is where voice and noise
+ * Least distance, in dB, from the noise level to the level of the voice with noise: at 3 dB voice and noise
  * are equally loud.
  */
 export const signalToNoiseDbMin = 3;
@@ -25,11 +25,10 @@ export interface CutWindow {
   readonly start: number;
   readonly end: number;
   readonly label: WindowLabel;
-  /** At the model's rate; a view that holds until the next window is asked for. */
+  /** At the model's rate; a view that is valid until the next window is requested. */
   readonly samples: Float32Array;
 }
 
-/** What a channel is cut with. */
 export interface ChannelSettings {
   readonly manifest: Pick<ModelManifest, 'input' | 'minimumVoiceSeconds'>;
   /** Rate of the recording, in Hz. */
@@ -37,12 +36,12 @@ export interface ChannelSettings {
   readonly detector: VoiceDetector;
 }
 
-/** Rate at which detectors listen for a model: its own where they can, else the higher one that they know, if the model has as much. */
+/** Rate of the voice detector for a model: the model's own if the detector supports it, else the highest supported rate below it. */
 export function voiceRateOf(modelRate: number): VoiceSampleRate {
   return modelRate >= 16_000 ? 16_000 : 8000;
 }
 
-/** Cuts one channel that arrives block by block into labelled windows; keeps a window and what the detector lags behind. */
+/** Cuts one channel that arrives in blocks into labelled windows; keeps one window and the samples that the detector has not decided. */
 export class ChannelWindows {
   private readonly settings: ChannelSettings;
   private readonly cut: Cut;
@@ -53,7 +52,7 @@ export class ChannelWindows {
   private readonly voiced = new SlidingSamples<Uint8Array>((length) => new Uint8Array(length));
   private readonly levels = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
   private place = 0;
-  /** Place of the next window that `early` gives. */
+  /** Place of the next window of `early`. */
   private ahead = 0;
   private voicedFrames = 0;
 
@@ -68,20 +67,20 @@ export class ChannelWindows {
     this.toDetector = voiceRate === input.sampleRate ? null : new Resampler(input.sampleRate, voiceRate);
   }
 
-  /** Seconds of voice that were found so far. */
+  /** Seconds of voice so far. */
   get voiceSeconds(): number {
     return this.voicedFrames / voiceFramesPerSecond;
   }
 
-  /** Takes the next samples; gives the windows that are complete by now. `onFrames` sees the frames of voice as they are decided. */
+  /** Appends samples; yields the windows that are complete. `onFrames` receives the frames of voice as they are decided. */
   async *push(block: Float32Array, onFrames?: (voiced: Uint8Array) => void): AsyncGenerator<CutWindow> {
     await this.take(this.toModel === null ? block : this.toModel.push(block), onFrames);
     yield* this.complete();
   }
 
   /**
-   * The windows whose samples are there while the detector has not decided all of their frames, each once, as they would be if the
-   * recording ended here. One that ends with the samples so far is among them: it is the last one then.
+   * The windows whose samples have arrived while the detector has not decided all of their frames, each once, labelled as if the
+   * recording ended here. A window that ends with the samples so far is included, since it would be the last one.
    */
   async *early(): AsyncGenerator<CutWindow> {
     this.ahead = Math.max(this.ahead, this.place);
@@ -99,7 +98,7 @@ export class ChannelWindows {
     }
   }
 
-  /** The windows that were still open; the last one ends with the recording. Nothing may follow. */
+  /** The remaining windows; the last one ends with the recording. Nothing may be pushed afterwards. */
   async *finish(onFrames?: (voiced: Uint8Array) => void): AsyncGenerator<CutWindow> {
     if (this.toModel !== null) await this.take(this.toModel.end(), onFrames);
     if (this.toDetector !== null) this.decided(await this.settings.detector.push(this.toDetector.end()), onFrames);
@@ -123,7 +122,7 @@ export class ChannelWindows {
     onFrames?.(voiced);
   }
 
-  /** The windows whose samples and frames are there. */
+  /** The windows whose samples and frames are complete. */
   private *complete(): Generator<CutWindow> {
     for (;;) {
       const next = windowAt(this.place, this.samples.length, this.cut);
@@ -142,7 +141,7 @@ export class ChannelWindows {
     return this.labelled(stretch, this.framesBetween(this.frameOf(stretch.from), this.frameOf(stretch.to)));
   }
 
-  /** Frames that are decided; views. */
+  /** Views of decided frames. */
   private framesBetween(first: number, end: number): VoiceFrames {
     const to = Math.min(end, this.voiced.length);
     const from = Math.min(first, to);
@@ -168,7 +167,7 @@ export class ChannelWindows {
   }
 }
 
-/** Of frames that are open, the places `first` to `end`. */
+/** The undecided frames `first` to `end`. */
 function openFrames({ voiced, levelsDbfs }: VoiceFrames, first: number, end: number): VoiceFrames {
   const from = Math.max(0, first);
   return { voiced: voiced.subarray(from, end), levelsDbfs: levelsDbfs.subarray(from, end) };

@@ -9,7 +9,7 @@ import { mixChannels } from '../signal/mixed-channels.ts';
 import type { OpenModels } from './open-models.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
 
-/** A voice as numbers, how much of it they were made of, and the audio that it is from. */
+/** The embedding of a voice, the seconds of voice behind it, and the facts of the audio. */
 export interface EmbeddedVoice {
   readonly embedding: Float32Array;
   readonly voiceSeconds: number;
@@ -18,14 +18,14 @@ export interface EmbeddedVoice {
 
 export interface EmbeddingRequest {
   readonly file: string;
-  /** Of the voiceprint model: its manifest and weights. */
+  /** Directory of the voiceprint model. */
   readonly directory: string;
   readonly limits: DecodeLimits;
   readonly opened: OpenModels;
 }
 
 /**
- * Makes numbers of the voice of a recording, whose channels are mixed. It is read until there is as much voice as is used.
+ * Embeds the voice of a recording, whose channels are mixed. It is read until there is as much voice as is used.
  * @throws AudioRefusal if it cannot be read, has too low a rate, or no voice
  * @throws ServiceError `model_invalid` if the model does not fit its manifest
  */
@@ -54,7 +54,7 @@ export async function embedVoice({ file, directory, limits, opened }: EmbeddingR
   }
 }
 
-/** The samples of voice, one after another, at the model's rate; no more than is used. */
+/** The concatenated samples of voice at the model's rate, up to `voicedSecondsUsedMax`. */
 async function readVoice(
   recording: Recording,
   rate: number,
@@ -76,7 +76,7 @@ async function readVoice(
   return { voice: collector.voice, seconds: read / recording.sampleRate };
 }
 
-/** Gathers the samples of voiced frames; those of frames that are not decided yet wait. */
+/** Collects the samples of voiced frames; those of undecided frames are kept until they are decided. */
 class VoiceCollector {
   private readonly frameSamples: number;
   private readonly waiting = new SlidingSamples<Float32Array>((length) => new Float32Array(length));

@@ -24,7 +24,7 @@ export interface OpenModel {
   readonly batch: WindowBatch;
   /** A fresh detector of the model's voice activity for one channel. */
   detector(): VoiceDetector;
-  /** The same for audio that is scored while it arrives: it decides as often as a window ends. */
+  /** The same for live audio: it decides at the end of each window. */
   promptDetector(): VoiceDetector;
 }
 

@@ -2,20 +2,20 @@ import { write } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
-/** The descriptor of a scoring process through which decoded samples leave it: standard error is 2, and its messages are 3. */
+/** The descriptor through which decoded samples leave a scoring process: standard error is 2, and messages are 3. */
 export const pcmDescriptor = 4;
 
 const writeSome = promisify(write);
 
-/** Writes all of the bytes, in the child. The pipe blocks the writer until the parent has read what came before. */
+/** Writes all bytes, in the child. The pipe blocks until the parent has read earlier ones. */
 export async function writePcm(bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await writeSome(pcmDescriptor, bytes, at)).bytesWritten;
 }
 
-/** Takes the next samples of a recording that is decoded: 16 bits, all channels in turn. No more come before it has ended. */
+/** Receives the next decoded samples: 16 bits, channels interleaved. No more arrive before it resolves. */
 export type TakePcm = (bytes: Uint8Array) => Promise<void>;
 
-/** Samples that could not be taken; the cause says why. */
+/** The receiver of the samples failed, by the cause. */
 export class PcmNotTaken extends Error {
   override readonly name = 'PcmNotTaken';
 
@@ -24,24 +24,24 @@ export class PcmNotTaken extends Error {
   }
 }
 
-/** The samples of one recording as they come. */
+/** The samples of one recording as they arrive. */
 interface Intake {
   readonly take: TakePcm;
   takenBytes: number;
-  /** How many bytes there are, once that is known. */
+  /** The number of bytes, once known. */
   awaited: { readonly bytes: number; readonly resolve: () => void } | undefined;
 }
 
 /**
- * The parent's end of the pipe on which a process sends what it decodes ({@link writePcm}). A piece is read when the one before it has been
- * taken, so that no more than some 64 KiB wait here, and the process waits with the rest.
+ * The parent's end of the pipe on which a process sends decoded samples ({@link writePcm}). Bytes are read when those before have been
+ * received, so that at most some 64 KiB wait here, and the process blocks with the rest.
  */
 export class PcmIntake {
   private readonly pipe: Readable;
   private readonly onFault: (fault: PcmNotTaken | 'unasked') => void;
   private intake: Intake | undefined;
 
-  /** `onFault` receives `unasked` for samples that nobody requested, and otherwise what `take` threw. */
+  /** `onFault` receives `unasked` for samples that were not requested, and otherwise the error of `take`. */
   constructor(pipe: Readable, onFault: (fault: PcmNotTaken | 'unasked') => void) {
     this.pipe = pipe;
     this.onFault = onFault;
@@ -54,13 +54,13 @@ export class PcmIntake {
     this.intake = { take, takenBytes: 0, awaited: undefined };
   }
 
-  /** Resolves when so many bytes have been taken; never, if the task has failed meanwhile and no samples are expected any more. */
+  /** Resolves when `bytes` have been received; never, if the task has failed meanwhile and no samples are expected. */
   all(bytes: number): Promise<void> {
     return new Promise((resolve) => {
       const { intake } = this;
       if (intake === undefined) return;
       intake.awaited = { bytes, resolve };
-      this.settle(intake);
+      this.resolveWhenComplete(intake);
     });
   }
 
@@ -85,11 +85,11 @@ export class PcmIntake {
       return this.onFault(new PcmNotTaken(cause));
     }
     intake.takenBytes += bytes.length;
-    this.settle(intake);
+    this.resolveWhenComplete(intake);
     this.pipe.resume();
   }
 
-  private settle({ takenBytes, awaited }: Intake): void {
+  private resolveWhenComplete({ takenBytes, awaited }: Intake): void {
     if (awaited === undefined || takenBytes < awaited.bytes) return;
     if (takenBytes > awaited.bytes) this.onFault('unasked');
     else awaited.resolve();

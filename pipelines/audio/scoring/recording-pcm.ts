@@ -5,17 +5,17 @@ import { AudioRefusal } from '../reasons.ts';
 /** Bytes of one sample of 16 bits. */
 const sampleBytes = 2;
 
-/** A recording to be decoded, and where its samples go. */
+/** A recording to decode, and the receiver of its samples. */
 export interface PcmRequest {
   readonly file: string;
   /** Most bytes of samples. */
   readonly pcmBytesMax: number;
   readonly limits: DecodeLimits;
-  /** Takes the next samples; those after them are decoded when it has ended. */
+  /** Receives the next samples; decoding continues when it resolves. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
 }
 
-/** What was decoded: samples of 16 bits, little-endian, those of all channels in turn. */
+/** Facts of the decoded samples: 16 bits, little-endian, channels interleaved. */
 export interface DecodedPcm {
   /** In Hz, as recorded. */
   readonly sampleRate: number;
@@ -50,7 +50,7 @@ function requirePcmRoom(bytes: number, pcmBytesMax: number): void {
     throw new AudioRefusal('recording_too_long', `Decoded, it has more than ${pcmBytesMax} bytes.`);
 }
 
-/** Samples in [-1, 1] of each channel as 16 bits of all channels in turn. */
+/** Samples in [-1, 1] of each channel as interleaved samples of 16 bits. */
 function interleave(block: readonly Float32Array[]): Uint8Array {
   const channels = block.length;
   const samples = new Int16Array(block[0]!.length * channels);

@@ -13,44 +13,44 @@ import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 /** Most windows of one recording, over all of its channels: 27 hours of a call's two sides at one window each 2 s. Each takes some 200 bytes of the result. */
 export const windowsMax = 100_000;
 
-/** What a recording is scored with, whether it comes from a file or while it is recorded. */
+/** What a file or a live recording is scored with. */
 export interface RecordingScorerOptions {
   readonly manifest: ModelManifest;
-  /** Nothing of another recording waits in it. */
+  /** Must hold no windows of another recording. */
   readonly batch: WindowBatch;
   /** A fresh detector for a channel. */
   readonly detector: () => VoiceDetector;
   readonly sampleRate: number;
   readonly channels: number;
   readonly settings: ScoringSettings;
-  /** Told of each window at once, which is scored alone then, and again if more of the recording changes its label. Absent: windows wait until a batch is full. */
+  /** Called with each window at once, which is then scored alone, and again if later audio changes its label. Absent: windows are scored in full batches. */
   readonly onWindow?: ((window: ScoredWindow) => void) | undefined;
 }
 
-/** What the scores come to. */
+/** The outcome of scoring. */
 export type ScoringOutcome = Pick<
   ScoredRecording,
   'state' | 'scores' | 'decision' | 'reason' | 'channelScores' | 'windows' | 'voiceSeconds'
 > & { readonly durationSeconds: number };
 
-/** A channel while it is scored. */
+/** The state of one channel. */
 interface Channel {
   /** Null where the channels are mixed. */
   readonly number: number | null;
   readonly cutter: ChannelWindows;
   readonly windows: OpenWindow[];
-  /** Windows that were told before their voice was decided, by their start. */
+  /** Windows that were emitted before their voice was decided, by their start. */
   readonly early: Map<number, OpenWindow>;
 }
 
-/** A window whose logits may still be on their way. */
+/** A window whose logits may still be pending. */
 interface OpenWindow extends Omit<CutWindow, 'samples'> {
   logits: Logits | null;
 }
 
 /**
- * Scores one recording whose samples come block by block: what comes out does not depend on where the blocks begin. Memory does not grow
- * with its length, but by the list of its windows. Blocks the event loop while the graph runs.
+ * Scores one recording that arrives in blocks; the result does not depend on the block boundaries. Only the list of windows grows
+ * with its length. Blocks the event loop while the graph runs.
  */
 export class RecordingScorer {
   private readonly options: RecordingScorerOptions;
@@ -73,13 +73,13 @@ export class RecordingScorer {
     this.union = new VoiceUnion(this.channels.length);
   }
 
-  /** Seconds with voice on any channel, as far as that is decided. */
+  /** Seconds with voice on any channel, as far as decided. */
   get voiceSeconds(): number {
     return this.union.seconds;
   }
 
   /**
-   * Takes the next samples: one array a channel, all as long.
+   * Scores the next samples: one array per channel, all of one length.
    * @throws AudioRefusal `recording_too_long` if there are more than {@link windowsMax} windows
    * @throws ServiceError `model_invalid` if the graph does not answer as its manifest says
    */
@@ -96,7 +96,7 @@ export class RecordingScorer {
   }
 
   /**
-   * Ends the recording. Nothing may follow.
+   * Ends the recording. Nothing may be pushed afterwards.
    * @throws AudioRefusal as `push`, and `audio_damaged` if there was no sample
    * @throws ServiceError as `push`
    */
@@ -128,7 +128,7 @@ export class RecordingScorer {
     }
   }
 
-  /** Windows that are complete, as their voice looks now: the decision of some detectors comes seconds later. */
+  /** Complete windows with their voice as estimated now: some detectors decide seconds later. */
   private async tellEarly(channel: Channel): Promise<void> {
     for await (const { samples, ...facts } of channel.cutter.early()) {
       const window: OpenWindow = { ...facts, logits: null };
@@ -197,7 +197,7 @@ function scoreChannel(
   return { voiceSeconds, scores: null, reason: reasonOfWindows(windows, voiceSeconds) };
 }
 
-/** Why a channel has no score: the nearest that it came to one. */
+/** Why a channel has no score: the reason of its best window. */
 export function reasonOfWindows(windows: readonly Pick<ScoredWindow, 'label'>[], voiceSeconds: number): AudioReason {
   if (windows.some(({ label }) => label === 'excessiveNoise')) return 'excessive_noise';
   return voiceSeconds > 0 ? 'insufficient_voice' : 'no_voice';
@@ -205,12 +205,12 @@ export function reasonOfWindows(windows: readonly Pick<ScoredWindow, 'label'>[],
 
 const nearness = ['excessive_noise', 'insufficient_voice', 'no_voice'] as const satisfies readonly AudioReason[];
 
-/** Why a recording has no score: the nearest that one of its channels came to one. */
+/** Why a recording has no score: the reason of its best channel. */
 export function reasonOfAll(reasons: readonly AudioReason[]): AudioReason {
   return nearness.find((reason) => reasons.includes(reason)) ?? 'no_voice';
 }
 
-/** Seconds in which there is voice on any channel, from the frames of each, which arrive at their own pace. Keeps what is not known of all channels yet. */
+/** Counts the seconds with voice on any channel. The frames of the channels arrive independently; those that some channel lacks are kept. */
 export class VoiceUnion {
   private readonly channels: SlidingSamples<Uint8Array>[];
   private done = 0;

@@ -8,31 +8,31 @@ import { mixChannels } from '../signal/mixed-channels.ts';
 import type { OpenModels } from './open-models.ts';
 import { waveformBucketsMax } from './scorer-protocol.ts';
 
-/** Samples of the first, shortest stretches. */
+/** Samples in a bucket at first. */
 const firstBucketSamples = 16;
 
-/** A channel as it is drawn. */
+/** The waveform of a channel. */
 export interface ChannelWaveform {
   /** From 0; null where the channels were mixed. */
   readonly channel: number | null;
-  /** Lowest and highest sample of each stretch, in [-1, 1]. */
+  /** Lowest and highest sample of each bucket, in [-1, 1]. */
   readonly lows: readonly number[];
   readonly highs: readonly number[];
-  /** Where there is voice: start and end, in seconds. Pauses that the picture cannot show are left out. Null where no model says how to listen. */
+  /** Stretches of voice: start and end, in seconds, without pauses shorter than a bucket. Null without a model. */
   readonly voice: readonly (readonly [number, number])[] | null;
 }
 
-/** A recording as it is drawn: at most {@link waveformBucketsMax} stretches, whatever its length. */
+/** The waveform of a recording: at most {@link waveformBucketsMax} buckets, whatever its length. */
 export interface RecordingWaveform {
   readonly durationSeconds: number;
-  /** Length of a stretch; the last one may be shorter. */
+  /** Length of a bucket; the last one may be shorter. */
   readonly bucketSeconds: number;
   readonly channels: readonly ChannelWaveform[];
 }
 
 export interface WaveformRequest {
   readonly file: string;
-  /** Whose detector of voice activity listens; null for none. */
+  /** The model whose voice detector is used; null for none. */
   readonly model: ResolvedModel | null;
   readonly settings: ScoringSettings;
   readonly limits: DecodeLimits;
@@ -40,7 +40,7 @@ export interface WaveformRequest {
 }
 
 /**
- * Reads a recording to its end for a picture of it, with the voice that scoring by the model finds.
+ * Computes the waveform of a recording, with the voice that the model's detector finds.
  * @throws AudioRefusal if it cannot be read
  * @throws ServiceError `model_invalid` if the model does not fit its manifest
  */
@@ -104,12 +104,12 @@ async function readChannels(recording: Recording, channels: readonly DrawnChanne
   return read;
 }
 
-/** The windows are of no matter here. */
+/** The windows are not needed here. */
 async function passBy(windows: AsyncGenerator<unknown>): Promise<void> {
   for await (const _window of windows);
 }
 
-/** Lowest and highest samples in stretches that become twice as long whenever there are too many. */
+/** Lowest and highest samples in buckets that double in length whenever there are too many. */
 class Peaks {
   private readonly lows: number[] = [];
   private readonly highs: number[] = [];
@@ -127,7 +127,7 @@ class Peaks {
     }
   }
 
-  /** Closes the last stretch. Nothing may follow. */
+  /** Closes the last bucket. Nothing may be added afterwards. */
   finish(): void {
     if (this.held > 0) this.close();
   }
@@ -173,7 +173,7 @@ class VoiceSpans {
     }
   }
 
-  /** In seconds, without pauses shorter than a stretch of the picture. */
+  /** In seconds, without pauses shorter than a bucket. */
   shown(pauseSecondsMin: number): [number, number][] {
     const joined: [number, number][] = [];
     for (const [from, to] of this.spans) {

@@ -80,7 +80,7 @@ export function calibrate(logits: Logits, calibration: ModelManifest['calibratio
   });
 }
 
-/** The lower score of several channels: a call is as authentic as its less authentic side. Null where no channel has the score. */
+/** The lowest score of several channels: a call is as authentic as its less authentic side. Null where no channel has the score. */
 export function lowestScores(channels: readonly Scores[]): Scores {
   return scoresBy((name) => {
     const given = channels.flatMap((scores) => scores[name] ?? []);
@@ -88,7 +88,7 @@ export function lowestScores(channels: readonly Scores[]): Scores {
   });
 }
 
-/** What scores say against the thresholds of the model: a score below its own is not authentic. */
+/** The decision by the thresholds of the model: a score below its threshold is not authentic. */
 export function decideByThresholds(scores: Scores, given: ModelManifest['thresholds']): VerificationDecision {
   const thresholds = scoresBy((name) => given[name] ?? null);
   const isBelow = (name: ScoreName) =>

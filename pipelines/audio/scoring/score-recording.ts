@@ -10,12 +10,12 @@ export interface RecordingRequest {
   readonly models: ModelChoice;
   readonly settings: ScoringSettings;
   readonly limits: DecodeLimits;
-  /** Where models stay open from one recording to the next. One recording at a time. */
+  /** Models that stay open between recordings. One recording at a time. */
   readonly opened: OpenModels;
 }
 
 /**
- * Scores one recording in this process. Memory does not grow with its length, but by the list of its windows. Blocks the event
+ * Scores one recording in this process. Only the list of windows grows with its length. Blocks the event
  * loop while the graph runs.
  * @throws AudioRefusal if the recording cannot be scored
  * @throws ServiceError `model_invalid` if the model does not fit its manifest

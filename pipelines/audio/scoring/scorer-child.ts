@@ -5,12 +5,12 @@ import { OpenModels } from './open-models.ts';
 import { performTask } from './scorer-tasks.ts';
 import { requestForm, type ScorerAnswer } from './scorer-protocol.ts';
 
-// The process in which recordings are decoded and scored, one at a time. What it decodes comes from strangers and the decoder is native
-// code, so it has no secrets, and its death costs only the file that it works on.
+// The process that decodes and scores recordings, one at a time. Its input is untrusted and the decoder is native
+// code, so it has no secrets, and a crash affects only the file that it works on.
 
 const opened = new OpenModels();
 
-/** Longest text of a refusal or fault that is sent: what `answerForm` takes. */
+/** Longest text of a refusal or fault that `answerForm` accepts. */
 const detailMax = 1000;
 
 const answer = openParentChannel<ScorerAnswer>((message) => void answerRequest(message));

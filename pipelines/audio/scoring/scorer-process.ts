@@ -6,7 +6,7 @@ import { PcmIntake, PcmNotTaken, pcmDescriptor, type TakePcm } from './pcm-intak
 import { answerForm, decodedForm, type ScorerAnswer, type ScorerTask } from './scorer-protocol.ts';
 import { startScorer, throwUnavailable } from './start-scorer.ts';
 
-/** What one task may take; over it, the process is killed. */
+/** Limits of one task; a process that exceeds one is killed. */
 export interface TaskLimits {
   readonly secondsMax: number;
   /** Resident memory of the process. */
@@ -21,7 +21,7 @@ interface Running {
   readonly resolve: (answer: TaskAnswer) => void;
 }
 
-/** One child process that scores. After a task that was cancelled or exceeded a limit, or that it did not survive, it is gone. */
+/** One child process that scores. A task that fails, is cancelled or exceeds a limit ends the process. */
 export class ScorerProcess {
   private readonly child: SandboxedChild;
   private readonly secondsMax: number;
@@ -29,7 +29,7 @@ export class ScorerProcess {
   private running: Running | undefined;
   private lastId = 0;
   private residentBytes = 0;
-  /** True while decoded samples may be in the pipe, and from then on if their recording did not come to its end. */
+  /** True while decoded samples may be in the pipe, and permanently if their recording was not decoded to its end. */
   private holdsPcm = false;
 
   /**
@@ -69,8 +69,8 @@ export class ScorerProcess {
   }
 
   /**
-   * Performs one task; the next may be given when it has ended. A failed task kills the process. One that decodes gives its samples to
-   * `take`. A process that went over its memory limit unseen is gone after its task, whose answer holds.
+   * Performs one task at a time. A failed task kills the process. One that decodes passes its samples to
+   * `take`. A process that is found over its memory limit after its task is killed, and the answer of the task is valid.
    * @throws AudioRefusal that the child made, or `time_exceeded`, `memory_exceeded`, `scorer_crashed`
    * @throws PcmNotTaken with what `take` threw
    * @throws ServiceError `interrupted` if the signal fires, `model_invalid`, or `internal` with what failed in the child
@@ -80,8 +80,7 @@ export class ScorerProcess {
     { signal, take }: { readonly signal?: AbortSignal | undefined; readonly take?: TakePcm | undefined } = {},
   ): Promise<unknown> {
     if (signal?.aborted) throw scoringInterrupted();
-    if (!this.isAlive)
-      throw new AudioRefusal('scorer_crashed', 'The process was gone before the recording was handed to it.');
+    if (!this.isAlive) throw new AudioRefusal('scorer_crashed', 'The process had ended before it got the recording.');
     try {
       const answer = Promise.race([this.request(task, take), this.child.failed]);
       return resultOf(await this.child.supervise(answer, { secondsMax: this.secondsMax, signal }));
@@ -93,7 +92,7 @@ export class ScorerProcess {
     }
   }
 
-  /** Kills the process; resolves when it is gone. A task in hand ends as interrupted. */
+  /** Kills the process; resolves when it is gone. A running task ends as interrupted. */
   end(): Promise<void> {
     return this.child.end();
   }
@@ -118,7 +117,7 @@ export class ScorerProcess {
     else running.resolve(data);
   }
 
-  /** The samples come through a pipe of their own, and may be behind the answer that has their number. */
+  /** The samples arrive through a separate pipe, perhaps after the answer that has their number. */
   private awaitPcm({ resolve }: Running, answer: Extract<TaskAnswer, { kind: 'done' }>): void {
     const decoded = decodedForm.safeParse(answer.result);
     if (!decoded.success) return this.failProtocol();

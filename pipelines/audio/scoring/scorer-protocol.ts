@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, DECISION_LABELS, SCORE_NAMES, WINDOW_LABELS } from '../verification.ts';
 
-// The messages between the pool and its child processes, as JSON. Both sides check them: a child may have been taken over by a file, and
-// only these forms leave it.
+// The messages between the pool and its child processes, as JSON, checked on both sides: a file may have compromised a child, and
+// nothing but these forms may leave it.
 
-/** Most stretches of a picture of a recording: as many as a wide screen has columns. */
+/** Most buckets of a waveform: as many as a wide screen has columns. */
 export const waveformBucketsMax = 2000;
 
-/** A model as it is sent: its manifest was checked when the registry was read. */
+/** A model in a message; its manifest was checked when the registry was read. */
 export const modelForm = z.object({
   name: z.string(),
   manifest: z.looseObject({}),
@@ -43,7 +43,7 @@ const waveformTask = z.object({
   limits: limitsForm,
 });
 
-/** The samples leave the child through a pipe of their own, `pcm-intake.ts`; the answer has the number of their bytes. */
+/** The samples leave the child through a separate pipe (`pcm-intake.ts`); the answer has the number of their bytes. */
 const decodeTask = z.object({
   kind: z.literal('decode'),
   file: z.string(),
@@ -55,7 +55,7 @@ const probeTask = z.object({ kind: z.literal('probe'), manifest: z.looseObject({
 
 const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTask, decodeTask, probeTask]);
 
-/** A task, and the number that its answer carries. */
+/** A task, and the number that identifies its answer. */
 export const requestForm = z.object({ id: z.number().int(), task: taskForm });
 
 export type ScorerRequest = z.output<typeof requestForm>;
@@ -88,7 +88,7 @@ export const windowForm = z.object({
   scores: scoresForm.nullable(),
 });
 
-/** The scores of a recording, as they come from a child. */
+/** The scores of a recording in a child's answer. */
 export const scoredForm = z.object({
   state: z.enum(['performed', 'performedWithoutScore']),
   model: z.string(),
@@ -112,13 +112,13 @@ export const scoredForm = z.object({
   computedMs: seconds,
 });
 
-/** A voice as numbers, as it comes from a child. */
+/** The embedding of a voice in a child's answer. */
 export const embeddedForm = z.object({ embedding: z.array(z.number()), voiceSeconds: seconds, audio: audioForm });
 
 const sample = z.number().min(-1).max(1);
 const drawnStretches = z.array(sample).max(waveformBucketsMax);
 
-/** A recording as it is drawn, as it comes from a child. */
+/** The waveform of a recording in a child's answer. */
 export const waveformForm = z.object({
   durationSeconds: seconds,
   bucketSeconds: seconds,
@@ -135,17 +135,17 @@ export const waveformForm = z.object({
   ),
 });
 
-/** What was decoded of a recording, as it comes from a child. */
+/** The facts of decoded samples in a child's answer. */
 export const decodedForm = z.object({
   sampleRate: z.number().int().positive(),
   channels: z.number().int().positive(),
   pcmBytes: z.number().int().nonnegative(),
 });
 
-/** The answer of a model that is tested on a signal made for it. */
+/** The output of a model for a test signal. */
 export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.number())) });
 
-/** What a child sends: that it is ready, or the outcome of a request, with its resident memory after it. */
+/** A message of a child: that it is ready, or the outcome of a request with the resident memory after it. */
 export const answerForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('done'), id: z.number().int(), residentBytes: z.number(), result: z.unknown() }),

@@ -37,7 +37,7 @@ export async function performTask(task: ScorerTask, opened: OpenModels): Promise
   }
 }
 
-/** JSON has no arrays of float32; each of its numbers is one exactly. */
+/** JSON has no arrays of float32; a number holds each value exactly. */
 function sendable({ embedding, ...facts }: EmbeddedVoice): unknown {
   return { ...facts, embedding: Array.from(embedding) };
 }
@@ -47,11 +47,11 @@ function received(model: SentModel): ResolvedModel | null {
   return model === null ? null : { ...model, manifest: model.manifest as ModelManifest };
 }
 
-/** Windows of the signal on which a model is tried: more than one, so that a graph with a fixed batch is found out. */
+/** Windows of the test signal: more than one, so that a graph with a fixed batch is detected. */
 const probeWindows = 3;
 
 /**
- * Runs a model on a signal made for it: harmonics with the rise and fall of syllables, one window each higher.
+ * Runs a model on a test signal: harmonics with the rise and fall of syllables, each window higher than the one before.
  * @throws ServiceError `model_invalid` if it does not open, does not run or does not answer as its manifest says
  */
 async function probeModel(manifest: ModelManifest, weightsFile: string): Promise<Logits[]> {

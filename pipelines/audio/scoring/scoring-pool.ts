@@ -39,13 +39,13 @@ export interface ScoringPool {
    */
   score(request: PoolRequest, signal?: AbortSignal): Promise<ScoredRecording>;
   /**
-   * Makes numbers of the voice of a recording, by the voiceprint model of a directory.
+   * Embeds the voice of a recording with the voiceprint model of a directory.
    * @throws AudioRefusal as `score`, and `no_voice`
    * @throws ServiceError as `score`
    */
   embed(request: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice>;
   /**
-   * Reads a recording for a picture of it, with the voice that scoring by the model finds.
+   * Computes the waveform of a recording, with the voice that the model's detector finds.
    * @throws AudioRefusal as `score`
    * @throws ServiceError as `score`
    */
@@ -54,14 +54,14 @@ export interface ScoringPool {
     signal?: AbortSignal,
   ): Promise<RecordingWaveform>;
   /**
-   * Decodes a recording at its own rate and with all of its channels to samples of 16 bits, which `take` is given a piece at a time.
+   * Decodes a recording at its own rate and with all of its channels to samples of 16 bits, which `take` receives in parts.
    * @throws AudioRefusal as `score`, and `recording_too_long` if the samples take more than `pcmBytesMax`
    * @throws ServiceError as `score`; and what `take` throws, which ends the decoding
    */
   decode(request: DecodingRequest, signal?: AbortSignal): Promise<DecodedPcm>;
-  /** The processes that run now, for measurements. */
+  /** The running processes, for measurements. */
   pids(): number[];
-  /** Ends every process; what was queued or running ends as interrupted. */
+  /** Ends every process; queued and running tasks end as interrupted. */
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ type PoolConfig = Pick<
 /** Lowest rate of a recording, in Hz, whatever the model. */
 const sampleRateMin = resampleRates.min;
 
-/** What a process may do before a fresh one takes its place: native code may leak, and memory may be cut into pieces. */
+/** Tasks after which a process is replaced: native code may leak, and memory fragments. */
 const tasksMax = 5000;
 
 /**
@@ -88,7 +88,7 @@ const tasksMax = 5000;
  */
 const idleMemoryShareMax = 0.8;
 
-/** The limits of decoding that the settings make. */
+/** The limits of decoding by the settings. */
 export function decodeLimitsOf(config: PoolConfig): DecodeLimits {
   return {
     bytesMax: config.audioBytesMax,
@@ -100,7 +100,7 @@ export function decodeLimitsOf(config: PoolConfig): DecodeLimits {
   };
 }
 
-/** Opens a pool. Its processes are started when they are needed. */
+/** Opens a pool, which starts processes when they are needed. */
 export function openScoringPool({
   config,
   log,
@@ -111,16 +111,15 @@ export function openScoringPool({
   return new Pool(config, log);
 }
 
-/** What is done with a task meanwhile. */
 interface Asking {
   readonly signal: AbortSignal | undefined;
-  /** Given the samples of a task that decodes. */
+  /** Receives the samples of a task that decodes. */
   readonly take?: TakePcm | undefined;
 }
 
 interface Waiting extends Asking {
   readonly task: ScorerTask;
-  /** Takes the request out of the queue, when its signal fires. */
+  /** Removes the request from the queue when its signal fires. */
   readonly leave: () => void;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -235,7 +234,7 @@ class Pool implements ScoringPool {
     });
   }
 
-  /** A request that is given up before its turn. */
+  /** Rejects a request that is cancelled in the queue. */
   private leave(waiting: Waiting): void {
     const place = this.queue.indexOf(waiting);
     if (place === -1) return;
@@ -243,7 +242,7 @@ class Pool implements ScoringPool {
     waiting.reject(scoringInterrupted());
   }
 
-  /** Hands the queue to idle processes, and starts others while there may be more. */
+  /** Gives queued tasks to idle processes, and starts others up to the limit. */
   private dispatch(): void {
     for (let place = this.idle.length - 1; place >= 0; place--)
       if (!this.idle[place]!.isAlive) this.idle.splice(place, 1); // died between two recordings
@@ -266,7 +265,7 @@ class Pool implements ScoringPool {
           else this.idle.push(scorer);
         },
         (error: unknown) => {
-          const first = this.queue.shift(); // the next one in the queue tries again
+          const first = this.queue.shift(); // the next task in the queue starts another process
           first?.signal?.removeEventListener('abort', first.leave);
           first?.reject(error);
         },
@@ -281,7 +280,7 @@ class Pool implements ScoringPool {
   private async serve(scorer: ScorerProcess, waiting: Waiting): Promise<void> {
     const { task, take, signal, leave, resolve, reject } = waiting;
     this.busy.add(scorer);
-    await nextTurn(); // the end of a process that died while it was idle is known by then, and costs no recording
+    await nextTurn(); // by then the end of an idle process is noticed, before it gets a recording
     if (!scorer.isAlive) {
       this.busy.delete(scorer);
       this.queue.unshift(waiting);
@@ -314,14 +313,14 @@ class Pool implements ScoringPool {
   }
 }
 
-/** The files that a task needs, for whoever looks for its fault. */
+/** The files of a task, for the log of its fault. */
 function fileFacts(task: ScorerTask): Record<string, string> {
   if (task.kind !== 'score') return {};
   const weights = [task.models.phone, task.models.digital].flatMap((model) => model?.weightsFile ?? []);
   return { recording: task.file, weights: weights.join(', ') };
 }
 
-/** What of a model goes to a child. */
+/** The part of a model that is sent to a child. */
 function sent(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' }>['models']['phone'] {
   if (model === null) return null;
   const { name, manifest, manifestSha256, weightsFile } = model;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { SandboxedChild, type SandboxedProgram } from '../../../runtime/sandboxed-child.ts';
 
-/** JavaScript's own heap, in MiB: what is large here are samples, which lie outside of it. */
+/** JavaScript's heap, in MiB; samples, which need most memory, are outside of it. */
 const heapMib = 128;
 
 /** The programs that score; their standard error explains a failed start, and descriptor 4 is `pcmDescriptor`. */

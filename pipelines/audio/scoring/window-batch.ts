@@ -8,19 +8,19 @@ import { outputColumns, readLogits, type Logits } from './score-decision.ts';
 const batchValuesMax = 4_194_304;
 
 /**
- * Windows in one run of the graph, if its manifest allows more: on one thread more of them make nothing faster (digital/v3, ms a window
+ * Windows in one run of the graph, if its manifest allows more: on one thread more are not faster (digital/v3, ms a window
  * in runs of 1, 4 and 16: 3.5, 2.2, 2.5), and 16 take 40 MiB more than 4, which the process keeps.
  */
 const windowsAtOnceMax = 4;
 
 /**
- * Windows in the smallest run: one that is alone is run beside itself. A product with one row is summed in another order than one with several,
- * so a window alone got logits that differ by 1e-5 from those that it gets beside others, and a stream, which has each window alone, scores that
- * differ from its file's. Runs of 2 to 4 give the same (phone/v3 apart, up to 4e-5), and one of 2 takes little longer: phone/v8 3.5 ms against 2.3.
+ * Windows in the smallest run: a single window is run twice in one batch. A product with one row is summed in another order than one with several,
+ * so a window alone got logits that differ by 1e-5 from those in a batch, and a stream, which scores each window alone, got scores that
+ * differ from its file's. Runs of 2 to 4 give the same (except phone/v3, up to 4e-5), and one of 2 takes little longer: phone/v8 3.5 ms against 2.3.
  */
 const windowsAtOnceMin = 2;
 
-/** Gathers windows, runs the graph when there are as many as fit, and hands each one's logits to whoever added it. */
+/** Collects windows, runs the graph when the batch is full, and passes the logits of each to its callback. */
 export class WindowBatch {
   private readonly manifest: ModelManifest;
   private readonly graph: Graph;
@@ -48,7 +48,7 @@ export class WindowBatch {
   }
 
   /**
-   * Runs the graph on what is waiting.
+   * Runs the graph on the pending windows.
    * @throws ServiceError `model_invalid`, as `add`
    */
   async flush(): Promise<void> {
@@ -64,12 +64,12 @@ export class WindowBatch {
       onLogits(readLogits(output.subarray(place * columns, (place + 1) * columns), this.manifest));
   }
 
-  /** Forgets what is waiting, after a recording that could not be read to its end. */
+  /** Drops the pending windows of a recording that could not be read to its end. */
   clear(): void {
     this.waiting = [];
   }
 
-  /** Copies the first window behind the others until there are as many as a run has at least; how many there are then. */
+  /** Copies the first window behind the others up to the smallest run; returns the number of windows. */
   private fillUp(windows: number): number {
     const rows = Math.max(windows, Math.min(this.size, windowsAtOnceMin));
     this.makeRoom(rows);
@@ -77,7 +77,7 @@ export class WindowBatch {
     return rows;
   }
 
-  /** Grows by doubling, so that short recordings do not take the room of a whole batch. */
+  /** Grows by doubling, so that short recordings do not need the memory of a full batch. */
   private makeRoom(windows: number): void {
     const needed = windows * this.maker.values;
     if (needed <= this.values.length) return;

@@ -2,7 +2,7 @@ import { inputShape, windowSamples, type ModelInput } from '../models/manifest.t
 import { writePowerSpectrogram } from './power-spectrogram.ts';
 import { pad, setLevel } from './level.ts';
 
-/** Makes what a graph takes of one window of samples. Its buffers are used again: one for each model, and one call at a time. */
+/** Makes the input of a graph from one window of samples. Its buffers are reused: one instance per model, and one call at a time. */
 export class InputMaker {
   /** Numbers of one window. */
   readonly values: number;

@@ -6,7 +6,7 @@ import { levelKernelModule } from './level-kernel-module.ts';
 const rmsMin = 1e-7;
 
 /**
- * Brings samples to a model's level, in place: the mean is taken out, then the rms becomes `targetDbfs` (an rms of 1.0 is
+ * Normalizes samples to a model's level, in place: the mean is removed, then the rms becomes `targetDbfs` (an rms of 1.0 is
  * 0 dBFS). `none` leaves them as they are.
  */
 export function setLevel(samples: Float32Array, level: ModelInput['level']): void {
@@ -22,8 +22,8 @@ export function setLevel(samples: Float32Array, level: ModelInput['level']): voi
 }
 
 /**
- * Sums over float32 and their scaling, on memory of their own (assembly/level-kernel.wat): 4 s at 16 kHz take 0.1 ms against 0.36 in
- * JavaScript, copied in and out, on a busy machine. Addresses are in bytes; the distance of two is a multiple of four numbers.
+ * Sums and scaling of float32 in WebAssembly (assembly/level-kernel.wat): 4 s at 16 kHz take 0.1 ms against 0.36 in
+ * JavaScript, with copying, on a busy machine. Addresses are in bytes; the length of a range is a multiple of four numbers.
  */
 interface LevelKernel {
   /** Zero at first. */
@@ -36,12 +36,12 @@ interface LevelKernel {
 
 const bytes = Float32Array.BYTES_PER_ELEMENT;
 
-/** Numbers that the kernel takes at a time. */
+/** Numbers that the kernel processes at a time. */
 const lanes = 4;
 
 let kept: LevelKernel | undefined;
 
-/** The kernel, whose memory is used again and again: it grows to that of the longest window. */
+/** The kernel; its memory is reused and grows to the longest window. */
 function kernelFor(length: number): LevelKernel {
   if (kept === undefined || kept.numbers.length < length + lanes) kept = makeKernel(length + lanes);
   return kept;
@@ -52,7 +52,7 @@ function makeKernel(length: number): LevelKernel {
   return { numbers: new Float32Array(memory), ...functions };
 }
 
-/** Fills `samples` from `length` on: with what is before, from its start, again and again, or with zeros. */
+/** Fills `samples` from `length` on: by repeating the samples before, or with zeros. */
 export function pad(samples: Float32Array, length: number, padding: ModelInput['padding']): void {
   if (padding === 'zero' || length === 0) samples.fill(0, length);
   else for (let at = length; at < samples.length; at++) samples[at] = samples[at - length]!;

@@ -1,4 +1,4 @@
-/** The mean of the channels of a block. One channel is given back as it is. */
+/** The mean of the channels of a block; a single channel is returned as it is. */
 export function mixChannels(block: readonly Float32Array[]): Float32Array {
   if (block.length === 1) return block[0]!;
   const mixed = new Float32Array(block[0]!.length);

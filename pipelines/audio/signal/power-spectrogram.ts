@@ -15,7 +15,7 @@ export interface PowerSpectrogram {
 }
 
 /**
- * The power spectrogram that models take: frames = floor((samples - frameSamples) / hopSamples) + 1 without centre padding,
+ * The power spectrogram that is the input of models: frames = floor((samples - frameSamples) / hopSamples) + 1 without centre padding,
  * periodic Hann window, bins = fftSize / 2 + 1, no log and no filter bank. Fewer samples than a frame give no frame.
  * 4 s at 16 kHz (FFT 512, hop 160) take 0.8 ms on one core.
  * @throws RangeError if the settings fit no spectrogram
@@ -59,7 +59,7 @@ interface Rows {
 
 function writeRows({ run, first, second }: FramePowers, { values, count, hopSamples }: Rows): void {
   for (let row = 0; row < count; row += 2) {
-    // An odd last frame is transformed beside itself.
+    // An odd last frame is transformed twice.
     const isPair = row + 1 < count;
     run(row * hopSamples, (isPair ? row + 1 : row) * hopSamples);
     values.set(first, row * first.length);

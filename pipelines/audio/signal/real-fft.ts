@@ -2,7 +2,7 @@ import { instantiate } from '../../../runtime/web-assembly.ts';
 import { realFftModule } from './real-fft-module.ts';
 
 /**
- * The powers of the spectra of two frames at once, in memory of its own. Write samples to `samples`; after `run(a, b)`,
+ * The powers of the spectra of two frames at once. Write samples to `samples`; after `run(a, b)`,
  * `first` and `second` hold the powers |X|², bins 0 to fftSize / 2, of the windowed frames from samples[a] and samples[b] on.
  */
 export interface FramePowers {
@@ -25,13 +25,13 @@ const fftSizeMin = 4;
 /** Room for samples besides those of one frame: 2 s at 16 kHz. */
 const roomSamples = 32_768;
 
-/** Shapes that are kept; a registry of models uses a handful. A shape takes 0.2 MiB, the largest 4. */
+/** Shapes in the cache; a registry of models uses a few. A shape takes 0.2 MiB, the largest 4. */
 const shapesMax = 16;
 
 const kept = new Map<string, FramePowers>();
 
 /**
- * The transform for frames of a shape, which is made once: whoever writes samples has to read the powers before anybody else runs it.
+ * The transform for frames of a shape, which is shared: read the powers before another caller runs it.
  * @throws RangeError unless fftSize is a power of two from 4 to `fftSizeMax` and the frame fits it
  */
 export function framePowers({ frameSamples, fftSize }: FrameShape): FramePowers {

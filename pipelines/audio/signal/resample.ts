@@ -1,7 +1,7 @@
 import { instantiate } from '../../../runtime/web-assembly.ts';
 import { resampleKernelModule } from './resample-kernel-module.ts';
 
-/** Rates that are resampled, in Hz. The bounds keep a filter under 6,000 taps. */
+/** Supported rates, in Hz. The bounds keep a filter under 6,000 taps. */
 export const resampleRates = { min: 4_000, max: 192_000 } as const;
 
 /**
@@ -16,10 +16,10 @@ const exactTapsMax = 131_072;
 /** Phases a sample of the lower rate where a ratio has too many: between two of them the taps are interpolated, with an error below -100 dB. */
 const interpolatedPhases = 256;
 
-/** Filters that are kept, the latest used. */
+/** Filters in the cache: those used last. */
 const filtersMax = 8;
 
-/** Samples that are taken into a filter's memory at once. */
+/** Samples that are copied into a filter's memory at once. */
 const stepSamplesMax = 8_192;
 
 /**
@@ -35,12 +35,12 @@ export function resample(samples: Float32Array, from: number, to: number): Float
   return whole;
 }
 
-/** Resamples block by block; what comes out, put together, is what `resample` gives of the whole. */
+/** Resamples in blocks; the concatenated output is that of `resample` for the whole. */
 export class Resampler {
   private readonly filter: ResampleFilter | undefined;
-  /** Samples that later outputs need: what lies under the filter, from before the first sample (zeros) on. */
+  /** Samples that later outputs need: those under the filter, with zeros before the first sample. */
   private held: Float32Array;
-  /** How far the filter of the next output is moved against held[0], in 1 / up of a sample. */
+  /** Offset of the next output's filter from held[0], in 1 / up of a sample. */
   private part = 0;
   private taken = 0;
   private given = 0;
@@ -55,7 +55,7 @@ export class Resampler {
     this.held = new Float32Array(this.filter?.halfSamples ?? 0);
   }
 
-  /** The outputs that the samples so far decide. */
+  /** The outputs that the samples so far determine. */
   push(block: Float32Array): Float32Array {
     if (this.filter === undefined) return block.slice();
     this.taken += block.length;
@@ -82,7 +82,7 @@ export class Resampler {
     return outputs;
   }
 
-  /** Takes samples in and gives the outputs that they decide: a view that holds until the next step. */
+  /** Appends samples and returns the outputs that they determine: a view that is valid until the next step. */
   private step(filter: ResampleFilter, samples: Float32Array): Float32Array {
     const { up, down, work } = filter;
     work.set(this.held);
@@ -98,7 +98,7 @@ export class Resampler {
   }
 }
 
-/** The outputs whose samples are there, of which the first one's filter lies over the first sample, moved by part / up. */
+/** The outputs whose samples have arrived; the filter of the first is over the first sample, offset by part / up. */
 function countOutputs({ up, down, taps }: ResampleFilter, part: number, available: number): number {
   return available < taps ? 0 : Math.floor(((available - taps) * up + part) / down) + 1;
 }
@@ -112,7 +112,7 @@ interface ResampleFilter {
   readonly halfSamples: number;
   /** Where `outputs` finds the samples. */
   readonly work: Float32Array;
-  /** The next `count` outputs, the first by the filter over work[0] and on, moved by part / up of a sample: a view that holds until the next call. */
+  /** The next `count` outputs, the first by the filter from work[0] on, offset by part / up of a sample: a view that is valid until the next call. */
   readonly outputs: (part: number, count: number) => Float32Array;
 }
 
@@ -171,7 +171,7 @@ interface FilterPlace {
   readonly out: number;
 }
 
-/** Writes `count` outputs, one at least, from `out` on. */
+/** Writes `count` outputs, at least one, from `out` on. */
 type Write = (part: number, count: number) => void;
 
 function decimatedOutputs({ kernel, taps, down, workAt, out }: FilterPlace): Write {
@@ -249,9 +249,9 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 /**
- * The inner loops of resampling, on memory of their own (assembly/resample-kernel.wat): a product in a vector loop is 5 to 9 times as fast
- * as in JavaScript (320 taps: 72 ns against 406, on a busy machine). The loop over the outputs lies here too, and takes four at a time where
- * they share their taps: a second of 48 kHz to 16 kHz takes 0.47 ms against 0.95 with a call an output. Addresses are in bytes; `length` is a
+ * The inner loops of resampling in WebAssembly (assembly/resample-kernel.wat): a product in a vector loop is 5 to 9 times as fast
+ * as in JavaScript (320 taps: 72 ns against 406, on a busy machine). So is the loop over the outputs, which computes four at a time where
+ * they share their taps: a second of 48 kHz to 16 kHz takes 0.47 ms against 0.95 with a call per output. Addresses are in bytes; `length` is a
  * number of taps, a multiple of 16.
  */
 export interface ResampleKernel {
@@ -271,11 +271,11 @@ export interface ResampleKernel {
     out: number,
     end: number,
   ) => void;
-  /** The same by one row of taps, where each output lies `down` bytes of samples behind the one before. Reads and writes for up to three outputs behind `end`. */
+  /** The same by one row of taps, where each output is `down` bytes of samples behind the one before. Reads and writes for up to three outputs behind `end`. */
   readonly decimate: (row: number, samples: number, length: number, down: number, out: number, end: number) => void;
 }
 
-/** Memory of its own for `length` numbers, with the loops on it. */
+/** A kernel with memory for `length` numbers. */
 export function makeResampleKernel(length: number): ResampleKernel {
   const { memory, functions } = instantiate<Omit<ResampleKernel, 'numbers'>>(resampleKernelModule, length * bytes);
   return { numbers: new Float32Array(memory), ...functions };

@@ -1,13 +1,13 @@
-/** Room that is taken first: some seconds of samples. */
+/** Initial capacity: some seconds of samples. */
 const roomMin = 16_384;
 
 type Numbers = Float32Array | Uint8Array;
 
-/** The latest part of an endless row of numbers, by their places from its start. What was dropped is used again as room. */
+/** The latest part of an endless sequence of numbers, indexed from its start. The space of dropped ones is reused. */
 export class SlidingSamples<Kind extends Numbers> {
   private readonly makeRoom: (length: number) => Kind;
   private room: Kind;
-  /** Place of the first number that is kept, and where in the room it lies. */
+  /** Index of the first number that is kept, and its offset in the buffer. */
   private firstKept = 0;
   private offset = 0;
   private count = 0;
@@ -17,7 +17,7 @@ export class SlidingSamples<Kind extends Numbers> {
     this.room = makeRoom(0);
   }
 
-  /** How many numbers there were so far, with those that were dropped. */
+  /** How many numbers were appended, dropped ones included. */
   get length(): number {
     return this.firstKept + this.count;
   }
@@ -28,14 +28,14 @@ export class SlidingSamples<Kind extends Numbers> {
     this.count += numbers.length;
   }
 
-  /** A view of the places `from` to `to`, which must be kept. It holds until the next `append`. */
+  /** A view of the numbers `from` to `to`, which must not be dropped. Valid until the next `append`. */
   view(from: number, to: number): Kind {
     if (from < this.firstKept || to > this.length) throw new RangeError(`Places ${from} to ${to} are not kept.`);
     const at = this.offset + from - this.firstKept;
     return this.room.subarray(at, at + to - from) as Kind;
   }
 
-  /** Forgets what is before a place. */
+  /** Drops the numbers before an index. */
   dropBefore(place: number): void {
     const dropped = Math.min(Math.max(0, place - this.firstKept), this.count);
     this.firstKept += dropped;

@@ -1,4 +1,4 @@
-/** A stretch of one channel, in samples at the model's rate; `to` is not in it. */
+/** A range of one channel, in samples at the model's rate; `to` is exclusive. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
@@ -11,7 +11,7 @@ export interface Cut {
 }
 
 /**
- * The window of a place, from 0, while the recording goes on: `undefined` until more than the window is there, because the
+ * The window with an index from 0 while the recording continues: `undefined` until more samples than the window have arrived, because the
  * last window of a recording ends with it.
  */
 export function windowAt(place: number, samplesSoFar: number, { window, hop }: Cut): Stretch | undefined {
@@ -19,12 +19,12 @@ export function windowAt(place: number, samplesSoFar: number, { window, hop }: C
   return from + window < samplesSoFar ? { from, to: from + window } : undefined;
 }
 
-/** The last window of a recording of so many samples: its last stretch of the window's length, or all of it if it is shorter. */
+/** The last window of a recording: it ends with the recording, and is shorter only if that is. */
 export function lastWindow(samples: number, { window }: Cut): Stretch {
   return { from: Math.max(0, samples - window), to: samples };
 }
 
-/** All windows of a recording that is known whole. */
+/** All windows of a complete recording. */
 export function windowsOf(samples: number, cut: Cut): Stretch[] {
   const windows: Stretch[] = [];
   for (let next = windowAt(0, samples, cut); next !== undefined; next = windowAt(windows.length, samples, cut))

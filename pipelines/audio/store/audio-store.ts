@@ -6,21 +6,21 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
-/** A path as the file system has it: names need not be UTF-8. */
+/** A path of the file system, whose names need not be UTF-8. */
 export type FilePath = string | Buffer;
 
-/** What a file holds. */
+/** The content of a file. */
 export interface AudioContent {
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** A copy of a recording in the store that has no name yet. */
+/** A copy of a recording in the store before it has its name. */
 export interface IncomingAudio extends AudioContent {
   readonly unfinished: string;
 }
 
-/** Limits of what is taken; see the settings of the same names. */
+/** Limits of stored audio; see the settings of the same names. */
 export interface AudioStoreLimits {
   readonly audioBytesMax: number;
 }
@@ -28,12 +28,12 @@ export interface AudioStoreLimits {
 const copyBytes = 256 * 1024;
 const unfinishedPrefix = 'incoming-';
 
-/** Milliseconds after which a copy that nobody writes to, or a file that no row names, belongs to a process that is dead: a piece of many large files takes hours over a slow mount. */
+/** Milliseconds after which an unfinished copy, or a file without a row, counts as left by a dead process: a group of large files takes hours over a slow mount. */
 const abandonedMs = 24 * 3_600_000;
 
 /**
  * Recordings by content: each file is named by the SHA-256 of its bytes, in a folder of the first two digits, so that the same bytes
- * are kept once. Which files ought to be there, the table `recording` knows.
+ * are kept once. The table `recording` lists the files that must exist.
  */
 export class AudioStore {
   readonly directory: string;
@@ -42,7 +42,7 @@ export class AudioStore {
     this.directory = directory;
   }
 
-  /** Makes its directory, if there is none. Before anything is received. */
+  /** Creates its directory, if there is none. Call it before `receive`. */
   async open(): Promise<this> {
     try {
       await mkdir(this.directory, { recursive: true });
@@ -58,7 +58,7 @@ export class AudioStore {
     return this;
   }
 
-  /** Where the audio of a digest lies, if it is there. */
+  /** The path of the audio of a digest, whether it exists or not. */
   pathOf(sha256: string): string {
     return join(this.directory, sha256.slice(0, 2), sha256);
   }
@@ -68,7 +68,7 @@ export class AudioStore {
   }
 
   /**
-   * Copies a regular file into the store, without a name yet. Links are not followed.
+   * Copies a regular file into the store under a temporary name. Symbolic links are not followed.
    * @throws AudioRefusal `file_missing`, `file_unreadable`, `file_empty`, `file_too_large`
    */
   async receive(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<IncomingAudio> {
@@ -89,23 +89,23 @@ export class AudioStore {
     }
   }
 
-  /** Makes a copy the audio of its digest, durable. The caller holds the row of the recording, so that nobody deletes the file meanwhile. */
+  /** Renames a copy to its digest, durably. The caller holds a lock on the row of the recording, so that the file is not deleted meanwhile. */
   async keep(incoming: IncomingAudio): Promise<void> {
     const path = this.pathOf(incoming.sha256);
     if (await this.has(incoming)) {
       const now = new Date();
-      await utimes(path, now, now); // so that a sweep which knows of no row yet leaves it alone
+      await utimes(path, now, now); // a sweep that does not see the row yet must not remove it
       return this.discard(incoming);
     }
     await keepWholeFile(incoming.unfinished, path, { durable: true });
   }
 
-  /** Removes a copy that is not needed; does nothing if it was kept. */
+  /** Removes a copy that is not needed; does nothing if it was renamed. */
   discard({ unfinished }: IncomingAudio): Promise<void> {
     return rm(unfinished, { force: true });
   }
 
-  /** Removes the audio of a digest, if it is there. */
+  /** Removes the audio of a digest, if it exists. */
   remove(sha256: string): Promise<void> {
     return rm(this.pathOf(sha256), { force: true });
   }
@@ -119,14 +119,14 @@ export class AudioStore {
     );
   }
 
-  /** The digests of the files of each folder, a folder at a time. */
+  /** The digests of the files, a folder at a time. */
   async *folders(): AsyncGenerator<string[]> {
     const folders = (await namesIn(this.directory)).filter((name) => /^[0-9a-f]{2}$/.test(name));
     for (const folder of folders)
       yield (await namesIn(join(this.directory, folder))).filter((name) => /^[0-9a-f]{64}$/.test(name));
   }
 
-  /** Removes files that no row names, unless they have just come; returns how many. */
+  /** Removes files without a row, unless they are new; returns how many. */
   removeUnknown(digests: readonly string[], idleMs = abandonedMs): Promise<number> {
     return this.removeIdle(
       digests.map((sha256) => this.pathOf(sha256)),
@@ -147,7 +147,7 @@ export class AudioStore {
 }
 
 /**
- * What a file holds, without keeping it.
+ * The content of a file, without storing it.
  * @throws AudioRefusal as {@link AudioStore.receive} does
  */
 export async function readAudioContent(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<AudioContent> {
@@ -175,7 +175,7 @@ async function openAudio(path: FilePath, bytesMax: number): Promise<FileHandle> 
   }
 }
 
-/** What the file system says of a path that cannot be opened; an error that is not about the path, such as too many open files, stays one. */
+/** The refusal of a path that cannot be opened; an error that is not about the path, such as too many open files, is returned as it is. */
 function storeRefusal(error: NodeJS.ErrnoException): unknown {
   if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return new AudioRefusal('file_missing');
   if (error.code === 'ELOOP')
@@ -196,7 +196,7 @@ function audioTooLarge(bytesMax: number): AudioRefusal {
   return new AudioRefusal('file_too_large', `The file is larger than ${bytesMax} bytes.`);
 }
 
-/** Hashes a file to its end, which may have moved since it was opened. */
+/** Hashes a file to its end, which may have changed since it was opened. */
 async function readThrough(
   source: FileHandle,
   bytesMax: number,

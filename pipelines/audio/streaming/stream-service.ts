@@ -47,7 +47,7 @@ export class StreamService {
   private readonly spools: SpoolDirectory;
   private readonly scorers: StreamScorers;
   private readonly open = new Map<string, OpenStream>();
-  private readonly settling = new Set<Promise<unknown>>();
+  private readonly ending = new Set<Promise<unknown>>();
   private isClosing = false;
   private readonly orphans: { stop(): Promise<void> };
   private readonly touches: { stop(): Promise<void> };
@@ -108,7 +108,7 @@ export class StreamService {
         settings: { channels },
         listener: watcher,
       });
-      place.begin({ model, format, spool, live, settle: () => this.settle(place, spool, live) });
+      place.begin({ model, format, spool, live, end: () => this.endStream(place, spool, live) });
       return place;
     } catch (error) {
       this.open.delete(id);
@@ -119,10 +119,10 @@ export class StreamService {
   /** Waits until every stream is submitted, at most for `graceSeconds`; the next console submits the others. */
   async close(graceSeconds: number): Promise<void> {
     this.isClosing = true;
-    for (const stream of this.open.values()) if (stream.hasBegun) void stream.settle().catch(() => {}); // it was logged
+    for (const stream of this.open.values()) if (stream.hasBegun) void stream.end().catch(() => {}); // it was logged
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceSeconds * 1000)));
-    await Promise.race([Promise.allSettled(this.settling), grace]);
+    await Promise.race([Promise.allSettled(this.ending), grace]);
     clearTimeout(timer);
     await this.scorers.close();
     await Promise.all([this.orphans.stop(), this.touches.stop()]);
@@ -149,21 +149,21 @@ export class StreamService {
       throw refuse(`${streamConnectionsPerOwnerMax} streams of this sender are open already.`);
   }
 
-  private settle(place: OpenStream, spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {
-    const settling = this.settleStream(spool, live).finally(() => {
+  private endStream(place: OpenStream, spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {
+    const ending = this.submitEnded(spool, live).finally(() => {
       this.open.delete(place.id);
-      this.settling.delete(settling);
+      this.ending.delete(ending);
     });
-    this.settling.add(settling);
-    return settling;
+    this.ending.add(ending);
+    return ending;
   }
 
   /** If a step fails, the audio stays in the spool until it is submitted. */
-  private async settleStream(spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {
+  private async submitEnded(spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {
     const { log } = this.services;
     const { facts } = spool.spooled;
     try {
-      const scored = await settleScoring(live);
+      const scored = await awaitScores(live);
       const isComplete = await completeAndClose(spool);
       if (!isComplete) {
         await this.spools.remove(spool.spooled);
@@ -238,7 +238,7 @@ interface BegunStream {
   readonly format: StreamFormat;
   readonly spool: StreamSpool;
   readonly live: LiveStream;
-  readonly settle: () => Promise<VerificationDetailAnswer>;
+  readonly end: () => Promise<VerificationDetailAnswer>;
 }
 
 /** A stream that a client is sending. */
@@ -247,7 +247,7 @@ export class OpenStream {
   /** Who sends it: a client by its key, or a user. */
   readonly sender: string;
   private begun: BegunStream | undefined;
-  private settled: Promise<VerificationDetailAnswer> | undefined;
+  private ended: Promise<VerificationDetailAnswer> | undefined;
 
   constructor(id: string, sender: string) {
     this.id = id;
@@ -304,8 +304,8 @@ export class OpenStream {
    * Ends the stream; what was received is verified and stored. Further calls return the same promise.
    * @throws ServiceError `recording_refused` if no complete sample was received; other failures are retried later
    */
-  settle(): Promise<VerificationDetailAnswer> {
-    return (this.settled ??= this.parts.settle());
+  end(): Promise<VerificationDetailAnswer> {
+    return (this.ended ??= this.parts.end());
   }
 
   private get parts(): BegunStream {
@@ -316,7 +316,7 @@ export class OpenStream {
 
 type End = { readonly result: ScoredRecording } | { readonly error: unknown };
 
-function settleScoring(live: LiveStream): Promise<End> {
+function awaitScores(live: LiveStream): Promise<End> {
   return live.end().then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),

@@ -4,11 +4,11 @@ import { joinFrames, silenceDbfs, type VoiceFrames, type VoiceSampleRate } from 
 /** Frames that are decided together: 300 ms. The noise floor is one number for each such part. */
 const partFrames = 30;
 
-/** Parts before and after the present one whose softest moment is the noise floor: 3 s back and 0.9 s ahead, more than a breath and less than a change of the line. */
+/** Parts before and after the present one whose softest moment is the noise floor: 3 s before and 0.9 s after, longer than a breath and shorter than a change of the line. */
 const partsBefore = 10;
 const partsAhead = 3;
 
-/** Frames over which the softest moment is averaged: a single frame of 10 ms of low noise is down by chance. */
+/** Frames over which the softest moment is averaged: a single frame of 10 ms may be low by chance. */
 const softFrames = 8;
 
 /** Distance from the noise floor, in dB, from which on a frame is voice. Steady pink noise stays below it, speech at 10 dB over the noise mostly above. */
@@ -20,21 +20,21 @@ const voiceDbfsMin = -58;
 /** Frames that stay voice after the last loud one: soft ends of words, and the pauses inside them. */
 const hangoverFrames = 15;
 
-/** Loud frames that are needed in a row: a click is shorter. */
+/** Consecutive loud frames that are required: a click is shorter. */
 const onsetFrames = 3;
 
 /**
  * `energy/1`: voice is what is louder than the line. The noise floor is the softest moment of the seconds around
  * (minimum statistics, after Martin, "Noise power spectral density estimation based on optimal smoothing and minimum
- * statistics", 2001); speech has such moments, so that the floor is the noise also where somebody speaks. It takes
- * anything that comes and goes for voice: music, ringing, keys.
+ * statistics", 2001); speech has such moments, too, so that the floor is the noise during speech as well. It mistakes
+ * intermittent sounds for voice: music, ringing, keys.
  */
 export class EnergyDetector {
   readonly #sampleRate: VoiceSampleRate;
   readonly #levels: FrameLevels;
-  /** Levels that are not decided yet, oldest first. */
+  /** Levels of undecided frames, oldest first. */
   #open: number[] = [];
-  /** Softest moments of the parts that are decided, and of those that are complete and open, oldest first. */
+  /** Softest moments of the parts that are decided, and of those that are complete and undecided, oldest first. */
   #softBefore: number[] = [];
   #softOpen: number[] = [];
   #loudInRow = 0;
@@ -45,7 +45,7 @@ export class EnergyDetector {
     this.#levels = new FrameLevels(sampleRate);
   }
 
-  /** Takes the next samples; gives the frames that are decided by now, 0.9 to 1.2 s behind the samples. */
+  /** Appends samples; returns the frames that are decided by now, 0.9 to 1.2 s behind the samples. */
   push(samples: Float32Array): VoiceFrames {
     const decided: VoiceFrames[] = [];
     for (const level of this.#levels.push(samples)) {
@@ -56,7 +56,7 @@ export class EnergyDetector {
     return joinFrames(decided);
   }
 
-  /** The frames that are open, as `finish` would decide them now. */
+  /** The undecided frames, as `finish` would decide them now. */
   preview(): VoiceFrames {
     const copy = new EnergyDetector(this.#sampleRate);
     copy.#open = [...this.#open];
@@ -67,7 +67,7 @@ export class EnergyDetector {
     return copy.finish();
   }
 
-  /** The frames that were still open at the end. Nothing may follow. */
+  /** The remaining frames. Nothing may be pushed afterwards. */
   finish(): VoiceFrames {
     const rest = this.#open.length % partFrames;
     const isAlone = this.#softBefore.length + this.#softOpen.length === 0;
@@ -96,7 +96,7 @@ export class EnergyDetector {
   }
 }
 
-/** Least mean level, in dBFS, of `softFrames` frames in a row. A part that is shorter is averaged whole. */
+/** Least mean level, in dBFS, of `softFrames` consecutive frames. A shorter part is averaged as a whole. */
 function softestMoment(levels: readonly number[]): number {
   const width = Math.min(softFrames, levels.length);
   const powers = levels.map((level) => 10 ** (level / 10));

@@ -13,7 +13,7 @@ export class FrameLevels {
     this.#frameSamples = sampleRate / voiceFramesPerSecond;
   }
 
-  /** Levels in dBFS, without the frame's own offset, of the frames that `block` completes. A sample that is no number counts as silence. */
+  /** Levels in dBFS, without the frame's own offset, of the frames that `block` completes. NaN counts as silence. */
   push(block: Float32Array): Float32Array {
     const levels = new Float32Array(Math.floor((this.#samples + block.length) / this.#frameSamples));
     for (let at = 0, frame = 0; at < block.length;) {
@@ -25,7 +25,7 @@ export class FrameLevels {
     return levels;
   }
 
-  /** Adds samples of one frame. The loop has nothing in it that can be kept out: with a test of each sample it took six times as long. */
+  /** Adds samples of one frame. With a test of each sample the loop took six times as long. */
   #add(block: Float32Array, from: number, to: number): void {
     let sum = this.#sum;
     let squares = this.#squares;
@@ -49,7 +49,7 @@ export class FrameLevels {
   }
 }
 
-/** The samples with silence for what is no number. */
+/** The samples with NaN and infinity as silence. */
 export function withoutNotFinite(samples: Float32Array): Float32Array {
   return samples.map((sample) => (Number.isFinite(sample) ? sample : 0));
 }

@@ -4,25 +4,25 @@ import type { Graph } from '../inference/graph.ts';
 import { FrameLevels, withoutNotFinite } from './frame-levels.ts';
 import { joinFrames, type VoiceFrames, type VoiceSampleRate } from './voice-frames.ts';
 
-/** Rate, in Hz, at which the graph listens; a recording at 16 kHz is resampled to it: what tells voice from a line's other sounds lies below 4 kHz. */
+/** Sample rate of the graph in Hz; a recording at 16 kHz is resampled to it: what distinguishes voice from a line's other sounds is below 4 kHz. */
 const graphRate = 8000;
 
 /** Spectrogram that the graph was trained on: windows of 25 ms, one every 10 ms. */
 const spectrogram = { frameSamples: 200, hopSamples: 80, fftSize: 256 };
 
-/** Samples of a window before and after the 10 ms that it speaks for, so that a frame lies in the middle of its window. */
+/** Samples of a window before and after its frame of 10 ms, so that the frame is in the middle. */
 const marginSamples = (spectrogram.frameSamples - spectrogram.hopSamples) / 2;
 
-/** The graph takes a number of frames that is a multiple of this (`framesMultiple` of its manifest). */
+/** The number of frames in a run must be a multiple of this (`framesMultiple` of the manifest). */
 const framesMultiple = 4;
 
-/** Frames that are decided in one run of the graph, unless told otherwise: 20 s, long beside the context. */
+/** Default number of frames that one run of the graph decides: 20 s, long in comparison with the context. */
 const longRunFrames = 2000;
 
 /** Frames of context on each side: more than the 246 that the graph sees, so that a frame's logit does not depend on where runs begin. */
 const contextFrames = 256;
 
-/** Logits of the graph from which on voice begins, and below which it ends: two, so that a frame that wavers does not tear a word. */
+/** Logits at which voice begins and ends: two thresholds (hysteresis), so that one uncertain frame does not split a word. */
 const beginLogit = 0.5;
 const endLogit = -0.5;
 
@@ -36,13 +36,13 @@ export class TelephoneDetector {
   readonly #runFrames: number;
   readonly #levels: FrameLevels;
   readonly #resampler: Resampler;
-  /** Samples at the graph's rate from the first frame of context before the open ones on, in parts. */
+  /** Samples at the graph's rate, from the first frame of context before the undecided ones on, in parts. */
   #samples: Float32Array[] = [new Float32Array(marginSamples)];
   #framesBefore = 0;
   #openLevels: Float32Array[] = [];
   #isVoice = false;
 
-  /** Frames that are decided at a time, `runFrames`, are a multiple of 4. Fewer lag less, and cost more: each run takes in 512 frames of context. */
+  /** `runFrames`, the frames that are decided at a time, is a multiple of 4. Fewer lag less and cost more: each run includes 512 frames of context. */
   constructor({
     graph,
     sampleRate,
@@ -58,7 +58,7 @@ export class TelephoneDetector {
     this.#resampler = new Resampler(sampleRate, graphRate);
   }
 
-  /** Takes the next samples; gives the frames that are decided by now. */
+  /** Appends samples; resolves to the frames that are decided by now. */
   async push(samples: Float32Array): Promise<VoiceFrames> {
     const decided: VoiceFrames[] = [];
     for (let at = 0; at < samples.length; at += this.#runFrames * spectrogram.hopSamples) {
@@ -71,18 +71,18 @@ export class TelephoneDetector {
     return joinFrames(decided);
   }
 
-  /** The frames that are open, decided by what there is of their context. */
+  /** The undecided frames, decided with the context so far. */
   async preview(): Promise<VoiceFrames> {
     const [before, levelsDbfs] = [this.#framesBefore, joined(this.#openLevels)];
     if (levelsDbfs.length === 0) return { voiced: new Uint8Array(0), levelsDbfs };
-    const samples = new Float32Array(samplesOf(before + levelsDbfs.length)); // zeros for what the resampler and the window of the last frame lack
+    const samples = new Float32Array(samplesOf(before + levelsDbfs.length)); // zeros where the resampler and the window of the last frame lack samples
     const there = joined(this.#samples);
     samples.set(there.subarray(0, samples.length));
     const logits = await this.#logits(samples);
     return { voiced: voicedOf(logits.subarray(before, before + levelsDbfs.length), this.#isVoice), levelsDbfs };
   }
 
-  /** The frames that were still open at the end. Nothing may follow. */
+  /** The remaining frames. Nothing may be pushed afterwards. */
   async finish(): Promise<VoiceFrames> {
     this.#samples.push(this.#resampler.end(), new Float32Array(marginSamples));
     const decided: VoiceFrames[] = [];
@@ -111,7 +111,7 @@ export class TelephoneDetector {
   }
 }
 
-/** Voice by frames, after one that was voice or not. */
+/** Voice of each frame, with hysteresis that depends on the frame before. */
 function voicedOf(logits: Float32Array, wasVoice: boolean): Uint8Array {
   let isVoice = wasVoice;
   return Uint8Array.from(logits, (logit) => {
@@ -120,9 +120,9 @@ function voicedOf(logits: Float32Array, wasVoice: boolean): Uint8Array {
   });
 }
 
-/** The samples with silence for what is no number: one of them would silence all frames of its context. */
+/** The samples with NaN and infinity as silence: one of them would spoil all frames of its context. */
 function silenceNotFinite(samples: Float32Array): Float32Array {
-  // The sum of 20 s of float32 is finite exactly if all of them are; to ask each sample took ten times as long.
+  // The sum of 20 s of float32 is finite exactly if all of them are; a test of each sample took ten times as long.
   let sum = 0;
   for (let at = 0; at < samples.length; at++) sum += samples[at]!;
   return Number.isFinite(sum) ? samples : withoutNotFinite(samples);

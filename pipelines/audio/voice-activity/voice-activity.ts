@@ -9,23 +9,23 @@ import {
   type VoiceSummary,
 } from './voice-frames.ts';
 
-/** Every detector of voice activity, as manifests of models name them. */
+/** The detectors of voice activity by their names in manifests. */
 export const voiceDetectorNames = ['energy/1', 'telephone/2'] as const;
 
 /** Name of a detector. */
 export type VoiceDetectorName = (typeof voiceDetectorNames)[number];
 
-/** Says of one channel of a recording, block by block, where there is voice. Memory is bounded whatever the length of the recording. */
+/** Finds voice in one channel of a recording that arrives in blocks, with bounded memory. */
 export interface VoiceDetector {
-  /** Takes the next samples, in [-1, 1]; gives the frames that are decided by now, which lag behind by seconds. Not to be called again before it has answered. */
+  /** Appends samples, in [-1, 1]; resolves to the frames that are decided by now, which lag by seconds. Call it again only after it has resolved. */
   push(samples: Float32Array): Promise<VoiceFrames>;
-  /** The frames that are open, as they would be decided if the recording ended here; those of the last few milliseconds may lack a part of their samples. Changes nothing. */
+  /** The undecided frames, decided as if the recording ended here; the last few milliseconds may lack a part of their samples. Changes nothing. */
   preview(): Promise<VoiceFrames>;
-  /** The frames that were still open. All together are the seconds of the recording times 100, rounded down. Nothing may follow. */
+  /** The remaining frames. In total there are floor(seconds * 100). Nothing may be pushed afterwards. */
   finish(): Promise<VoiceFrames>;
 }
 
-/** What a detector listens to: its rate, and for `telephone/2` the opened graph of `models/voice-activity-telephone-2`. */
+/** Settings of a detector: its rate, and for `telephone/2` the opened graph of `models/voice-activity-telephone-2`. */
 export type VoiceDetectorSettings =
   | { readonly name: 'energy/1'; readonly sampleRate: VoiceSampleRate }
   | {
@@ -46,7 +46,7 @@ export function makeVoiceDetector(settings: VoiceDetectorSettings): VoiceDetecto
   };
 }
 
-/** Frames of a recording that is in memory whole, and what they come to. */
+/** The frames of a complete recording in memory. */
 export async function detectVoice(
   samples: Float32Array,
   settings: VoiceDetectorSettings,

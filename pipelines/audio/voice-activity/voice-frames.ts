@@ -1,16 +1,16 @@
 import type { WindowLabel } from '../verification.ts';
 
 /**
- * What a voice activity detector says of a recording, a frame of 10 ms at a time, and what follows from it for a stretch of it.
+ * The output of a voice activity detector, in frames of 10 ms, and the summary and label of a window by them.
  */
 
-/** Frames a second: each frame is 10 ms, frame `i` covers the samples from `i * rate / 100` on. A last part of a frame is not counted. */
+/** Frames a second: each frame is 10 ms, frame `i` covers the samples from `i * rate / 100` on. An incomplete last frame is not counted. */
 export const voiceFramesPerSecond = 100;
 
-/** Rates, in Hz, at which the detectors listen. */
+/** Sample rates, in Hz, that the detectors support. */
 export type VoiceSampleRate = 8000 | 16000;
 
-/** Level of digital silence, in dBFS (rms 1.0 is 0 dBFS): nothing lower is measured. It is a step below what 16 bits can hold. */
+/** Level of digital silence, in dBFS (rms 1.0 is 0 dBFS), the lowest that is measured: a step below what 16 bits can hold. */
 export const silenceDbfs = -100;
 
 /** Consecutive frames: whether there is voice in each (1 or 0), and its level in dBFS. */
@@ -19,22 +19,22 @@ export interface VoiceFrames {
   readonly levelsDbfs: Float32Array;
 }
 
-/** A stretch of a recording: seconds of voice in it, level of its voice, and level of what is between. Null where there is none of it. */
+/** A part of a recording: seconds of voice, and the levels of the voice and of the noise between; null where there is none. */
 export interface VoiceSummary {
   readonly voicedSeconds: number;
   readonly speechDbfs: number | null;
   readonly noiseDbfs: number | null;
 }
 
-/** Fewest frames without voice whose mean is taken as the noise. */
+/** Fewest frames without voice whose mean counts as the noise. */
 const noiseFramesMin = 10;
 
-/** Share of the frames of a stretch without pauses that is taken as its softest. */
+/** Share of the frames that counts as the softest, where there are no pauses. */
 const softestShare = 0.05;
 
 /**
- * Voiced seconds and levels of the frames `from` to `to` (`to` not counted). Levels are means of power. Noise is the
- * mean between the voice, or the level that the softest twentieth of the frames does not pass if that is lower: what lies
+ * Voiced seconds and levels of frames. Levels are means of power. Noise is the
+ * mean of the frames without voice, or the level that the softest twentieth of the frames does not exceed if that is lower: what lies
  * between the voice of a clip that was cut inside speech is soft speech, and says nothing of the noise.
  */
 export function summarizeVoice({ voiced, levelsDbfs }: VoiceFrames, from = 0, to = voiced.length): VoiceSummary {
@@ -69,7 +69,7 @@ export interface WindowLimits {
   readonly signalToNoiseDbMin: number;
 }
 
-/** Label of a stretch. Voice is asked first: without it a distance from noise to voice means nothing. */
+/** Label of a window. Voice is checked first: without it a distance from noise to voice means nothing. */
 export function labelWindow({ voicedSeconds, speechDbfs, noiseDbfs }: VoiceSummary, limits: WindowLimits): WindowLabel {
   if (speechDbfs === null || voicedSeconds < limits.voicedSecondsMin) return 'insufficientVoice';
   return noiseDbfs !== null && speechDbfs - noiseDbfs < limits.signalToNoiseDbMin ? 'excessiveNoise' : 'validVoice';

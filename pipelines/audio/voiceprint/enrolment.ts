@@ -1,27 +1,27 @@
 import { cosine, meanDirection } from './directions.ts';
 import type { RecordingEmbedding } from './recording-embedding.ts';
 
-/** What an enrolment must hold. */
+/** Limits of an enrolment. */
 export const enrolmentLimits = {
-  /** Fewest recordings: with fewer nobody can say which one does not belong. */
+  /** Fewest recordings: with fewer, an outlier cannot be identified. */
   recordingsMin: 3,
   /** More recordings add nothing, and each is biometric data. */
   recordingsMax: 20,
-  /** Least voice of a recording and of all together, in seconds. */
+  /** Least seconds of voice of one recording, and of all together. */
   recordingVoicedSecondsMin: 1.5,
   voicedSecondsMin: 6,
 } as const;
 
-/** A person's voice: the mean direction of the recordings, and how near to it they were. */
+/** A person's voice: the mean direction of the recordings, and their agreement with it. */
 export interface Voiceprint {
   readonly centroid: Float32Array;
-  /** Cosine of each recording with the mean of the others: the least one, and the mean. */
+  /** Cosine of each recording with the mean of the others: minimum and mean. */
   readonly spread: { readonly least: number; readonly mean: number };
   readonly recordings: number;
   readonly voicedSeconds: number;
 }
 
-/** Why there is no voiceprint. `recordings` are places in the list, from 0. */
+/** Why there is no voiceprint. `recordings` are indexes in the list, from 0. */
 export type EnrolmentFinding =
   | {
       readonly code: 'recordings_too_few' | 'recordings_too_many';
@@ -32,15 +32,15 @@ export type EnrolmentFinding =
   | { readonly code: 'voice_too_little'; readonly recordings: readonly number[]; readonly detail: string }
   | { readonly code: 'recordings_disagree'; readonly recordings: readonly number[]; readonly detail: string };
 
-/** A voiceprint, or what stands against one. */
+/** A voiceprint, or the reasons against one. */
 export type Enrolment =
   | { readonly voiceprint: Voiceprint; readonly findings: readonly [] }
   | { readonly voiceprint: null; readonly findings: readonly EnrolmentFinding[] };
 
 /**
  * Makes a voiceprint of recordings of one person; null stands for a recording without voice. `agreementMin` is the least
- * cosine of a recording with the mean of the others (`thresholds.agreement` of the model's manifest): below it somebody
- * else may be speaking, and nothing is enrolled.
+ * cosine of a recording with the mean of the others (`thresholds.agreement` of the model's manifest): below it another person
+ * may be speaking, and nothing is enrolled.
  */
 export function enrolVoice(
   recordings: readonly (RecordingEmbedding | null)[],

@@ -8,7 +8,7 @@ export interface IdentityCalibration {
   readonly intercept: number;
 }
 
-/** The probability that the speaker is the enrolled one, or why there is none. Prior odds are even: as many callers who are as who are not. */
+/** The probability that the speaker is the enrolled person, or why there is none. Prior odds are even. */
 export type IdentityScore =
   | { readonly score: number; readonly cosine: number; readonly reason: null }
   | { readonly score: null; readonly cosine: null; readonly reason: 'no_voice' | 'insufficient_voice' };

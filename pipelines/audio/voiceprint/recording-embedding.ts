@@ -6,7 +6,7 @@ import { windowsOf } from '../signal/windows.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 import { meanDirection } from './directions.ts';
 
-/** A model of voiceprints that is open, with what is used of its manifest. */
+/** An open voiceprint model. */
 export interface EmbeddingModel {
   readonly manifest: Pick<VoiceprintManifest, 'input' | 'output' | 'limits'>;
   readonly graph: Pick<Graph, 'run'>;
@@ -19,18 +19,18 @@ export interface VoicedRecording {
   readonly voiced: Uint8Array;
 }
 
-/** Who speaks in a recording, as a direction: `embedding` has length 1. */
+/** The embedding of the speaker of a recording, with length 1. */
 export interface RecordingEmbedding {
   readonly embedding: Float32Array;
   readonly voicedSeconds: number;
 }
 
-/** Voice of a recording that is used, in seconds: more of one call tells little that is new, and memory stays bounded. */
+/** Seconds of voice that are used of a recording: more adds little, and memory stays bounded. */
 export const voicedSecondsUsedMax = 120;
 
 /**
- * The embedding of a recording: its voice alone, without what is between, is cut into the model's windows; the mean
- * direction of their embeddings. Null if there is no voice. Of more than `voicedSecondsUsedMax` of voice the first are taken.
+ * The embedding of a recording: its voiced samples are cut into the model's windows; the mean
+ * direction of their embeddings. Null if there is no voice. Only the first `voicedSecondsUsedMax` of voice are used.
  * @throws RangeError for a rate below the model's, or a graph that answers other than its manifest says
  */
 export async function embedRecording(
@@ -53,7 +53,7 @@ export async function embedRecording(
   };
 }
 
-/** The samples of the voiced frames, one after another. */
+/** The concatenated samples of the voiced frames. */
 function voiceOf({ samples, sampleRate, voiced }: VoicedRecording): Float32Array {
   const frameSamples = sampleRate / voiceFramesPerSecond;
   const voice = new Float32Array(Math.min(voicedSecondsUsedMax * sampleRate, samples.length));

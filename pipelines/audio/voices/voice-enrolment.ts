@@ -16,7 +16,7 @@ import {
   type VoiceprintSubject,
 } from './voiceprint-store.ts';
 
-/** Makes numbers of a voice in a process of its own; see scoring/scoring-pool.ts. */
+/** Embeds a voice in a child process; see scoring/scoring-pool.ts. */
 export interface VoiceEmbedder {
   /** @throws AudioRefusal */
   embed(
@@ -25,7 +25,6 @@ export interface VoiceEmbedder {
   ): Promise<Pick<EmbeddedVoice, 'embedding' | 'voiceSeconds'>>;
 }
 
-/** What voices are enrolled and compared with. */
 export interface VoiceWork extends VoiceprintStore {
   readonly model: VoiceModel;
   readonly pool: VoiceEmbedder;
@@ -41,7 +40,7 @@ export interface Enrolled extends VoiceprintSubject {
   readonly model: string;
   readonly recordings: number;
   readonly voiceSeconds: number;
-  /** How near the recordings are to each other: cosine of each with the mean of the others. */
+  /** Agreement of the recordings: cosine of each with the mean of the others. */
   readonly agreement: Voiceprint['spread'];
   readonly consent: Consent;
 }
@@ -84,7 +83,7 @@ function requireCount({ length }: readonly string[]): void {
   if (length > recordingsMax) throw refusedFor(`${length} recordings were given; ${recordingsMax} are the most.`);
 }
 
-/** The same bytes twice would agree with themselves. */
+/** Refuses the same bytes twice, which would agree perfectly. */
 async function requireDifferentRecordings({ limits }: VoiceWork, files: readonly string[]): Promise<void> {
   const seen = new Map<string, string>();
   for (const file of files) {
@@ -108,7 +107,7 @@ async function embedEach(
 }
 
 /**
- * The numbers of a recording's voice, or null if there is none.
+ * The embedding of a recording's voice, or null if there is none.
  * @throws AudioRefusal if it could not be opened
  */
 export async function embedForEnrolment(
@@ -126,7 +125,7 @@ export async function embedForEnrolment(
   }
 }
 
-/** Says of a refused recording which one it is. */
+/** Names the refused recording in the error. */
 async function naming<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

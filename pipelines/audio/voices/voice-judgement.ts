@@ -5,13 +5,13 @@ import type { DecisionLabel } from '../verification.ts';
 export type IdentityAnswer =
   { readonly score: number; readonly reason: null } | { readonly score: null; readonly reason: AudioReason };
 
-/** Whether the recording is authentic, or why that is not known. */
+/** Whether the recording is authentic, or why that is unknown. */
 export type AuthenticityAnswer =
   { readonly label: DecisionLabel; readonly reason: null } | { readonly label: null; readonly reason: AudioReason };
 
 /**
- * What both answers together mean. `match`: the voice is the person's, and nothing speaks against the recording.
- * `copySuspected`: the voice is like the person's in a recording that looks made or played back. `mismatch`: another voice.
+ * The result of both answers. `match`: the voice is the person's, and the recording is authentic.
+ * `copySuspected`: the voice is the person's in a recording that seems synthesized or replayed. `mismatch`: another voice.
  * `undecided`: one of the answers is missing.
  */
 export const VOICE_LABELS = ['match', 'copySuspected', 'mismatch', 'undecided'] as const;
@@ -31,7 +31,7 @@ const shownAs = {
   synthesizedAndReplayed: 'synthesized and played back',
 } as const satisfies Record<DecisionLabel, string>;
 
-/** Reads identity and authenticity together: a copied voice sounds like the person, so that one without the other proves nothing. */
+/** Combines identity and authenticity: a copied voice sounds like the person, so neither is sufficient alone. */
 export function judgeVoice({
   identity,
   identityThreshold,
@@ -64,7 +64,7 @@ export function judgeVoice({
   };
 }
 
-/** More voice is of help only where the recording could be heard. */
+/** More voice helps only where the recording could be decoded. */
 function adviceWithoutIdentity(reason: AudioReason): string {
   const { state, retry, meaning } = AUDIO_REASONS[reason];
   if (state === 'performedWithoutScore')

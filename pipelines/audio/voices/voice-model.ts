@@ -8,16 +8,16 @@ import type { IdentityCalibration } from '../voiceprint/identity-score.ts';
 /** Directory of the voiceprint model that is shipped. */
 export const shippedVoiceModelDirectory = join(shippedModelsDirectory, 'voiceprint-1');
 
-/** A model that makes numbers of a voice, with what is read of its manifest to judge them. */
+/** A voiceprint model with its thresholds. */
 export interface VoiceModel {
   /** Canonical name: `voiceprint/1`. */
   readonly name: string;
-  /** Stands for the model whole. Only voiceprints of the same one can be compared. */
+  /** Identifies the whole model. Only voiceprints of the same one can be compared. */
   readonly manifestSha256: string;
-  /** Where its manifest and its weights lie. */
+  /** Directory of its manifest and its weights. */
   readonly directory: string;
   readonly calibration: IdentityCalibration;
-  /** Identity from which on the voice counts as that of the enrolled person. */
+  /** Least identity score at which the voice counts as the enrolled person's. */
   readonly identityThreshold: number;
   /** Least cosine of a recording with the mean of the others at the enrolment. */
   readonly agreementMin: number;

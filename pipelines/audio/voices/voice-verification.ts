@@ -9,13 +9,12 @@ import { scoreIdentity } from '../voiceprint/identity-score.ts';
 import { openVoiceprint, readVoiceprint, recordVoiceVerification, type OpenedVoiceprint } from './voiceprint-store.ts';
 import type { ModelChoice } from '../models/named-model.ts';
 
-/** What a recording is compared with. */
 export interface VoiceComparison extends VoiceWork {
   readonly pool: VoiceEmbedder & Pick<ScoringPool, 'score'>;
   readonly authenticity: ModelChoice;
 }
 
-/** Whether a recording is of the enrolled person, with its synthesis and replay scores beside. */
+/** Whether a recording is of the enrolled person, with its synthesis and replay scores. */
 export interface VoiceVerificationResult extends VoiceJudgement {
   readonly verificationId: string;
   readonly verifiedAt: Date;
@@ -35,7 +34,7 @@ export interface VoiceVerificationResult extends VoiceJudgement {
 }
 
 /**
- * Compares a recording with a voiceprint, and scores its authenticity. What came of it is stored with a row of the audit trail;
+ * Compares a recording with a voiceprint, and scores its authenticity. The result is stored with a row of the audit trail;
  * the recording is not kept.
  * @throws ServiceError `voiceprint_unknown`, `document_sealed`, `model_invalid` if the voiceprint is of another model,
  * `recording_refused` if the file cannot be opened, `interrupted`
@@ -83,7 +82,7 @@ export async function verifyVoice(
   };
 }
 
-/** Numbers of another model lie elsewhere: a comparison would be one of noise. */
+/** Embeddings of different models cannot be compared. */
 function requireSameModel({ model }: VoiceComparison, id: string, voiceprint: OpenedVoiceprint): void {
   if (voiceprint.modelSha256 === model.manifestSha256) return;
   throw new ServiceError('model_invalid', {

@@ -25,23 +25,23 @@ export interface Consent {
 export interface VoiceprintSubject {
   /** The client that asked for it, as API keys name it. */
   readonly owner: string;
-  /** What the client calls the person: a reference, not a name. */
+  /** The client's reference for the person, not a name. */
   readonly subject: string;
 }
 
-/** A voiceprint that is to be stored. */
+/** A voiceprint to store. */
 export interface NewVoiceprint extends VoiceprintSubject {
   readonly consent: Consent;
   readonly model: string;
-  /** Digest of the model's manifest: numbers of another model cannot be compared. */
+  /** Digest of the model's manifest: embeddings of different models cannot be compared. */
   readonly modelSha256: string;
   readonly recordings: number;
   readonly voiceSeconds: number;
-  /** The voice as numbers. It is sealed before it is stored, and nothing else ever holds it. */
+  /** The embedding of the voice. It is stored sealed, and nowhere else. */
   readonly embedding: Float32Array;
 }
 
-/** A voiceprint as it may be shown: everything but the voice. */
+/** The facts of a voiceprint without its embedding. */
 export interface VoiceprintRecord extends VoiceprintSubject {
   readonly id: string;
   readonly model: string;
@@ -56,15 +56,14 @@ export interface VoiceprintRecord extends VoiceprintSubject {
   readonly verifications: number;
 }
 
-/** What voiceprints are stored with. */
 export interface VoiceprintStore {
   readonly db: Pool;
   readonly vault: Vault;
-  /** Writes a record of its own in the transaction that stores a voiceprint, or what a comparison came to (with its id): if it fails, nothing is stored. */
+  /** Writes the caller's record in the transaction that stores a voiceprint or a comparison; if it fails, nothing is stored. */
   readonly record?: ((client: Queryable, id: string) => Promise<void>) | undefined;
 }
 
-/** Who did something to a voiceprint, and why; kept for good. */
+/** Who did what to a voiceprint, and why; kept permanently. */
 export interface VoiceprintEvent {
   readonly eventId: number;
   readonly at: Date;
@@ -81,7 +80,7 @@ export interface OpenedVoiceprint {
 }
 
 /**
- * Checks names and consent before anything is done with a person's voice; returns them cleaned.
+ * Checks names and consent before a person's voice is processed; returns them cleaned.
  * @throws ServiceError `consent_required`, `usage_invalid`
  */
 export function checkEnrolment(
@@ -104,7 +103,7 @@ export function checkEnrolment(
 }
 
 /**
- * Fails if the person has a voiceprint, so that nothing is computed in vain. Storing decides.
+ * Fails early if the person has a voiceprint; the insert decides.
  * @throws ServiceError `voiceprint_exists`
  */
 export async function requireNoVoiceprint(db: Queryable, { owner, subject }: VoiceprintSubject): Promise<void> {
@@ -113,8 +112,8 @@ export async function requireNoVoiceprint(db: Queryable, { owner, subject }: Voi
 }
 
 /**
- * Seals and stores a voiceprint with its consent and the first row of its audit trail, all or nothing. Names and consent are
- * those that `checkEnrolment` gave.
+ * Seals and stores a voiceprint with its consent and the first row of its audit trail in one transaction. Names and consent are
+ * those of `checkEnrolment`.
  * @throws ServiceError `voiceprint_exists`
  */
 export async function storeVoiceprint(
@@ -148,7 +147,7 @@ export async function storeVoiceprint(
     );
     if (row === undefined) {
       await requireNoVoiceprint(client, voiceprint);
-      throw voiceprintExists(subject); // deleted in this moment
+      throw voiceprintExists(subject); // the other one was deleted in between
     }
     await recordEvent(client, {
       voiceprintId: row.voiceprintId,
@@ -178,7 +177,7 @@ export interface VoiceprintFilter {
   readonly owner?: string | undefined;
   readonly withDeleted: boolean;
   readonly limit: number;
-  /** Where an older page begins: the `next` of the one before. */
+  /** The `next` of the page before. */
   readonly before?: number | undefined;
 }
 
@@ -187,7 +186,7 @@ export async function listVoiceprints(db: Queryable, filter: VoiceprintFilter): 
   return (await listVoiceprintPage(db, filter)).voiceprints;
 }
 
-/** The same, with where the page after it begins; null for the last one. */
+/** A page of them, with the `next` of the page after it; null for the last one. */
 export async function listVoiceprintPage(
   db: Queryable,
   { owner, withDeleted, limit, before }: VoiceprintFilter,
@@ -243,7 +242,7 @@ export async function deleteVoiceprint(
   return { deletedAt: deleted };
 }
 
-/** What came of comparing a recording with a voiceprint. */
+/** The result of comparing a recording with a voiceprint. */
 export interface VoiceVerification {
   readonly audioSha256: string;
   /** Null with a reason. */
@@ -253,7 +252,7 @@ export interface VoiceVerification {
 }
 
 /**
- * Stores what came of a comparison, with a row of the audit trail. The recording itself is not kept.
+ * Stores the result of a comparison, with a row of the audit trail. The recording itself is not kept.
  * @throws ServiceError `voiceprint_unknown` if it was deleted meanwhile
  */
 export async function recordVoiceVerification(
@@ -321,14 +320,14 @@ function openKey(vault: Vault, id: string, { wrappedKey, masterKeyId }: SealedRo
   return vault.unwrapKey({ wrapped: wrappedKey, masterKeyId }, keyPurpose(id.toLowerCase()), thing(id));
 }
 
-/** Little-endian, as every machine that Node runs on has it. */
+/** Little-endian, as on every platform of Node. */
 function bytesOf(embedding: Float32Array): Uint8Array {
   return new Uint8Array(embedding.buffer, embedding.byteOffset, embedding.byteLength);
 }
 
 const keyPurpose = (id: string) => `voiceprint key ${id}`;
 
-/** Bound to the voiceprint and its model: bytes that were moved to another row, or whose model was changed, are not opened. */
+/** Binds the sealed bytes to the voiceprint and its model: they cannot be opened in another row or for another model. */
 const embeddingPurpose = (id: string, modelSha256: string) => `voiceprint embedding ${id} ${modelSha256}`;
 
 const thing = (id: string): SealedThing => ({ kind: 'voiceprint', id });

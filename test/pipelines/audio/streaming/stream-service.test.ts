@@ -163,7 +163,7 @@ describe('a stream', () => {
     await start(stateDir);
     await until(async () => (await readdir(spoolOf(stateDir))).length === 2, 'the other stream is submitted');
     expect(await readdir(spoolOf(stateDir))).toEqual(expect.arrayContaining([`${stream.id}.json`, `${stream.id}.wav`]));
-    await stream.settle();
+    await stream.end();
     expect(await itemOf(await batchOf(stream.id))).toMatchObject({ state: 'performed' });
   });
 
@@ -185,7 +185,7 @@ describe('a stream', () => {
     const pids = await scorerPids();
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     await stream.append(voice.subarray(70_000));
-    expect(await stream.settle()).toMatchObject({ state: 'performed', audio: { duration: 5 } });
+    expect(await stream.end()).toMatchObject({ state: 'performed', audio: { duration: 5 } });
     expect((await scorerPids()).filter((pid) => pids.includes(pid))).toEqual([]);
   });
 
@@ -205,7 +205,7 @@ describe('a stream', () => {
     const stream = await service.begin(startOf('phone'), owner, watcher);
     await stream.append(voice);
     await db.query('ALTER TABLE verification_batch RENAME TO away');
-    await expect(stream.settle()).rejects.toThrow();
+    await expect(stream.end()).rejects.toThrow();
     await db.query('ALTER TABLE away RENAME TO verification_batch');
     expect(await readdir(spoolOf(stateDir))).toHaveLength(2);
     await service.close(0);
@@ -228,7 +228,7 @@ describe('a stream', () => {
     const stream = await service.begin(startOf('phone'), owner, watcher);
     await stream.append(voice);
     await db.query(sql('audio/insert_model_default'), ['phone', 'phone/v7', 'test', 'test', null, true]);
-    void stream.settle().catch(() => {});
+    void stream.end().catch(() => {});
     const batch = await leftToWorkers;
     expect([await itemOf(batch), batch.pinned.phone]).toMatchObject([
       { state: 'queued', requestedModel: 'phone', model: 'phone/v7' },
@@ -248,7 +248,7 @@ describe('a stream', () => {
     ); // one may be gone already
     const stream = await service.begin(startOf('phone/v8'), owner, watcher);
     await stream.append(voice);
-    void stream.settle().catch(() => {});
+    void stream.end().catch(() => {});
     const batch = await batchOf(stream.id);
     clearInterval(killing);
     expect(kills).toBeGreaterThan(0);
