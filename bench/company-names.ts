@@ -75,7 +75,7 @@ export interface InventedCompany {
 /** Invented companies; the same seed gives the same ones. A tenth of them, and those whose name is too long, are shown without their trade. */
 export function inventCompanies(count: number, seed: number): readonly InventedCompany[] {
   const numbers = new RandomNumbers(seed);
-  const random = () => numbers.unit();
+  const random = () => numbers.next();
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const coined = () =>
     capitalized(Array.from({ length: 2 + Math.floor(random() * 2) }, () => pick(syllables)).join(''));

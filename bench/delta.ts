@@ -8,7 +8,6 @@
  * (`apt-get install rsync zsync`); one that is missing is left out.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, cp, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
@@ -39,6 +38,7 @@ import { createLog } from '../runtime/log.ts';
 import type { Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import { runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import { sha256Of } from '../runtime/digest.ts';
 
 const artefact = { cache: 'spammer_phones', country: '' } as const;
 const segmentRowsMax = 16_000;
@@ -112,7 +112,7 @@ async function writeVersion(store: ArtefactStore, rows: number, night?: Night): 
   const written = await writer.end();
   await unfinished.keep({ ...artefact, sha256: written.file.sha256 });
   const text = formatSegmentIndex(written.segments);
-  return { ...written, index: { sha256: createHash('sha256').update(text).digest('hex'), bytes: text.length } };
+  return { ...written, index: { sha256: sha256Of(text), bytes: text.length } };
 }
 
 /** Stands for the database: the rows of one publication and one key. */

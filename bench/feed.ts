@@ -29,6 +29,7 @@ import { connect, createPool, queryRows, withPoolClient, type Pool } from '../ru
 import { migrate } from '../sql/migrate.ts';
 import { sql } from '../sql/sql.ts';
 import { printSideBySide, runSideBySide, type Contender } from './side-by-side.ts';
+import { Seeded } from '../runtime/seeded.ts';
 
 const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 1_000_000);
@@ -187,7 +188,7 @@ async function settle(db: Pool): Promise<void> {
 
 /** Writes the feed, and the same rows for psql. */
 async function writeFeed(file: string): Promise<void> {
-  const random = seeded(1);
+  const random = new Seeded(1);
   const [ours, theirs] = [createWriteStream(file), createWriteStream(`${file}.psql`)];
   const known = new Set<string>();
   for (const out of [ours, theirs]) out.write('phone,level,category\n');
@@ -195,35 +196,25 @@ async function writeFeed(file: string): Promise<void> {
     const phone = randomPhone(random);
     if (known.has(phone) || lookUpPlan(phone).kind !== 'valid') continue;
     known.add(phone);
-    const word = words[Math.floor(random() * words.length)]!;
+    const word = random.pick(words);
     theirs.write(`${phone},${word === 'spam,telemarketer' ? 'SPAM,6' : word}\n`);
     if (!ours.write(`${phone},${word}\n`)) await once(ours, 'drain');
   }
   await Promise.all([ours, theirs].map((out) => new Promise((resolve) => out.end(resolve))));
 }
 
-function randomPhone(random: () => number): string {
-  const [start, digits] = ranges[Math.floor(random() * ranges.length)]!;
+function randomPhone(random: Seeded): string {
+  const [start, digits] = random.pick(ranges);
   let phone = `+${start}`;
-  while (phone.length <= digits) phone += Math.floor(random() * 10);
+  while (phone.length <= digits) phone += random.below(10);
   return phone;
 }
 
-/** A small seeded generator (mulberry32). */
-function seeded(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** What one number costs: by the compiled plans, and where the library must be asked (Russian toll-free numbers). */
+/** Time for one number: by the compiled plans, and by the library, which is needed for Russian toll-free numbers. */
 function printPhoneCost(): void {
-  const random = seeded(2);
+  const random = new Seeded(2);
   const sample = Array.from({ length: 100_000 }, () => randomPhone(random));
-  const tollFree = Array.from({ length: 20_000 }, () => `+7800${String(Math.floor(random() * 1e7)).padStart(7, '0')}`);
+  const tollFree = Array.from({ length: 20_000 }, () => `+7800${String(random.below(1e7)).padStart(7, '0')}`);
   for (const [name, phones] of [
     ['compiled plans', sample],
     ['libphonenumber', tollFree],

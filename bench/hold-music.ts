@@ -66,7 +66,7 @@ export function playHoldMusic(seconds: number, random: RandomNumbers): Float32Ar
   ]);
   const names = Object.keys(timbres);
   const [low, middle, tune] = [0, 1, 2].map(() => timbres[random.pick(names)]!);
-  const hasDrums = random.unit() < 0.5;
+  const hasDrums = random.next() < 0.5;
   for (let at = 0; at * beat < seconds; at++) {
     const root = key + progression[Math.floor(at / 4) % 4]!;
     if (at % 4 === 0) play(piece, { timbre: low!, midi: root - 12, start: at * beat, seconds: beat * 3.8, loud: 0.5 });
@@ -78,7 +78,7 @@ export function playHoldMusic(seconds: number, random: RandomNumbers): Float32Ar
         seconds: beat * 0.6,
         loud: 0.35,
       });
-    if (random.unit() < 0.7)
+    if (random.next() < 0.7)
       play(piece, {
         timbre: tune!,
         midi: root + random.pick([12, 14, 16, 19, 21]),

@@ -276,7 +276,7 @@ function modem(length: number, random: RandomNumbers): Float32Array {
   ] as const);
   let [phase, frequency] = [0, mark as number];
   return Float32Array.from({ length }, (_none, at) => {
-    if (at % Math.round(rate / baud) === 0) frequency = random.unit() < 0.5 ? mark : space;
+    if (at % Math.round(rate / baud) === 0) frequency = random.next() < 0.5 ? mark : space;
     return Math.sin((phase += (2 * Math.PI * frequency) / rate));
   });
 }

@@ -8,7 +8,7 @@
  * thread that answers; the clients run in another. Only ours checks keys, counts requests and writes metrics.
  */
 import { execFile, fork, spawn, type ChildProcess } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -21,6 +21,7 @@ import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.
 import type { DownloadLoad } from './serve-client.ts';
 import type { ServerToStart, StartedServer } from './serve-contender.ts';
 import { printSideBySide, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import { sha256Of } from '../runtime/digest.ts';
 
 const run = promisify(execFile);
 const megabytes = Number(process.argv[2] ?? 500);
@@ -48,7 +49,7 @@ interface Server extends StartedServer {
 
 async function storeFile(directory: string, bytes: number): Promise<ServedFile> {
   const content = randomBytes(bytes);
-  const sha256 = createHash('sha256').update(content).digest('hex');
+  const sha256 = sha256Of(content);
   const store = new ArtefactDirectory(directory);
   const name = { cache: 'spammer_phones', country: '', sha256 };
   const file = await store.start('bench');

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { loadConfig, type Config } from '../runtime/config.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import { openServices, type Services } from '../runtime/services.ts';
-import { connect, isConnectionLoss, unavailable } from '../runtime/postgres.ts';
+import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postgres.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings ended without a result (`items_failed`), 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
@@ -35,7 +35,7 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
       process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
     process.exitCode = failed === true ? exitCodes.failed : exitCodes.done;
   } catch (cause) {
-    const error = !isServiceError(cause) && isConnectionLoss(cause) ? unavailable(cause) : cause;
+    const error = !isServiceError(cause) && isConnectionLoss(cause) ? databaseUnavailable(cause) : cause;
     printError(error, asJson);
     process.exitCode = ERRORS[errorCodeOf(error)].exit;
   }

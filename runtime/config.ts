@@ -3,7 +3,7 @@ import { resolve, join } from 'node:path';
 import { z } from 'zod';
 import { ServiceError } from './errors.ts';
 
-/** One setting: the environment variable, its schema with default, what it means (with its unit). */
+/** A setting: the environment variable, its schema with default, its meaning with unit. */
 interface Setting<Schema extends z.ZodType> {
   readonly env: string;
   readonly schema: Schema;
@@ -24,7 +24,7 @@ const count = (fallback: number, options: { min?: number; max?: number } = {}) =
     .min(options.min ?? 1)
     .max(options.max ?? Number.MAX_SAFE_INTEGER)
     .default(fallback);
-/** Days for which rows are kept: 0 for ever, else at least `fallback`. */
+/** Days for which rows are kept: 0 without limit, else at least `fallback`. */
 const retention = (fallback: number) =>
   z.coerce
     .number()
@@ -35,7 +35,7 @@ const retention = (fallback: number) =>
     .default(fallback);
 const port = (fallback: number) => count(fallback, { min: 0, max: 65_535 });
 
-/** Ranges of addresses that have a name. */
+/** Named ranges of addresses. */
 const namedNetworks = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** True for an address, a network (`10.0.0.0/8`), or the name of one. */
@@ -93,7 +93,7 @@ export const SETTINGS = {
       .string()
       .regex(/^s3:\/\/[a-z0-9.-]{3,63}(\/[A-Za-z0-9_/-]*)?$/)
       .optional(),
-    'Bucket of an S3-compatible object store for the published artefacts, s3://bucket/prefix. Absent: they stay in ARTEFACT_DIR, which else has copies only.',
+    'Bucket of an S3-compatible object store for the published artefacts, s3://bucket/prefix. Absent: they stay in ARTEFACT_DIR, which otherwise has copies only.',
   ),
   artefactStoreEndpoint: setting(
     'ARTEFACT_STORE_ENDPOINT',
@@ -177,7 +177,7 @@ export const SETTINGS = {
   letterApproval: setting(
     'LETTER_APPROVAL',
     z.enum(['signature', 'signature+numbers', 'form+numbers']).default('signature'),
-    'What approval by rules alone asks for, beside an issued form that came back unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).',
+    'Condition for approval by rules alone, beside an issued form that was returned unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).',
   ),
   clientKey: setting(
     'CALLER_TRUST_KEY',
@@ -201,7 +201,7 @@ export const SETTINGS = {
   shutdownGraceSeconds: setting(
     'SHUTDOWN_GRACE_SECONDS',
     count(10, { min: 0, max: 3600 }),
-    'Seconds that a process which was asked to stop gives to the work in hand.',
+    'Seconds that a stopping process gives to running work.',
   ),
 
   nightSchedule: setting(
@@ -212,14 +212,14 @@ export const SETTINGS = {
   nightCatchUpHours: setting(
     'NIGHT_CATCH_UP_HOURS',
     count(24, { min: 0, max: 168 }),
-    'A night that was missed at most this many hours ago is made up for when the scheduler starts.',
+    'When the scheduler starts, it runs a night that was missed at most this many hours ago.',
   ),
   reconcileSeconds: setting(
     'RECONCILE_SECONDS',
     count(30, { max: 60 }),
     'Seconds between two comparisons of the due work in PostgreSQL with the queues.',
   ),
-  dropPollSeconds: setting('DROP_POLL_SECONDS', count(5), 'Seconds between two looks into the drop folder.'),
+  dropPollSeconds: setting('DROP_POLL_SECONDS', count(5), 'Seconds between two polls of the drop folder.'),
   dropSettleSeconds: setting(
     'DROP_SETTLE_SECONDS',
     count(10, { min: 0 }),
@@ -235,13 +235,9 @@ export const SETTINGS = {
   jobCrashesMax: setting(
     'JOB_CRASHES_MAX',
     count(5),
-    'Crashes of its worker that a job survives; one more and it is given up. Thrown errors have a budget of their own.',
+    'Crashes of its worker that a job survives; one more fails it. Thrown errors have a budget of their own.',
   ),
-  jobAttemptsMax: setting(
-    'JOB_ATTEMPTS_MAX',
-    count(3),
-    'Tries of a job that throws an error which a second try can cure.',
-  ),
+  jobAttemptsMax: setting('JOB_ATTEMPTS_MAX', count(3), 'Attempts of a job that throws a temporary error.'),
   copyIdleSecondsMax: setting(
     'COPY_IDLE_SECONDS_MAX',
     count(60),
@@ -260,7 +256,7 @@ export const SETTINGS = {
   buildProfile: setting(
     'BUILD_PROFILE',
     z.enum(['compact', 'fast']).default('compact'),
-    'How artefacts are compressed: compact also looks for what names and texts share, fast only for what rows share.',
+    'How artefacts are compressed: compact also searches for matches within names and texts, which fast does not.',
   ),
   shrinkPercentMax: setting(
     'SHRINK_PERCENT_MAX',
@@ -307,7 +303,7 @@ export const SETTINGS = {
   feedRejectPercentMax: setting(
     'FEED_REJECT_PERCENT_MAX',
     count(50, { min: 0, max: 100 }),
-    'A load of which a larger share of the rows is refused has failed.',
+    'A load fails if a larger share of its rows is refused.',
   ),
   feedGateLoadsMin: setting(
     'FEED_GATE_LOADS_MIN',
@@ -352,12 +348,12 @@ export const SETTINGS = {
   feedOneNumberPointsMax: setting(
     'FEED_ONE_NUMBER_POINTS_MAX',
     count(10, { max: 100 }),
-    'The same for the share of rows about the number that has most.',
+    'The same for the share of rows about the most frequent number.',
   ),
   feedOneStatePointsMax: setting(
     'FEED_ONE_STATE_POINTS_MAX',
     count(20, { max: 100 }),
-    'The same for the share of complaints from the state that has most.',
+    'The same for the share of complaints from the most frequent state.',
   ),
   feedOldPointsMax: setting(
     'FEED_OLD_POINTS_MAX',
@@ -375,7 +371,7 @@ export const SETTINGS = {
       .string()
       .regex(/^[a-z]+(\/[a-z0-9._-]+)?=[0-9]+(,[a-z]+(\/[a-z0-9._-]+)?=[0-9]+)*$/)
       .optional(),
-    'Hours between two loads of feeds, as complaints=24,reputation/phoneblock=168. Of others it is learnt from their last 28 loads.',
+    'Hours between two loads of feeds, as complaints=24,reputation/phoneblock=168. For other feeds it is learnt from their last 28 loads.',
   ),
   feedLatePercent: setting(
     'FEED_LATE_PERCENT',
@@ -403,7 +399,7 @@ export const SETTINGS = {
   twoPairsOfEyes: setting(
     'TWO_PAIRS_OF_EYES',
     z.enum(['on', 'off']).default('on'),
-    'Whether another person than who handed something in must decide it; off is for an installation of one person.',
+    'on: a person does not decide what they have submitted; off: for an installation of one person.',
   ),
   samePersons: setting(
     'SAME_PERSONS',
@@ -411,7 +407,7 @@ export const SETTINGS = {
       .string()
       .regex(/^[^=,]+(=[^=,]+)+(,[^=,]+(=[^=,]+)+)*$/)
       .optional(),
-    'Names of the console and of the command line that are of one person: ada=root=a.lovelace,ben=bsmith. The same name in both is one person in any case.',
+    'Names in the console and on the command line that belong to one person: ada=root=a.lovelace,ben=bsmith. The same name in both is one person in any case.',
   ),
   numberCaller: setting(
     'NUMBER_CALLER',
@@ -436,17 +432,17 @@ export const SETTINGS = {
   numberCodeMinutes: setting(
     'NUMBER_CODE_MINUTES',
     count(30, { max: 1440 }),
-    'Minutes for which the code of a verification call is good.',
+    'Minutes for which the code of a verification call is valid.',
   ),
   numberCodeTriesMax: setting(
     'NUMBER_CODE_TRIES_MAX',
     count(5, { max: 10 }),
-    'Tries that the code of a verification call has; the last wrong one fails the proof.',
+    'Attempts to enter the code of a verification call; the last wrong one fails the proof.',
   ),
   numberCallsPerDayMax: setting(
     'NUMBER_CALLS_PER_DAY_MAX',
     count(3, { max: 24 }),
-    'Verification calls to one number in 24 hours, whoever asks for them.',
+    'Verification calls to one number in 24 hours, for all requesters together.',
   ),
   numberProofsOpenMax: setting(
     'NUMBER_PROOFS_OPEN_MAX',
@@ -480,7 +476,7 @@ export const SETTINGS = {
   audioScorers: setting(
     'AUDIO_SCORERS',
     count(2, { max: 256 }),
-    'Processes that score recordings, in each worker; one for each core is as many as help.',
+    'Processes that score recordings, in each worker; more than one for each core do not help.',
   ),
   audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording.'),
   audioChannelsMax: setting('AUDIO_CHANNELS_MAX', count(8, { max: 64 }), 'Channels that a recording may have.'),
@@ -493,7 +489,7 @@ export const SETTINGS = {
   audioWorkSecondsMax: setting(
     'AUDIO_WORK_SECONDS_MAX',
     count(300, { max: 3600 }),
-    'Seconds after which scoring one recording is given up, or a process that scores streams is ended which says nothing.',
+    'Seconds after which the scoring of a recording is aborted, or a silent process that scores streams is ended.',
   ),
   audioMemoryBytesMax: setting(
     'AUDIO_MEMORY_BYTES_MAX',
@@ -525,12 +521,12 @@ export const SETTINGS = {
   streamIdleSecondsMax: setting(
     'STREAM_IDLE_SECONDS_MAX',
     count(30, { max: 3600 }),
-    'An audio stream that sends no audio for this many seconds is ended; what came is verified.',
+    'An audio stream that sends no audio for this many seconds is ended; the received audio is verified.',
   ),
   streamSecondsMax: setting(
     'STREAM_SECONDS_MAX',
     count(3600, { max: 48 * 3600 }),
-    'Longest audio stream, in seconds of audio; at the limit it is ended, and what came is verified. No stream is larger than AUDIO_BYTES_MAX.',
+    'Longest audio stream, in seconds of audio; at the limit it is ended, and the received audio is verified. No stream is larger than AUDIO_BYTES_MAX.',
   ),
 
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
@@ -546,7 +542,7 @@ export const SETTINGS = {
   consoleFeedBytesMax: setting(
     'CONSOLE_FEED_BYTES_MAX',
     count(256 * MiB, { max: 4 * GiB }),
-    'Largest feed that can be handed in by the console.',
+    'Largest feed that can be uploaded to the console.',
   ),
   consoleOrigin: setting(
     'CONSOLE_ORIGIN',
@@ -560,7 +556,7 @@ export const SETTINGS = {
   consoleProxies: setting(
     'CONSOLE_PROXIES',
     networks().default('loopback'),
-    'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; what they say of the address of a browser is believed. Read only with CONSOLE_ORIGIN.',
+    'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; the browser addresses that they forward are trusted. Read only with CONSOLE_ORIGIN.',
   ),
   consoleSessionHoursMax: setting(
     'CONSOLE_SESSION_HOURS_MAX',
@@ -580,7 +576,7 @@ export const SETTINGS = {
   publicationPollMs: setting(
     'PUBLICATION_POLL_MS',
     count(1000, { min: 50, max: 60_000 }),
-    'Milliseconds between two looks of the API for new publications.',
+    'Milliseconds between two polls of the API for new publications.',
   ),
   keyPollMs: setting(
     'KEY_POLL_MS',
@@ -623,7 +619,7 @@ export const SETTINGS = {
   apiSignedUrlSeconds: setting(
     'API_SIGNED_URL_SECONDS',
     count(0, { min: 0, max: 604_800 }),
-    'Downloads are answered 307 with a URL of the object store that is good for this many seconds; 0 sends the bytes through the API.',
+    'Downloads are answered 307 with a URL of the object store that is valid for this many seconds; 0 sends the bytes through the API.',
   ),
 } as const;
 
@@ -675,7 +671,7 @@ export function loadConfig(
   };
 }
 
-/** The environment for a child process: this one's, with the given variables set, or removed where undefined. */
+/** The environment of a child process: this one's with changed variables; undefined removes one. */
 export function childEnvironment(changes: Record<string, string | undefined>): Record<string, string | undefined> {
   return { ...process.env, ...changes };
 }

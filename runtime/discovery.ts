@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { writeWholeFile } from './whole-file.ts';
 
 /**
- * Writes where a service of this machine listens into the state directory, for other processes to read. `remove` deletes the
- * file, unless another process has replaced it.
+ * Writes the addresses of a local service into the state directory, for other processes. `remove` deletes the file, unless
+ * another process has replaced it.
  */
 export async function writeDiscovery(
   stateDir: string,

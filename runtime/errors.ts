@@ -1,9 +1,9 @@
 /**
- * The closed list of errors that this service names. docs/errors.md is checked against it both ways.
+ * The closed list of errors. docs/errors.md is checked against it both ways.
  *
- * - `http`: status with which the API answers, where the API can meet it.
+ * - `http`: status of the API's answer.
  * - `retry`: a job that failed with it may be tried again.
- * - `exit`: exit code of the CLI (1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is missing; sysexits(3) EX_UNAVAILABLE).
+ * - `exit`: exit code of the CLI (1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is unavailable, as in sysexits(3)).
  */
 export const ERRORS = {
   // asking
@@ -55,13 +55,13 @@ export const ERRORS = {
     retry: true,
     exit: 1,
     meaning:
-      'Too much of the same is in progress: downloads of the API, or uploads, checks and followed pages of the console.',
+      'Too many operations of this kind are in progress: downloads of the API, or uploads, checks and followed pages of the console.',
   },
   not_ready: {
     http: 503,
     retry: true,
     exit: 69,
-    meaning: 'The service is starting, or a thing that it needs is away.',
+    meaning: 'The service is starting, or a service that it needs is unavailable.',
   },
   internal: {
     http: 500,
@@ -96,7 +96,7 @@ export const ERRORS = {
     exit: 69,
     meaning: 'Redis would lose or evict jobs with its present settings.',
   },
-  process_failed: { http: 500, retry: true, exit: 1, meaning: 'A process of the Procfile ended again and again.' },
+  process_failed: { http: 500, retry: true, exit: 1, meaning: 'A process of the Procfile ended repeatedly.' },
   // feeds
   feed_unknown: { http: 400, retry: false, exit: 2, meaning: 'No feed has this name.' },
   feed_not_found: { http: 404, retry: false, exit: 1, meaning: 'The feed file or the load does not exist.' },
@@ -119,13 +119,13 @@ export const ERRORS = {
     http: 400,
     retry: false,
     exit: 1,
-    meaning: 'The encoding of the feed is not read, or its bytes do not fit it.',
+    meaning: 'The encoding of the feed is not supported, or its bytes are not valid in it.',
   },
   feed_dates_unclear: {
     http: 400,
     retry: false,
     exit: 1,
-    meaning: 'The order of day and month in the dates of the feed cannot be told.',
+    meaning: 'The order of day and month in the dates of the feed is ambiguous.',
   },
   feed_mostly_rejected: { http: 400, retry: false, exit: 1, meaning: 'Most rows of the feed are refused.' },
   feed_not_held: { http: 409, retry: false, exit: 1, meaning: 'The load is not held.' },
@@ -190,7 +190,7 @@ export const ERRORS = {
     http: 403,
     retry: false,
     exit: 1,
-    meaning: 'Who handed something in, or acts for its owner, does not decide it.',
+    meaning: 'A person does not decide what they have submitted, or what belongs to an owner for whom they act.',
   },
   number_calls_off: {
     http: 409,
@@ -199,7 +199,7 @@ export const ERRORS = {
     meaning: 'No caller of verification calls is set, so no number can be proven.',
   },
   proof_limit_reached: { http: 429, retry: false, exit: 1, meaning: 'A limit of verification calls is reached.' },
-  proof_unknown: { http: 404, retry: false, exit: 1, meaning: 'No code of this number waits to be given back.' },
+  proof_unknown: { http: 404, retry: false, exit: 1, meaning: 'No code of this number is pending.' },
   proof_code_wrong: { http: 400, retry: false, exit: 1, meaning: 'The code is not the one that the call gave out.' },
   caller_failed: { http: 503, retry: true, exit: 1, meaning: 'The caller did not take a verification call.' },
   letter_unknown: { http: 404, retry: false, exit: 1, meaning: 'No letter has this id.' },
@@ -249,7 +249,7 @@ export const ERRORS = {
   recording_unknown: { http: 404, retry: false, exit: 1, meaning: 'No recording with this digest is stored.' },
   recording_refused: { http: 400, retry: false, exit: 1, meaning: 'The recording cannot be scored.' },
   model_unknown: { http: 404, retry: false, exit: 2, meaning: 'No model has this name.' },
-  model_removed: { http: 410, retry: false, exit: 1, meaning: 'The model was removed; another one takes its place.' },
+  model_removed: { http: 410, retry: false, exit: 1, meaning: 'The model was removed; another one replaces it.' },
   model_invalid: {
     http: 400,
     retry: false,
@@ -275,7 +275,7 @@ export const ERRORS = {
     http: 400,
     retry: false,
     exit: 1,
-    meaning: 'A message of an audio stream is not valid, or comes where it may not.',
+    meaning: 'A message of an audio stream is not valid, or not allowed at this point.',
   },
   stream_frame_too_large: {
     http: 413,
@@ -284,8 +284,8 @@ export const ERRORS = {
     meaning: 'A message of an audio stream is larger than the limit.',
   },
   stream_too_long: { http: 413, retry: false, exit: 1, meaning: 'The audio stream is longer than the limit.' },
-  stream_idle: { http: 408, retry: true, exit: 1, meaning: 'No audio came for too long.' },
-  stream_not_read: { http: 408, retry: true, exit: 1, meaning: 'The client does not read what it is sent.' },
+  stream_idle: { http: 408, retry: true, exit: 1, meaning: 'No audio arrived for too long.' },
+  stream_not_read: { http: 408, retry: true, exit: 1, meaning: 'The client does not read its messages.' },
   streams_too_many: { http: 429, retry: true, exit: 1, meaning: 'Too many audio streams are open.' },
   stream_lost: { http: 503, retry: true, exit: 69, meaning: 'The connection of an audio stream broke off.' },
   voiceprint_unknown: { http: 404, retry: false, exit: 1, meaning: 'No voiceprint has this id.' },
@@ -314,7 +314,7 @@ export const ERRORS = {
     http: 404,
     retry: false,
     exit: 1,
-    meaning: 'The queue has no job of this id that this can be done to.',
+    meaning: 'The queue has no job of this id in a state that allows the action.',
   },
   night_unknown: { http: 404, retry: false, exit: 1, meaning: 'No night run has this id or date.' },
   night_failed: { http: 500, retry: false, exit: 1, meaning: 'The night ended with failed artefacts.' },
@@ -363,7 +363,7 @@ export const ERRORS = {
     http: 410,
     retry: false,
     exit: 1,
-    meaning: 'No delta leads from the version that was given to the current one; take the whole file.',
+    meaning: 'There is no delta from the given version to the current one; take the whole file.',
   },
   delta_invalid: {
     http: 400,
@@ -375,13 +375,13 @@ export const ERRORS = {
     http: 500,
     retry: true,
     exit: 1,
-    meaning: 'The file that a build was to copy its unchanged part from is missing or damaged.',
+    meaning: 'The file whose unchanged part a build copies is missing or damaged.',
   },
   storage_unavailable: {
     http: 503,
     retry: true,
     exit: 69,
-    meaning: 'The object store of the artefacts cannot be reached, or refuses.',
+    meaning: 'The object store of the artefacts cannot be reached, or refuses the request.',
   },
   download_failed: {
     http: 500,
@@ -389,21 +389,16 @@ export const ERRORS = {
     exit: 69,
     meaning: 'A file could not be downloaded: the server cannot be reached, refuses, or sends too little.',
   },
-  download_damaged: { http: 500, retry: true, exit: 1, meaning: 'What was downloaded is not what its manifest says.' },
+  download_damaged: { http: 500, retry: true, exit: 1, meaning: 'The downloaded file does not match its manifest.' },
   directory_busy: { http: 409, retry: true, exit: 1, meaning: 'Another process works in this directory.' },
-  artefact_damaged: { http: 500, retry: false, exit: 1, meaning: 'A stored artefact is not what its manifest says.' },
+  artefact_damaged: { http: 500, retry: false, exit: 1, meaning: 'A stored artefact does not match its manifest.' },
   build_lost: {
     http: 500,
     retry: false,
     exit: 1,
     meaning: 'The build ended without an outcome: its worker crashed too often.',
   },
-  interrupted: {
-    http: 503,
-    retry: true,
-    exit: 1,
-    meaning: 'The process was asked to stop; the work is taken up again.',
-  },
+  interrupted: { http: 503, retry: true, exit: 1, meaning: 'The process was stopped; the work is done again later.' },
   // jobs
   job_invalid: { http: 500, retry: false, exit: 1, meaning: 'A job has a payload that its queue does not know.' },
   job_lost: {
@@ -426,13 +421,13 @@ export const ERRORS = {
     http: 413,
     retry: false,
     exit: 1,
-    meaning: 'What was uploaded to the console is larger than the limit.',
+    meaning: 'The upload to the console is larger than the limit.',
   },
   key_unknown: { http: 404, retry: false, exit: 1, meaning: 'No key has this id.' },
   scope_unknown: { http: 400, retry: false, exit: 2, meaning: 'No scope has this name.' },
 } as const satisfies Record<string, ErrorFacts>;
 
-/** What the service knows of one error code. */
+/** The facts about an error code. */
 export interface ErrorFacts {
   readonly http: number;
   readonly retry: boolean;
@@ -442,11 +437,11 @@ export interface ErrorFacts {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What an error carries beside its code. */
+/** The detail of an error beside its code. */
 export interface ErrorDetail {
   /** The operation that failed, a verb and its object: "build artefact". */
   operation: string;
-  /** What it was done to: "phones/US", "feed load 7". Never a phone number with a name. */
+  /** The object of the operation: "phones/US", "feed load 7". Never a phone number with a name. */
   object?: string;
   /** What is wrong, in one sentence. Default: the meaning of the code. */
   problem?: string;
@@ -455,7 +450,7 @@ export interface ErrorDetail {
   cause?: unknown;
 }
 
-/** The one error class of the service: a code of the closed list with operation, object, problem and hint. */
+/** The error class of the service: a code of the closed list with operation, object, problem and hint. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -486,12 +481,12 @@ export function isServiceError(value: unknown, code?: ErrorCode): value is Servi
   return value instanceof ServiceError && (code === undefined || value.code === code);
 }
 
-/** The code under which an unknown thrown value is reported: its own, or `internal`. */
+/** The code of a thrown value: its own, or `internal`. */
 export function errorCodeOf(value: unknown): ErrorCode {
   return isServiceError(value) ? value.code : 'internal';
 }
 
-/** The message of an unknown thrown value. */
+/** The message of a thrown value. */
 export function errorMessageOf(value: unknown): string {
   if (value instanceof AggregateError && value.message === '') return value.errors.map(errorMessageOf).join('; ');
   return value instanceof Error ? value.message : String(value);
@@ -508,7 +503,7 @@ export function isFinalFailure(error: unknown, lastAttempt: boolean): boolean {
   return lastAttempt || (isServiceError(error) && !error.facts.retry);
 }
 
-/** A failure as reports and manifests show it. */
+/** A failure in reports and manifests. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly reason: string;

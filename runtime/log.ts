@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino';
 
 export type Log = Logger;
 
-/** A logger of JSON lines on standard error; standard output belongs to results. */
+/** A logger of JSON lines on standard error; standard output is for results. */
 export function createLog(options: { level: string; process: string }): Log {
   return pino(
     {
@@ -15,7 +15,7 @@ export function createLog(options: { level: string; process: string }): Log {
   );
 }
 
-/** What a log line says of an error. A database error has much more (rows in its `detail`, the client with its secrets). */
+/** The logged fields of an error. Not others: a database error has rows in its `detail`, and the client with its secrets. */
 interface DescribedError {
   readonly type: string;
   readonly code?: string | undefined;

@@ -1,6 +1,4 @@
-/**
- * Connects a sandboxed child, in it, to its parent; it ends with the parent. What it returns sends a message.
- */
+/** Connects a sandboxed child to its parent, with which it ends. Returns the function that sends a message. Called in the child. */
 export function openParentChannel<Message extends object>(
   onMessage: (message: unknown) => void,
 ): (message: Message) => void {

@@ -45,8 +45,8 @@ function findPackage(): { directory: string; version: string } | undefined {
 }
 
 /**
- * Copies the programs into the home and makes the library links that an npm package cannot hold
- * and that the package's own install script would make.
+ * Copies the programs into the home and creates the library links that an npm package cannot contain and that its install
+ * script would create.
  */
 async function copyPackage(
   { directory, version }: { directory: string; version: string },
@@ -71,7 +71,7 @@ async function copyPackage(
   return target;
 }
 
-/** Lets every account read the copy and run its programs, whatever the modes of the package are: npm installs by the umask. */
+/** Lets every account read the copy and run its programs: npm sets the modes of the package by the umask. */
 async function openToAll(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

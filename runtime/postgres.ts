@@ -11,8 +11,8 @@ const int8 = 20;
 const date = 1082;
 
 /**
- * Counts arrive as numbers (rows and bytes stay far below 2^53), calendar dates as `YYYY-MM-DD`.
- * Set for our own connections only: the queue library shares the driver and expects its defaults.
+ * Parses int8 as number (rows and bytes are far below 2^53) and dates as `YYYY-MM-DD`.
+ * Set for these connections only: the queue library shares the driver and expects its defaults.
  */
 const types: ClientConfig['types'] = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
@@ -23,10 +23,10 @@ const types: ClientConfig['types'] = {
   }) as NonNullable<ClientConfig['types']>['getTypeParser'],
 };
 
-/** How to reach a database. */
+/** The parameters of a connection. */
 export interface ConnectionOptions {
   url: string;
-  /** Seen in pg_stat_activity. */
+  /** Shown in pg_stat_activity. */
   applicationName: string;
   /** A role that each connection takes, with read-only transactions. */
   readOnlyRole?: string | undefined;
@@ -58,27 +58,27 @@ export function createPool(
 }
 
 /**
- * One connection of its own, outside the pool: for a snapshot or a COPY stream.
- * @throws ServiceError `database_unavailable` if it cannot be made.
+ * A connection outside the pool: for a snapshot or a COPY stream.
+ * @throws ServiceError `database_unavailable`
  */
 export async function connect(options: ConnectionOptions): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(options));
-  client.on('error', () => {}); // a broken connection is reported by the query that meets it
+  client.on('error', () => {}); // reported by the next query
   try {
     await client.connect();
   } catch (error) {
-    throw unavailable(error);
+    throw databaseUnavailable(error);
   }
   return client;
 }
 
-/** Ends a connection at once, whatever it is doing; used when its state cannot be known. */
+/** Closes a connection in an unknown state at once. */
 export function destroy(client: pg.Client): void {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }; // the driver keeps its socket here
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }; // the driver's socket
   connection.stream.destroy();
 }
 
-/** Runs `work` in one transaction of the pool: committed when it returns, rolled back when it throws. */
+/** Runs `work` in a transaction: committed when it returns, rolled back when it throws. */
 export function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   return withPoolClient(pool, async (client) => {
     await client.query('BEGIN');
@@ -87,15 +87,15 @@ export function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => 
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      await client.query('ROLLBACK').catch(() => {}); // on a broken connection the server has done so
+      await client.query('ROLLBACK').catch(() => {}); // a broken connection has rolled back
       throw error;
     }
   });
 }
 
 /**
- * Runs `work` on a connection of the pool; `discard` keeps it from being used again. One that breaks meanwhile is reported by the statement that meets it, and is
- * not used again. (The pool listens to idle connections only: without a listener here a lost server would end the process.)
+ * Runs `work` on a connection of the pool, which is not reused after `discard` or if it breaks; the next statement reports the
+ * break. (The pool listens to idle connections only: without a listener here, a lost server would end the process.)
  */
 export async function withPoolClient<Result>(
   pool: Pool,
@@ -103,21 +103,21 @@ export async function withPoolClient<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   let broken = false;
-  const note = () => {
+  const discard = () => {
     broken = true;
   };
-  client.on('error', note);
+  client.on('error', discard);
   try {
-    return await work(client, note);
+    return await work(client, discard);
   } finally {
-    client.off('error', note);
+    client.off('error', discard);
     client.release(broken);
   }
 }
 
 /**
- * All rows of a statement, their columns in camelCase: `batch_id` is `batchId`. A column `"file.plain_bytes"` is `plainBytes` of the object
- * `file`; that object is null where a column `file` before it is false or NULL. What is inside of JSON values stays as it is.
+ * The rows of a statement with columns in camelCase: `batch_id` is `batchId`. A column `"file.plain_bytes"` is `plainBytes` of an
+ * object `file`, which is null if a preceding column `file` is false or NULL. JSON values are not changed.
  */
 export async function queryRows<Row extends object>(
   db: Queryable,
@@ -128,7 +128,7 @@ export async function queryRows<Row extends object>(
   return rows.map(toRecord) as Row[];
 }
 
-/** The one row of a statement, or undefined; columns as in {@link queryRows}. */
+/** The first row of a statement, or undefined; columns as in {@link queryRows}. */
 export async function queryRow<Row extends object>(
   db: Queryable,
   statement: string,
@@ -149,7 +149,7 @@ function toRecord(row: Readonly<Record<string, unknown>>): object {
   return record;
 }
 
-/** The object inside of a record, which its first column makes; null if the column of its name says that it is absent. */
+/** The nested object of a record, created for its first column; null if the column of its name is false or NULL. */
 function openPart(record: Record<string, unknown>, name: string): Record<string, unknown> | null {
   const present = record[name];
   if (present === undefined || present === true) record[name] = {};
@@ -157,7 +157,7 @@ function openPart(record: Record<string, unknown>, name: string): Record<string,
   return record[name] as Record<string, unknown> | null;
 }
 
-/** Statements are a closed list, so the names of their columns are. */
+/** Cache of column names, which are a closed list like the statements. */
 const namesOfColumns = new Map<string, readonly string[]>();
 
 function toNames(column: string): readonly string[] {
@@ -168,8 +168,8 @@ function toNames(column: string): readonly string[] {
   return names;
 }
 
-/** An error that says that the database cannot be reached, with the cause. */
-export function unavailable(cause: unknown): ServiceError {
+/** The error for an unreachable database. */
+export function databaseUnavailable(cause: unknown): ServiceError {
   return new ServiceError('database_unavailable', {
     operation: 'connect to PostgreSQL',
     hint: 'Check DATABASE_URL, or leave it empty to use the embedded database. `caller-trust doctor` shows what was resolved.',
@@ -177,14 +177,14 @@ export function unavailable(cause: unknown): ServiceError {
   });
 }
 
-/** The SQLSTATE of a database error, or undefined. */
+/** The SQLSTATE of a database error; undefined for other errors. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.length === 5
     ? error.code
     : undefined;
 }
 
-/** True for a server that ended the session, and for a socket that closed. */
+/** True if the server ended the session or the socket was closed. */
 export function isConnectionLoss(error: unknown): boolean {
   const state = sqlStateOf(error);
   return (

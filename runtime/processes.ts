@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import type { ResolvedDatabase } from './services.ts';
 import { within } from './repeat.ts';
 
-/** One line of a Procfile: a process with its command, which is run without a shell. */
+/** A process of a Procfile with its command, which runs without a shell. */
 export interface ProcessDefinition {
   readonly name: string;
   readonly command: string;
@@ -25,7 +25,7 @@ export interface RunProcfileOptions {
   readonly log: Log;
   /** Fires when all processes must stop. */
   readonly signal: AbortSignal;
-  /** Milliseconds before a process that died is started again. Default 1000. */
+  /** Milliseconds before a dead process is started again. Default: 1000. */
   readonly restartMs?: number;
 }
 
@@ -35,13 +35,14 @@ const deathsMax = 3;
 const unavailableExit = 69;
 const deathWindowMs = 30_000;
 
-/** Seconds over the grace of a process in which it gives jobs back and closes its connections, before SIGKILL. */
+/** Seconds after the grace period in which a process returns jobs and closes connections, before SIGKILL. */
 const closingSeconds = 8;
 
 /**
- * Runs every process of a Procfile until the signal fires. Each has a process group of its own, so that only this process
- * hears the terminal: it passes SIGTERM on, waits for the grace, then sends SIGKILL. A process that dies is started again.
- * @throws ServiceError `process_failed` when one has died three times within 30 seconds; all others are stopped first
+ * Runs every process of a Procfile until the signal fires. Each has a process group of its own, so that only this process gets
+ * the signals of the terminal: it forwards SIGTERM, waits for the grace period, then sends SIGKILL. A dead process is started
+ * again.
+ * @throws ServiceError `process_failed` when a process has died three times within 30 seconds; the others are stopped first
  */
 export async function runProcfile(options: RunProcfileOptions): Promise<void> {
   const failed = new AbortController();
@@ -58,7 +59,7 @@ export async function runProcfile(options: RunProcfileOptions): Promise<void> {
   if (failure !== undefined) throw failure.reason;
 }
 
-/** The processes of a Procfile, one a line: `name: command words`. Lines that begin with # are comments. */
+/** The processes of a Procfile, one a line: `name: command arguments`. Lines that start with # are comments. */
 export function readProcfile(text: string): ProcessDefinition[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -70,14 +71,14 @@ export function readProcfile(text: string): ProcessDefinition[] {
         object: line,
         problem: 'The line is not `name: command`.',
       });
-    // The Node that runs this process, whatever PATH says.
+    // The Node of this process, not that of PATH.
     return { name: match[1], command: command === 'node' ? process.execPath : command, args };
   });
 }
 
 /**
- * The environment of a process. The API gets no way to write: only the database that it reads from, and no queue. Where
- * there is no reading login it has the owner's URL, and takes the reading role on each connection.
+ * The environment of a process. The API cannot write: it gets only the database that it reads, and no queue. Without a reading
+ * login it gets the owner's URL and sets the reading role on each connection.
  */
 export function processEnvironment(
   name: string,
@@ -103,7 +104,7 @@ async function keepRunning(options: KeepRunning): Promise<void> {
   while (!stopping.aborted) {
     const ended = await runOnce(options);
     if (stopping.aborted) return;
-    // One that ends because a service is away comes back with the service; the others go on meanwhile.
+    // A process that ends because a service is unavailable is started until the service is back.
     if (ended.code !== unavailableExit) deaths.push(Date.now());
     log.error({ child: definition.name, ...ended }, 'a process ended by itself');
     if (diedTooOften(deaths)) {
@@ -111,7 +112,7 @@ async function keepRunning(options: KeepRunning): Promise<void> {
         operation: 'run process',
         object: definition.name,
         problem: `It ended ${deathsMax} times within ${deathWindowMs / 1000} seconds.`,
-        hint: 'Its last words are above.',
+        hint: 'Its last output is above.',
       });
     }
     await sleep(restartMs, undefined, { signal: stopping }).catch(() => {});
@@ -130,7 +131,7 @@ interface Ended {
 
 async function runOnce(options: KeepRunning): Promise<Ended> {
   const { definition, config, log, stopping, cwd } = options;
-  // The channel tells the child when this process is gone, also by SIGKILL.
+  // The channel closes when this process ends, also by SIGKILL, which the child notices.
   const child = spawn(definition.command, definition.args, {
     cwd,
     env: processEnvironment(definition.name, options),
@@ -160,11 +161,11 @@ async function runOnce(options: KeepRunning): Promise<Ended> {
     return await ended;
   } finally {
     stopping.removeEventListener('abort', stop);
-    signalGroup(child, 'SIGKILL'); // what it left behind in its group
+    signalGroup(child, 'SIGKILL'); // remaining processes of its group
   }
 }
 
-/** Asks a process to stop, and ends its whole group if it does not. */
+/** Sends SIGTERM to the group of a process, and SIGKILL if it does not end in time. */
 async function stopChild({
   child,
   ended,
@@ -193,7 +194,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Passes log lines on as they are, and wraps any other output, such as Node's last words, into one. */
+/** Forwards log lines, and wraps other output, such as Node's crash report, into log lines. */
 function forwardLines(output: Readable, name: string, log: Log): void {
   createInterface({ input: output }).on('line', (line) => {
     if (line.startsWith('{')) process.stderr.write(`${line}\n`);

@@ -3,7 +3,7 @@ import { ServiceError, errorMessageOf } from './errors.ts';
 
 export type { Redis } from 'ioredis';
 
-/** What decides whether a Redis keeps jobs. A fact that the server does not tell is undefined. */
+/** The facts that decide whether a Redis keeps jobs; undefined if unknown. */
 export interface RedisFacts {
   readonly version: string | undefined;
   /** `master`, or `slave` for a replica. */
@@ -14,39 +14,39 @@ export interface RedisFacts {
   readonly evictionPolicy: string | undefined;
 }
 
-/** How to reach Redis. */
+/** The parameters of a connection. */
 export interface RedisOptions {
   url: string;
-  /** Seen in CLIENT LIST. */
+  /** Shown in CLIENT LIST. */
   name: string;
-  /** Reconnections after which a command is given up; null waits for ever, as a worker must. */
+  /** Reconnections after which a command fails; null waits without limit, as a worker must. */
   commandRetriesMax: number | null;
-  /** Broken connections; they are made again without further help. */
+  /** Called when the connection breaks; the client reconnects by itself. */
   onError: (error: Error) => void;
 }
 
-/** BullMQ blocks with LMOVE and its scripts use commands of this version. */
+/** BullMQ uses commands of this version. */
 const versionMin = [6, 2] as const;
 const connectSecondsMax = 5;
 const reconnectMillisecondsMax = 2000;
 
 /**
  * Connects to a Redis that keeps its jobs: append-only file on, nothing evicted, version 6.2 or later, not a replica.
- * With the append-only file off every acknowledged job was lost on a kill.
+ * With the append-only file off, every acknowledged job was lost on a kill.
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, or `setting_invalid` if the URL is not one of Redis.
  */
 export async function connectRedis(options: RedisOptions): Promise<Redis> {
-  const client = await open(options);
+  const client = await openRedis(options);
   try {
     requireSafe(await readFacts(client));
     return client;
   } catch (error) {
     client.disconnect();
-    throw error instanceof ServiceError ? error : unavailable(error);
+    throw error instanceof ServiceError ? error : redisUnavailable(error);
   }
 }
 
-/** What is wrong with a Redis, each with the command that cures it where there is one. Empty: it keeps its jobs. */
+/** The reasons why a Redis would lose jobs, each with the command that fixes it if there is one. */
 export function findHazards({
   version,
   role,
@@ -58,16 +58,16 @@ export function findHazards({
     hazards.push({ problem: `its version is ${version ?? 'unknown'}, and ${versionMin.join('.')} or later is needed` });
   if (role === 'slave') hazards.push({ problem: 'it is a replica, which takes no jobs' });
   if (appendOnly !== 'yes')
-    hazards.push({ problem: describe('appendonly', appendOnly), cure: 'CONFIG SET appendonly yes' });
+    hazards.push({ problem: describeSetting('appendonly', appendOnly), cure: 'CONFIG SET appendonly yes' });
   if (evictionPolicy !== 'noeviction')
     hazards.push({
-      problem: describe('maxmemory-policy', evictionPolicy),
+      problem: describeSetting('maxmemory-policy', evictionPolicy),
       cure: 'CONFIG SET maxmemory-policy noeviction',
     });
   return hazards;
 }
 
-async function open({ url, name, commandRetriesMax, onError }: RedisOptions): Promise<Redis> {
+async function openRedis({ url, name, commandRetriesMax, onError }: RedisOptions): Promise<Redis> {
   requireRedisUrl(url);
   let lastError: unknown;
   const client = new Redis(url, {
@@ -76,7 +76,7 @@ async function open({ url, name, commandRetriesMax, onError }: RedisOptions): Pr
     connectTimeout: connectSecondsMax * 1000,
     maxRetriesPerRequest: commandRetriesMax,
     retryStrategy: (times) => Math.min(times * 100, reconnectMillisecondsMax),
-    // After a failover the old primary answers as a replica: connect anew.
+    // After a failover the old primary answers as a replica: reconnect.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   client.on('error', (error: Error) => {
@@ -94,7 +94,7 @@ async function open({ url, name, commandRetriesMax, onError }: RedisOptions): Pr
     return client;
   } catch (error) {
     client.disconnect();
-    throw unavailable(lastError ?? error);
+    throw redisUnavailable(lastError ?? error);
   }
 }
 
@@ -106,7 +106,7 @@ function requireRedisUrl(url: string): void {
   });
 }
 
-/** INFO tells all four, also where a managed Redis forbids CONFIG; CONFIG is asked for what INFO leaves out. */
+/** INFO has all four, also in a managed Redis that forbids CONFIG; CONFIG is the fallback. */
 async function readFacts(client: Redis): Promise<RedisFacts> {
   const info = parseInfo(await client.info());
   const appendOnly = { '0': 'no', '1': 'yes' }[info.get('aof_enabled') ?? ''];
@@ -128,7 +128,7 @@ async function readSetting(client: Redis, name: string): Promise<string | undefi
     const reply = (await client.config('GET', name)) as string[];
     return reply[1];
   } catch {
-    return undefined; // forbidden or unknown: reported as a fact that could not be read
+    return undefined; // forbidden or unknown
   }
 }
 
@@ -147,7 +147,7 @@ function requireSafe(facts: RedisFacts): void {
   });
 }
 
-function describe(setting: string, value: string | undefined): string {
+function describeSetting(setting: string, value: string | undefined): string {
   return value === undefined ? `${setting} could not be read` : `${setting} is ${value}`;
 }
 
@@ -156,7 +156,7 @@ function isOlder(version: string): boolean {
   return major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1]);
 }
 
-function unavailable(cause: unknown): ServiceError {
+function redisUnavailable(cause: unknown): ServiceError {
   return new ServiceError('redis_unavailable', {
     operation: 'connect to Redis',
     problem: `Redis cannot be reached: ${errorMessageOf(cause)}.`,

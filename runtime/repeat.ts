@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Runs `work` again and again with a pause of `seconds`, one at a time, the first time at once. */
+/** Runs `work` repeatedly, the first time at once, with a pause of `seconds` after each run. */
 export function repeat({
   seconds,
   work,
@@ -35,7 +35,7 @@ export function repeat({
   };
 }
 
-/** What `work` resolves to; undefined if that takes more than `ms`, and the work goes on. */
+/** The result of `work`; undefined after `ms`, while the work continues. */
 export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
   const timer = new AbortController();
   try {

@@ -7,8 +7,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import tls from 'node:tls';
 
-// Loaded into each sandboxed child before all else, and into its threads: no module in it can reach a network, and nothing that a library
-// prints gets into its answer. The kernel's empty network namespace, where the system has one, is the second barrier.
+// Loaded first into each sandboxed child and its threads: no module can use the network, and no output of a library gets into
+// the answer. The kernel's empty network namespace, if the system has one, is the second barrier.
 
 function refuseNetwork(): never {
   throw new Error('A sandboxed child has no network.');
@@ -38,5 +38,5 @@ syncBuiltinESMExports();
 for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const)
   console[name] = () => {};
 
-// A terminal and systemd signal the whole group: the parent decides what happens to the work.
+// A terminal and systemd signal the whole group, but the parent decides when the child ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -8,37 +8,37 @@ import { promisify } from 'node:util';
 /** Seconds that a child may take to start: 0.3 when nothing else runs. */
 const startSecondsMax = 60;
 
-/** How often memory is checked while a child works. The kernel keeps the high-water mark, so that no peak between two checks is missed. */
+/** Interval of memory checks. The kernel keeps the high-water mark, so that no peak between two checks is missed. */
 const pollMs = 40;
 
-/** Characters that are kept of what a child that does not start prints to its standard error. */
+/** Characters of standard error that are kept for a child that does not start. */
 const printedMax = 2000;
 
-/** A program that works on hostile input. Each runs without a network, without an environment, and writes no file. */
+/** A program for hostile input. It runs without network and environment, and writes no file. */
 export interface SandboxedProgram extends Pick<SpawnOptions, 'stdio' | 'serialization'> {
-  /** Its compiled module, as its source lies in the repository: `pipelines/audio/scoring/scorer-child`. */
+  /** Its module by the path of the source: `pipelines/audio/scoring/scorer-child`. */
   readonly module: string;
-  /** JavaScript's own heap, beyond which V8 ends the process; samples and files lie outside of it. */
+  /** Limit of the JavaScript heap, beyond which V8 ends the process; samples and files are outside of it. */
   readonly heapMib: number;
   readonly semiSpaceMib?: number;
   /**
-   * Node's permission model: it reads the compiled code and the packages alone, and starts no process; threads on request. Without it, for
-   * native libraries, which read files past it, the kernel's limits and the empty network hold the child.
+   * Node's permission model: reads only the compiled code and the packages, starts no process; threads on request. Absent for
+   * native libraries, which bypass it: then the kernel's limits and the empty network namespace confine the child.
    */
   readonly permissions?: { readonly threads: boolean };
 }
 
-/** What a child is held to, beside the time that it is given. */
+/** Limits of a child, beside its time. */
 export interface SandboxLimits {
   /** Resident memory; a child beyond it is killed. */
   readonly memoryBytesMax: number;
-  /** Private memory that is written (RLIMIT_DATA): beyond it an allocation fails. */
+  /** Private writable memory (RLIMIT_DATA): beyond it an allocation fails. */
   readonly dataBytesMax: number;
-  /** Processor time (RLIMIT_CPU), in case that no parent watches any more; a child that lives long has none. */
+  /** Processor time (RLIMIT_CPU), in case the parent is gone; absent for a long-lived child. */
   readonly cpuSecondsMax?: number;
 }
 
-/** `exit`: it ended by itself or by the kernel; `protocol`: its answer is malformed; `cancelled`: its parent needs it no more. */
+/** `exit`: it ended by itself or by the kernel; `protocol`: its answer is malformed; `cancelled`: its parent ended it. */
 export type ChildFailureKind = 'start' | 'time' | 'memory' | 'output' | 'protocol' | 'cancelled' | 'exit';
 
 /** Why a child was killed, or how it ended. */
@@ -52,12 +52,12 @@ export class ChildFailure extends Error {
   }
 }
 
-/** A process for hostile input. Whatever ends it, it is killed by its parent, by a limit of the kernel, or with its parent. */
+/** A process for hostile input. It is killed by its parent, by a limit of the kernel, or with its parent. */
 export class SandboxedChild {
   readonly process: ChildProcess;
-  /** Resolves with the exit code when the process is gone; null where a signal ended it. */
+  /** Resolves with the exit code when the process has ended; null after a signal. */
   readonly exited: Promise<number | null>;
-  /** Rejects with the failure, as soon as there is one. */
+  /** Rejects with the first failure. */
   readonly failed: Promise<never>;
   private readonly memoryBytesMax: number;
   private rejectFailed: (failure: ChildFailure) => void = () => {};
@@ -69,7 +69,7 @@ export class SandboxedChild {
   private poll: NodeJS.Timeout | undefined;
   private peak = 0;
 
-  /** @throws ChildFailure `start` if the system makes no process, as where it has no memory or descriptors */
+  /** @throws ChildFailure `start` if the system cannot create a process, for lack of memory or descriptors */
   static async start(program: SandboxedProgram, limits: SandboxLimits): Promise<SandboxedChild> {
     const [command, ...args] = [
       ...(await networkIsolation()),
@@ -83,7 +83,7 @@ export class SandboxedChild {
       compiledPath(program.module),
     ];
     const { stdio, serialization } = program;
-    const failure = (cause: unknown) => new ChildFailure('start', 'The system made no process.', cause);
+    const failure = (cause: unknown) => new ChildFailure('start', 'The system could not create a process.', cause);
     let child: ChildProcess;
     try {
       child = spawn(command!, args, { env: {}, cwd: '/', stdio, serialization });
@@ -102,7 +102,7 @@ export class SandboxedChild {
     this.failed.catch(() => {}); // handled where it is awaited
     this.exited = new Promise((resolve) => child.once('exit', resolve));
     child.once('exit', (code, signal) => this.fail('exit', `The process ended with ${signal ?? `code ${code}`}.`));
-    child.on('error', () => {}); // a message that cannot be sent: the exit says more
+    child.on('error', () => {}); // a message that cannot be sent; the exit is reported
     child.stderr?.on('data', (chunk: Buffer) => (this.printed = (this.printed + chunk.toString()).slice(-printedMax)));
   }
 
@@ -110,7 +110,7 @@ export class SandboxedChild {
     return this.process.pid;
   }
 
-  /** The first failure; the end of the process is one, whatever its exit code. */
+  /** The first failure; the end of the process is one, with any exit code. */
   get failure(): ChildFailure | undefined {
     return this.firstFailure;
   }
@@ -119,18 +119,18 @@ export class SandboxedChild {
     return this.firstFailure === undefined;
   }
 
-  /** The most resident memory that was seen; 0 where the system does not report it. */
+  /** The highest observed resident memory; 0 if the system does not report it. */
   get peakBytes(): number {
     return this.peak;
   }
 
-  /** Reports that the child has loaded its modules. */
+  /** Call when the child has loaded its modules. */
   markReady(): void {
     this.ready();
   }
 
   /**
-   * Waits until {@link markReady}; the child is gone if this throws.
+   * Waits until {@link markReady}; the child has ended if this throws.
    * @throws ChildFailure `start`
    */
   async untilReady(): Promise<void> {
@@ -145,7 +145,7 @@ export class SandboxedChild {
     }
   }
 
-  /** Holds the child to a time and its memory until the work has ended; a child that failed is gone when this returns. */
+  /** Limits time and memory of the child until the work has ended; a failed child has ended when this returns. */
   async supervise<Result>(
     work: Promise<Result>,
     { secondsMax, signal }: { readonly secondsMax: number; readonly signal?: AbortSignal | undefined },
@@ -164,11 +164,11 @@ export class SandboxedChild {
     }
   }
 
-  /** Gives the child so many seconds from now, and checks its memory meanwhile. */
+  /** Limits the child to `secondsMax` from now, and checks its memory meanwhile. */
   limitTime(secondsMax: number): void {
     clearTimeout(this.deadline);
     if (!this.isAlive) return;
-    // What the child sent in time is handled first where this process was busy.
+    // If this process was busy, messages that arrived in time are handled first.
     const deadline = setTimeout(
       () => setImmediate(() => this.deadline === deadline && this.failLate(secondsMax)),
       secondsMax * 1000,
@@ -177,21 +177,21 @@ export class SandboxedChild {
     this.poll ??= setInterval(() => this.checkMemory(), pollMs);
   }
 
-  /** The child has no work: neither time nor memory is limited by its parent. */
+  /** Ends the limits of time and memory, while the child has no work. */
   releaseTime(): void {
     clearTimeout(this.deadline);
     clearInterval(this.poll);
     this.deadline = this.poll = undefined;
   }
 
-  /** Fails a child that has gone over its memory limit. Without /proc only the kernel's limit applies. */
+  /** Fails a child that has exceeded its memory limit. Without /proc only the kernel's limit applies. */
   checkMemory(): void {
     this.peak = Math.max(this.peak, residentPeakBytes(this.process.pid!));
     if (this.peak > this.memoryBytesMax)
       this.fail('memory', `It needed more than ${Math.round(this.memoryBytesMax / 1024 / 1024)} MiB.`);
   }
 
-  /** Kills the child; the first failure counts. */
+  /** Kills the child with a failure; later ones are ignored. */
   fail(kind: ChildFailureKind, problem: string, cause?: unknown): void {
     if (!this.isAlive) return;
     this.firstFailure = new ChildFailure(kind, problem, cause);
@@ -200,7 +200,7 @@ export class SandboxedChild {
     this.rejectFailed(this.firstFailure);
   }
 
-  /** Kills the child; resolves when it is gone. */
+  /** Kills the child; resolves when it has ended. */
   async end(): Promise<void> {
     this.fail('cancelled', 'The process was ended.');
     await this.exited;
@@ -214,7 +214,7 @@ export class SandboxedChild {
 
 let isolation: Promise<readonly string[]> | undefined;
 
-/** The words before a command that take its network away, which takes 9 ms; none where the system has no such namespaces. Probed once. */
+/** The command prefix that removes the network, which takes 9 ms; empty if the system has no such namespaces. Probed once. */
 export function networkIsolation(): Promise<readonly string[]> {
   isolation ??= probeIsolation();
   return isolation;
@@ -236,20 +236,20 @@ async function probeIsolation(): Promise<readonly string[]> {
   return [];
 }
 
-/** The words before a command that tie it to its parent: it dies with it, even in the middle of a native call. */
+/** The command prefix that kills the process with its parent, even in the middle of a native call. */
 function parentDeath(): string[] {
   const setpriv = programPath('setpriv');
   return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
 }
 
-/** A program of Linux, where there is one. */
+/** The path of a Linux program; undefined if it is missing. */
 function programPath(name: string): string | undefined {
   return process.platform === 'linux'
     ? ['/usr/bin', '/bin'].map((directory) => `${directory}/${name}`).find((path) => existsSync(path))
     : undefined;
 }
 
-/** What the kernel bounds: no core, no file written, written memory in KiB, and processor seconds. */
+/** The limits of the kernel: no core dump, no file written, data memory in KiB, and processor seconds. */
 function limitScript({ dataBytesMax, cpuSecondsMax }: SandboxLimits): string {
   const dataKib = Math.max(1, Math.floor(dataBytesMax / 1024));
   const cpu = cpuSecondsMax === undefined ? '' : `ulimit -t ${Math.ceil(cpuSecondsMax)}; `;
@@ -276,19 +276,19 @@ function permissionFlags({ threads }: { readonly threads: boolean }): string[] {
 const compiled = import.meta.url.endsWith('.js');
 const root = fileURLToPath(new URL(compiled ? '../..' : '..', import.meta.url));
 
-/** The compiled module, from source too: Node 20 runs no TypeScript. */
+/** The compiled module, also when this runs from source: Node 20 does not run TypeScript. */
 function compiledPath(module: string): string {
   return `${root}dist/${module}.js`;
 }
 
-/** The compiled code, the packages, and the file that says that this is a package of modules. */
+/** The compiled code, the packages, and package.json, which declares the module type. */
 function readablePaths(): string[] {
   const zod = createRequire(import.meta.url).resolve('zod');
   const packages = zod.slice(0, zod.lastIndexOf(`${sep}node_modules${sep}`)) + `${sep}node_modules`;
   return [`${root}dist/*`, `${packages}/*`, `${root}package.json`];
 }
 
-/** High-water mark of the resident memory of a process; 0 if that is not known. /proc is memory: an asynchronous read costs ten times as much. */
+/** High-water mark of the resident memory of a process; 0 if unknown. Synchronous: /proc is memory, and an asynchronous read costs ten times as much. */
 function residentPeakBytes(pid: number): number {
   try {
     return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;

@@ -1,4 +1,4 @@
-/** Choices that come out the same for the same seed. */
+/** A seeded random generator: the same seed gives the same choices. */
 export class Seeded {
   private state: number;
 
@@ -36,7 +36,7 @@ export class Seeded {
     return among[Math.floor(this.next() * among.length)]!;
   }
 
-  /** A generator of its own, so that what one draws does not shift the other. */
+  /** An independent generator, so that draws from one do not shift the other. */
   fork(label: number): Seeded {
     return new Seeded(Math.imul(this.state ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(label + 1, 0xc2b2ae35));
   }

@@ -3,12 +3,12 @@ import type { Config } from './config.ts';
 import { acquireEmbeddedDatabase } from './embedded-postgres.ts';
 import { ServiceError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
-import { createPool, unavailable, type Pool } from './postgres.ts';
+import { createPool, databaseUnavailable, type Pool } from './postgres.ts';
 
-/** Where the database of this process is, and who started it. */
+/** The database of this process. */
 export interface ResolvedDatabase {
   readonly url: string;
-  /** For the API: a login that can only read, or undefined where the owner's URL is used with a read-only role. */
+  /** For the API: a login that can only read; undefined if the owner's URL is used with a read-only role. */
   readonly apiUrl: string | undefined;
   readonly kind: 'given' | 'embedded';
   /** Home of the embedded cluster. */
@@ -17,7 +17,7 @@ export interface ResolvedDatabase {
 }
 
 /**
- * Finds the database: DATABASE_URL, else the embedded cluster of the state directory, started if need be.
+ * Finds the database: DATABASE_URL, else the embedded cluster of the state directory, which is started if necessary.
  * @throws ServiceError `database_unavailable`
  */
 export async function resolveDatabase(config: Config): Promise<ResolvedDatabase> {
@@ -40,7 +40,7 @@ export async function resolveDatabase(config: Config): Promise<ResolvedDatabase>
   };
 }
 
-/** What every process of the service but the API works with. */
+/** The services of each process except the API. */
 export interface Services {
   readonly config: Config;
   readonly log: Log;
@@ -50,8 +50,8 @@ export interface Services {
 }
 
 /**
- * Opens log and database for one process. `close` gives everything back, the embedded database last.
- * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be made
+ * Opens log and database for a process. `close` releases them, the embedded database last.
+ * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be created
  */
 export async function openServices(config: Config, process: string): Promise<Services> {
   const log = createLog({ level: config.logLevel, process });
@@ -71,7 +71,7 @@ export async function openServices(config: Config, process: string): Promise<Ser
     await db.query('SELECT 1');
   } catch (error) {
     await close();
-    throw unavailable(error);
+    throw databaseUnavailable(error);
   }
   return { config, log, db, database, close };
 }
@@ -83,7 +83,7 @@ async function makeStateDirectory(directory: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     throw new ServiceError('setting_invalid', {
       operation: 'make state directory',
-      problem: `STATE_DIR cannot be made (${code ?? 'unknown'}).`,
+      problem: `STATE_DIR cannot be created (${code ?? 'unknown'}).`,
       hint: 'Name a directory that this user may write.',
       cause: error,
     });

@@ -1,12 +1,12 @@
 import { ERRORS, errorCodeOf, ServiceError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
 
-/** Whether this process was started with a channel, seen when the module is loaded: later the starting process may be gone. */
+/** True if this process was started with a channel. Read when the module is loaded: later the starting process may be gone. */
 const startedWithChannel = process.channel !== undefined;
 
 /**
- * The one way in which a process learns that it must stop: an abort signal that fires at the first SIGTERM or SIGINT,
- * or when the process that started this one with a channel (`caller-trust start`) is gone.
+ * The signal that a process must stop: fires at the first SIGTERM or SIGINT, or when the process that started this one with a
+ * channel (`caller-trust start`) has ended.
  * A second SIGTERM or SIGINT ends the process at once.
  */
 export function stopSignal(log: Log): AbortSignal {
@@ -41,8 +41,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Runs the body of a process to its end. An error is logged once, here, and decides the exit code.
- * What is still open afterwards does not keep the process alive.
+ * Runs the body of a process, then exits, also with open handles. An error is logged here, once, and decides the exit code.
  */
 export async function runProcess(name: string, body: () => Promise<void>): Promise<never> {
   try {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { createWholeFile } from './whole-file.ts';
 
 /**
- * A secret of 64 hex digits that the state directory keeps under a name, made at the first call. Processes that start
- * together get the same one. What is stored may have been changed by hand: the caller checks it.
+ * A secret of 64 hex digits in a file of the state directory, created by the first call. Processes that start together get
+ * the same one. The caller checks its form, since the file may have been edited.
  */
 export async function readOrMakeSecret(stateDir: string, name: string): Promise<string> {
   const path = join(stateDir, name);
   const stored = await readStored(path);
   if (stored !== undefined) return stored;
-  // Where another process was faster, its secret stays.
+  // If another process was faster, its secret is kept.
   await createWholeFile(path, `${randomBytes(32).toString('hex')}\n`, { durable: true, mode: 0o600 });
   return (await readStored(path)) ?? '';
 }

@@ -1,13 +1,13 @@
-/** The part of WebAssembly that is used; Node has it, the libraries that the project compiles with do not declare it. */
+/** The used part of WebAssembly, which Node has and the project's type libraries do not declare. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
 
-/** The exports of each module of assembly/, beside its functions. */
+/** The exports of a module of assembly/, beside its functions. */
 interface ModuleExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  /** Bytes of memory that the module needs, where its host does not decide them. */
+  /** Bytes of memory that the module needs; absent if its caller decides. */
   readonly memoryBytes?: () => number;
 }
 
@@ -16,8 +16,8 @@ const pageBytes = 65_536;
 const compiled = new WeakMap<Uint8Array, object>();
 
 /**
- * Makes an instance of a module of assembly/, and returns its functions and its memory: `bytes`, or as many as the module needs, rounded up
- * to pages. The module is compiled once; V8 has 128-bit SIMD in WebAssembly alone.
+ * Makes an instance of a module of assembly/. Returns its functions and its memory: `bytes`, or as many as the module needs,
+ * rounded up to pages. The module is compiled once. WebAssembly is used for 128-bit SIMD, which V8 has nowhere else.
  */
 export function instantiate<Functions>(
   module: Uint8Array,

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 
 /** How a file gets its name. */
 export interface NamingOptions {
-  /** True: content and name survive a crash of the machine once the call has returned. False: a crash of the process only. */
+  /** Content and name survive a crash of the machine after the call; false: a crash of the process only. */
   readonly durable: boolean;
 }
 
@@ -12,19 +12,19 @@ export interface NamingOptions {
 export interface WritingOptions extends NamingOptions {
   /** Permissions; default: 0o666 less the umask. */
   readonly mode?: number;
-  /** Where it is written before it gets its name, on the same file system. Default: a new name beside it. */
+  /** Temporary path, on the same file system. Default: a new name beside the file. */
   readonly unfinished?: string;
 }
 
-/** A file's content, or what writes it. */
+/** The content of a file, or a function that writes it. */
 export type Content = string | Uint8Array | ((file: FileHandle) => Promise<unknown>);
 
-/** Writes a file under another name and renames it, so that a reader of `path` sees all of it or what was there before. */
+/** Writes a file under a temporary name and renames it, so that a reader sees the complete new file or the old one. */
 export async function writeWholeFile(path: string, content: Content, options: WritingOptions): Promise<void> {
   await withUnfinished(path, content, options, (unfinished) => rename(unfinished, path));
 }
 
-/** Writes a new file as {@link writeWholeFile} does; false, and nothing is changed, if something of this name is there. */
+/** Writes a new file as {@link writeWholeFile} does; false, without a change, if the path exists. */
 export async function createWholeFile(path: string, content: Content, options: WritingOptions): Promise<boolean> {
   let created = true;
   await withUnfinished(path, content, options, async (unfinished) => {
@@ -37,7 +37,7 @@ export async function createWholeFile(path: string, content: Content, options: W
   return created;
 }
 
-/** Gives a file (or a directory, whose files the caller has synced) that is written and closed its name, in a directory that is made if need be. */
+/** Renames a closed file (or a directory with synced files) to its final path, in a directory that is created if necessary. */
 export async function keepWholeFile(unfinished: string, path: string, { durable }: NamingOptions): Promise<void> {
   if (durable) await syncPath(unfinished);
   await makeDirectory(dirname(path), durable);
@@ -45,7 +45,7 @@ export async function keepWholeFile(unfinished: string, path: string, { durable 
   if (durable) await syncPath(dirname(path));
 }
 
-/** Has the disk take what was written to a file, or the names in a directory. */
+/** Syncs a file, or the names in a directory, to disk. */
 export async function syncPath(path: string): Promise<void> {
   const opened = await open(path, 'r');
   try {
@@ -82,7 +82,7 @@ function temporaryName(path: string): string {
   return `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
 }
 
-/** Makes a directory with those above it. The name of each new one is in the one above, which is synced. */
+/** Creates a directory with its parents. The parent of each new one is synced, since it has its name. */
 async function makeDirectory(directory: string, durable: boolean): Promise<void> {
   const first = await mkdir(directory, { recursive: true });
   if (first === undefined || !durable) return;

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientBase } from 'pg';
 import { errorMessageOf, ServiceError } from '../runtime/errors.ts';
 import { sqlStateOf } from '../runtime/postgres.ts';
 import { sql, sqlDirectory } from './sql.ts';
+import { sha256Of } from '../runtime/digest.ts';
 
 /** PostgreSQL 15 brought UNIQUE NULLS NOT DISTINCT, which keeps a complaint from being stored twice. */
 const serverVersionMin = 150_000;
@@ -38,7 +38,7 @@ export async function migrate(client: ClientBase): Promise<string[]> {
     const done: string[] = [];
     for (const migration of listMigrations()) {
       const text = sql(`migrations/${migration.name}`);
-      const digest = createHash('sha256').update(text).digest('hex');
+      const digest = sha256Of(text);
       const before = applied.get(migration.number);
       if (before === undefined) {
         await apply(client, migration, text, digest);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { findFormCodes, digestsOfFirstRevision, type KnownForm } from '../../pipelines/branding/form/issued-form.ts';
 import { formVersion, renderLetterForm } from '../../pipelines/branding/form/letter-form-pdf.ts';
 import type { LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
@@ -6,6 +5,7 @@ import { concludeLetter, type DecidedLetter } from '../../pipelines/branding/bra
 import { decideLetterText } from '../../pipelines/branding/decision/letter-text-decision.ts';
 import { formContent, type FormKind } from './form-kinds.ts';
 import { handedInOn } from './letter-draft.ts';
+import { sha256Of } from '../../runtime/digest.ts';
 
 const owner = 'client';
 const issue = {
@@ -32,7 +32,7 @@ export async function judgeForm(
   const { bytes: savedAnew } = await renderLetterForm(formContent, { ...issue, issuedAt: submittedAt }, 'en');
   const bytes = kind.make({ issued, savedAnew });
   const outcome = await read(bytes);
-  const sha256 = createHash('sha256').update(issued).digest('hex');
+  const sha256 = sha256Of(issued);
   const sameBytes = outcome.kind === 'read' && digestsOfFirstRevision(bytes, outcome.reading).includes(sha256);
   const known: KnownForm = {
     formId: 1,

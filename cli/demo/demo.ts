@@ -10,7 +10,7 @@ import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { removeStateDirectory } from '../../runtime/embedded-postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { processLives } from '../../runtime/file-lock.ts';
+import { isProcessAlive } from '../../runtime/file-lock.ts';
 import { interruption, runCommand, type Outcome } from '../command.ts';
 import {
   checkVerifications,
@@ -124,7 +124,7 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
 async function chooseDirectory(usual: string): Promise<string> {
   await mkdir(usual, { recursive: true });
   const owner = Number(await readFile(join(usual, 'pid'), 'utf8').catch(() => ''));
-  const directory = owner > 0 && owner !== process.pid && processLives(owner) ? `${usual}-${process.pid}` : usual;
+  const directory = owner > 0 && owner !== process.pid && isProcessAlive(owner) ? `${usual}-${process.pid}` : usual;
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'pid'), String(process.pid));
   return directory;

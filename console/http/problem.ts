@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isServiceError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
-import { isConnectionLoss, unavailable } from '../../runtime/postgres.ts';
+import { isConnectionLoss, databaseUnavailable } from '../../runtime/postgres.ts';
 
 /** The console's error answer (RFC 9457): the problem and the advice, never the cause. */
 export interface ConsoleProblem {
@@ -39,7 +39,7 @@ const dataException = /^22[0-9A-Z]{3}$/;
 /** Maps a thrown value to the closed list of errors. */
 export function asServiceError(thrown: unknown): ServiceError {
   if (isServiceError(thrown)) return thrown;
-  if (isConnectionLoss(thrown)) return unavailable(thrown);
+  if (isConnectionLoss(thrown)) return databaseUnavailable(thrown);
   const { statusCode, code } =
     thrown instanceof Error ? (thrown as Error & { statusCode?: unknown; code?: unknown }) : {};
   if (typeof code === 'string' && dataException.test(code))

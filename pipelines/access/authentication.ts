@@ -4,7 +4,7 @@ import type { Scope } from './keys.ts';
 
 const bearer = /^Bearer +([^ ]+) *$/i;
 
-/** Who made a request: a key, nobody, somebody with a key that opens nothing, or not yet known. */
+/** The caller of a request: with a key, without one, with an unusable key, or not yet known. */
 export type Caller =
   | { readonly kind: 'key'; readonly principal: Principal }
   | { readonly kind: 'none' }
@@ -25,8 +25,8 @@ export function identifyCaller(authorization: string | undefined, keys: KeyTable
 }
 
 /**
- * Lets a caller with a scope pass, and says who it is.
- * @throws ServiceError `unauthenticated`, `forbidden` naming the scope, or `not_ready` while no key is known.
+ * The principal of a caller that has a scope.
+ * @throws ServiceError `unauthenticated`, `forbidden` naming the scope, or `not_ready` while the keys are not loaded.
  */
 export function requireScope(caller: Caller, scope: Scope): Principal {
   if (caller.kind === 'unknown') throw caller.reason;

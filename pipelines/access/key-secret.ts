@@ -4,7 +4,7 @@ import { readOrMakeSecret } from '../../runtime/stored-secret.ts';
 const secretLengthMin = 32;
 
 /**
- * The secret under which keys are hashed: API_KEY_SECRET, else the one in the state directory, made at the first call.
+ * The secret of the hashes of keys: API_KEY_SECRET, else the one in the state directory, created by the first call.
  * Processes that start together get the same one.
  * @throws ServiceError `setting_invalid` if the stored one is too short to be a secret.
  */

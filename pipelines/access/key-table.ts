@@ -3,7 +3,7 @@ import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { hashKey, parseKey, sameHash } from './key-text.ts';
 
-/** Who makes a request: a key by its id, the client that it was made for, and what it may read. */
+/** The key of a request: its id, its client and its scopes. */
 export interface Principal {
   readonly keyId: string;
   readonly client: string;
@@ -19,15 +19,15 @@ interface UsableKey extends Principal {
 
 const noHash = Buffer.alloc(32);
 
-/** Keys that were proven since the last refresh and are not hashed again: no more than are likely to be in use. */
+/** Keys that were proven since the last refresh and are not hashed again. */
 const provenKeysMax = 10_000;
 
-/** The usable keys, in memory. A key that was revoked stops working at the next refresh, one that expired at once. */
+/** The usable keys, in memory. A revoked key stops working at the next refresh, an expired one at once. */
 export class KeyTable {
   readonly #secret: string;
   readonly #now: () => number;
   #keys: ReadonlyMap<string, UsableKey> | undefined;
-  /** By the text that proved it. Hashing is an eighth of the work on a request that is answered 304 (bench/serve.ts). */
+  /** By the text of the key. Hashing is an eighth of the work on a request that is answered 304 (bench/serve.ts). */
   #proven = new Map<string, UsableKey>();
 
   constructor({ secret, now = Date.now }: { secret: string; now?: () => number }) {
@@ -39,7 +39,7 @@ export class KeyTable {
     return this.#keys !== undefined;
   }
 
-  /** Reads the usable keys and replaces what is known, all at once. */
+  /** Replaces the table by the usable keys of the database. */
   async refresh(db: Queryable): Promise<void> {
     const keys = await queryRows<UsableKey>(db, sql('access/list_usable_keys'));
     this.#proven = new Map();
@@ -47,7 +47,7 @@ export class KeyTable {
   }
 
   /**
-   * Who a key belongs to, or undefined if it opens nothing. An unknown id takes as long as a wrong key.
+   * The principal of a key; undefined if the key is not usable. An unknown id takes as long as a wrong key.
    * @throws ServiceError `not_ready` before the first refresh.
    */
   identify(text: string): Principal | undefined {

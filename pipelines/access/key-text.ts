@@ -5,7 +5,7 @@ const idLength = 12;
 const idAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const keyForm = /^ct_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/;
 
-/** A key in its parts: the id, by which it is found and named, and the random bytes, which only its client has. */
+/** The parts of a key: its public id, and the random bytes, which only its client has. */
 export interface KeyParts {
   readonly keyId: string;
   readonly random: Buffer;
@@ -22,7 +22,7 @@ export function formatKey({ keyId, random }: KeyParts): string {
   return `ct_${keyId}_${random.toString('base64url')}`;
 }
 
-/** The parts of a key, or undefined if the text has not its form. One key has one text. */
+/** The parts of a key; undefined if the text is not a key. A key has exactly one text. */
 export function parseKey(text: string): KeyParts | undefined {
   const [, keyId, encoded] = keyForm.exec(text) ?? [];
   if (keyId === undefined || encoded === undefined) return undefined;
@@ -30,12 +30,12 @@ export function parseKey(text: string): KeyParts | undefined {
   return random.length === randomLength && random.toString('base64url') === encoded ? { keyId, random } : undefined;
 }
 
-/** What is stored of a key: HMAC-SHA-256 of its random bytes under the secret of the service. */
+/** The stored hash of a key: HMAC-SHA-256 of its random bytes under the secret of the service. */
 export function hashKey(random: Buffer, secret: string): Buffer {
   return createHmac('sha256', secret).update(random).digest();
 }
 
-/** Compares two hashes in a time that does not depend on where they differ. */
+/** Compares two hashes in constant time. */
 export function sameHash(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

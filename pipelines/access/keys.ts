@@ -4,7 +4,7 @@ import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
-/** The closed list of scopes: what a key may read, and with `verifications:stream` that it may send audio to the console. */
+/** The closed list of scopes: what a key may read; `verifications:stream` allows sending audio to the console. */
 export const SCOPES = [
   'caches:read',
   'numbers:read',
@@ -15,7 +15,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Scopes of a key that is bound to a brand: what the others open is not of one brand. */
+/** Scopes that a key of a single brand may have. */
 const brandScopes: readonly Scope[] = ['numbers:read', 'branding:read'];
 
 /** Live keys that a client may have: two, so that a new one can be tried before the old one is revoked. */
@@ -23,10 +23,10 @@ export const liveKeysMax = 2;
 
 const clientLengthMax = 200;
 
-/** The client of what is handed in with the console. It has no keys: with one, a program would take the console's place. */
+/** The client of submissions by the console. It has no keys, so that no program can act as the console. */
 export const consoleClient = 'console';
 
-/** A key that was made now. `key` is shown once and cannot be read again. */
+/** A new key. `key` is shown once and cannot be read again. */
 export interface CreatedKey {
   readonly keyId: string;
   readonly key: string;
@@ -37,7 +37,7 @@ export interface CreatedKey {
   readonly expiresAt: Date | null;
 }
 
-/** A key as the operator sees it. */
+/** A key as listed for operators. */
 export interface ListedKey {
   readonly keyId: string;
   readonly client: string;
@@ -49,18 +49,18 @@ export interface ListedKey {
   readonly revokedAt: Date | null;
 }
 
-/** What to make; `secret` is the one of {@link loadKeySecret}. */
+/** The key to create; `secret` is that of {@link loadKeySecret}. */
 export interface NewKey {
   readonly client: string;
   readonly scopes: readonly string[];
   readonly expiresAt?: Date | null;
-  /** Handle of the one brand of the client that the key is to see. */
+  /** Handle of the client's brand to which the key is bound. */
   readonly brand?: string | null;
   readonly secret: string;
 }
 
 /**
- * Makes a key and stores its hash.
+ * Creates a key and stores its hash.
  * @throws ServiceError `usage_invalid` for a blank client or the {@link consoleClient}, no scope or an expiry that has passed, `scope_unknown`,
  * `key_limit_reached` if the client has two live keys, `brand_unknown` if it has no such brand.
  */
@@ -103,7 +103,7 @@ export async function createKey(
   };
 }
 
-/** Every key that was ever made, by client and age. */
+/** All keys, also expired and revoked ones, by client and age. */
 export function listKeys(db: Queryable): Promise<ListedKey[]> {
   return queryRows<ListedKey>(db, sql('access/list_keys'));
 }

@@ -3,12 +3,12 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 
-/** Whether another person than who handed a request in must decide it, and which names are of one person. */
+/** Whether a second person must decide, and which names belong to one person. */
 export type EyesPolicy = Pick<Config, 'twoPairsOfEyes' | 'samePersons'>;
 
 /**
- * The closed list of what takes a second person to decide: whatever puts more before the public, and a request that is refused.
- * What takes something from the public (suspend, withdraw, remove, discard, end a protection) is anybody's to decide whose role allows it.
+ * The closed list of decisions that need a second person: those that publish more, and refusals of a request. A decision that
+ * publishes less (suspend, withdraw, remove, discard, end a protection) needs only the role.
  */
 export type Decided =
   | { readonly kind: 'letter'; readonly brandId: number; readonly letterId: number }
@@ -22,19 +22,19 @@ export type Decided =
   /** Held files of a night; null for all of them. */
   | { readonly kind: 'files'; readonly cache: string | null; readonly country: string | null };
 
-/** What a person has to do with what is decided. */
+/** The part of a person in the subject of a decision, completing a sentence. */
 const parts = {
-  request: 'handed in what is to be decided',
+  request: 'submitted the request',
   owner: 'acts for the owner of the brand',
   dispute: 'filed a dispute of the label',
   number_owner: 'acts for the owner of a brand with that number',
-  load: 'handed in the load',
-  file_load: 'handed in a load that the held files are made from',
+  load: 'submitted the load',
+  file_load: 'submitted a load of the held files',
 } as const;
 
 /**
- * Why an actor may not decide something: the same person has a part in it. Null if the actor may.
- * What a program handed in without naming a person was handed in by nobody whom a person could be.
+ * Why an actor may not decide: the same person has a part in the subject. Null if the actor may.
+ * A submission by a program that names no person excludes nobody.
  */
 export async function whyNotDecide(
   db: Queryable,
@@ -64,7 +64,7 @@ export async function requireAnotherPerson(
     });
 }
 
-/** The statement that lists who has a part in something, with its values; its rows are actors with their part. */
+/** The statement that lists the actors with a part in the subject of a decision, with its values. */
 function partiesOf(of: Decided): readonly [statement: string, values: unknown[]] {
   switch (of.kind) {
     case 'letter':
@@ -82,8 +82,8 @@ function partiesOf(of: Decided): readonly [statement: string, values: unknown[]]
 }
 
 /**
- * The name of the person behind an actor as trails write it (`cli ada`, `console ada`), so that one person has one name however it is
- * written: without the door, a domain, capitals and compatibility forms. Null for one that names no person (a dropped folder).
+ * The person of an actor as audit trails name it (`cli ada`, `console ada`), normalized: without the program, a domain,
+ * capitals and compatibility forms. Null for an actor that is no person (a dropped folder).
  */
 export function personOf(actor: string): string | null {
   if (actor.startsWith('drop folder ')) return null;
@@ -95,7 +95,7 @@ export function personOf(actor: string): string | null {
   return name.replace(/^.*[\\/]/, '').replace(/(?<=.)@.*$/, '');
 }
 
-/** Every name of a person, with those that SAME_PERSONS gives to the same one (`ada=root=a.lovelace, ben=bsmith`). */
+/** All names of a person by SAME_PERSONS (`ada=root=a.lovelace, ben=bsmith`). */
 export function namesOf(person: string, samePersons: string | undefined): ReadonlySet<string> {
   const groups = (samePersons ?? '').split(',').map((group) => group.split('=').map((name) => personOf(name)));
   const names = new Set([person]);

@@ -39,7 +39,7 @@ export const AUDIO_REASONS = {
   decoding_too_slow: { state: 'error', retry: true, meaning: 'Decoding took longer than the limit.' },
   // the model
   model_unknown: { state: 'error', retry: false, meaning: 'No model has this name.' },
-  model_removed: { state: 'error', retry: false, meaning: 'The model was removed; another one takes its place.' },
+  model_removed: { state: 'error', retry: false, meaning: 'The model was removed; another one replaces it.' },
   // the service
   memory_exceeded: { state: 'error', retry: true, meaning: 'Scoring needed more memory than the limit.' },
   time_exceeded: { state: 'error', retry: true, meaning: 'Scoring took longer than the limit.' },

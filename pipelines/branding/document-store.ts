@@ -1,7 +1,7 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import type { SealedThing, SealingKey, Vault } from '../../runtime/vault.ts';
+import type { SealedName, SealingKey, Vault } from '../../runtime/vault.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
 /** A file that is kept sealed: a letter, or a list of numbers. */
@@ -90,6 +90,6 @@ async function readDocument(
   };
 }
 
-function thing(documentId: number): SealedThing {
+function thing(documentId: number): SealedName {
   return { kind: 'document', id: String(documentId) };
 }

@@ -7,7 +7,7 @@ import { refuse, type Refusal } from '../rows/reject.ts';
 
 /**
  * Complaint feed: the daily "Do Not Call reported calls" file of the U.S. Federal Trade Commission.
- * Of the complainant only the state is kept; city and area code are no columns of ours, so that no row or excerpt has them.
+ * Of the complainant only the state is kept; city and area code are no columns here, so that no row or excerpt has them.
  */
 export const complaintFeed = {
   name: 'complaints',
@@ -35,7 +35,7 @@ export const complaintFeed = {
 /** Longest texts in bytes of UTF-8; both are part of a unique index, whose rows must fit in a third of a page. */
 export const complaintBytesMax = { state: 64, subject: 256 } as const;
 
-/** What the FTC writes where a complainant chose no subject; an empty field says the same. */
+/** The FTC's subject of a complaint without one; an empty field means the same. */
 const noSubject = 'No Subject Provided';
 
 function makeComplaintJudge({ submittedAt, dateForm, options }: JudgeOptions): RowJudge {
@@ -69,7 +69,7 @@ function judgeTimes(
   return `${reported}+00\t${violated === '' ? copyText(null) : `${violated}+00`}`;
 }
 
-/** Words for "a recorded message was played": those of the FTC, and types of call of the FCC's complaint data. */
+/** Values of the column for recorded messages: those of the FTC, and types of call of the FCC's complaint data. */
 const recordedWords: Readonly<Record<string, string>> = {
   Y: 't',
   N: 'f',
@@ -91,7 +91,7 @@ function judgeAbout(state: string | null, subject: string, recorded: string): st
   return recordedValue === undefined ? refuse('recorded_invalid') : `${copyText(state)}\t${subject}\t${recordedValue}`;
 }
 
-/** An instant in the form of the feed, so that texts compare as times do. */
+/** An instant in the format of the feed, so that texts sort as times. */
 function copyTime(instant: Date): string {
   return instant.toISOString().slice(0, 19).replace('T', ' ');
 }

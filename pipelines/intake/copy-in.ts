@@ -21,27 +21,27 @@ export function escapeCopyText(value: string): string {
 
 const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** Rows on their way into one table. */
+/** A table that rows are copied into. */
 export interface CopyTarget {
-  /** Adds lines of COPY text, each with its line feed. Waits while the database is behind. */
+  /** Adds lines of COPY text, each with its line feed. Waits for a slow database. */
   write(lines: string): Promise<void>;
-  /** Sends what is left. Rows are only complete after it. */
+  /** Sends the buffered rows; required after the last one. */
   flush(): Promise<void>;
 }
 
-/** Bytes that one COPY holds in memory while the connection is behind. */
+/** Bytes that a COPY holds in memory while the connection is slow. */
 const queuedBytesMax = 1024 * 1024;
 
 interface OpenCopy {
   readonly table: string;
   readonly stream: CopyStreamQuery;
-  /** The driver reports an error once, maybe while nobody waits. */
+  /** The driver reports an error once, possibly while nothing is awaited. */
   failure?: Error;
 }
 
 /**
- * COPY into several tables over one connection, inside its transaction: one COPY is open at a time, and a table whose
- * batch is full takes it over. The main table, with the bulk of the rows, so keeps one COPY for long stretches.
+ * COPY into several tables over one connection, inside its transaction. One COPY is open at a time; a full batch of another
+ * table ends it and starts the next. So the main table, with most rows, keeps one COPY for long.
  */
 export class CopyIn {
   private readonly client: ClientBase;
@@ -68,7 +68,7 @@ export class CopyIn {
     };
   }
 
-  /** Ends the open COPY; after it the connection takes other statements. */
+  /** Ends the open COPY, after which the connection accepts other statements. */
   async end(): Promise<void> {
     const { copy } = this;
     this.copy = undefined;
@@ -78,13 +78,13 @@ export class CopyIn {
     await finished(copy.stream);
   }
 
-  /** Gives up the open COPY, so that the connection takes a ROLLBACK. */
+  /** Aborts the open COPY, so that the connection accepts a ROLLBACK. */
   async abandon(): Promise<void> {
     const { copy } = this;
     this.copy = undefined;
     if (copy === undefined || copy.failure) return;
     copy.stream.destroy();
-    await finished(copy.stream).catch(() => {}); // the database answers with the error that was asked for
+    await finished(copy.stream).catch(() => {}); // the database answers with the error of the abort
   }
 
   private async send(table: string, lines: string): Promise<void> {

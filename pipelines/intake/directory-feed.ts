@@ -4,7 +4,7 @@ import type { JudgeOptions, RowJudge } from './feed-definition.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
 import { refuse, type Refusal } from '../rows/reject.ts';
 
-/** Directory feed: what to show for numbers. A number that the database does not know becomes NEUTRAL. */
+/** Directory feed: display info of numbers. A new number becomes NEUTRAL. */
 export const directoryFeed = {
   name: 'directory',
   format: {

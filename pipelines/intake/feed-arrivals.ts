@@ -2,11 +2,11 @@ import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { loadsCompared } from './load-gates.ts';
 
-/** When a feed came last, and until when it may stay away. */
+/** When a feed last arrived, and when the next load is expected. */
 export interface FeedArrival {
   readonly feed: string;
   readonly source: string;
-  /** Submission of the last load that brought something; null for a feed that is expected by setting and never came. */
+  /** Submission of the last load with accepted rows; null for a feed that a setting expects and that never arrived. */
   readonly lastAt: Date | null;
   /** Accepted rows of that load. */
   readonly rows: number | null;
@@ -23,7 +23,7 @@ export interface ArrivalLimits {
   readonly feedGateLoadsMin: number;
 }
 
-/** What the database says of one feed and source. */
+/** The loads of a feed and source in the database. */
 export interface ArrivalFacts {
   readonly feed: string;
   readonly source: string;
@@ -33,11 +33,11 @@ export interface ArrivalFacts {
   readonly usualSeconds: number | null;
 }
 
-/** Files that are loaded one after another on the first day say nothing about how often they come. */
+/** Least learnt interval: files that are loaded in succession on the first day do not show it. */
 const learntHoursMin = 24;
 const hourMs = 3_600_000;
 
-/** When each feed came last, and which are late. */
+/** When each feed last arrived, and which feeds are late. */
 export async function listFeedArrivals(db: Queryable, limits: ArrivalLimits, now: Date): Promise<FeedArrival[]> {
   return judgeArrivals(
     await queryRows<ArrivalFacts>(db, sql('intake/list_feed_arrivals'), [loadsCompared]),
@@ -46,7 +46,7 @@ export async function listFeedArrivals(db: Queryable, limits: ArrivalLimits, now
   );
 }
 
-/** Decides which feeds are late: their last load is older than a share of the usual or set interval. */
+/** A feed is late if its last load is older than a share of the set or learnt interval. */
 export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLimits, now: Date): FeedArrival[] {
   const set = readIntervals(limits.feedIntervalHours);
   const known = facts.map(({ feed, source, lastAt, rows, loads, usualSeconds }): FeedArrival => {
@@ -59,8 +59,8 @@ export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLim
       source,
       lastAt,
       rows,
-      expectedHours: round(expectedHours),
-      ageHours: round(ageHours),
+      expectedHours: roundHours(expectedHours),
+      ageHours: roundHours(ageHours),
       late: expectedHours !== null && ageHours * 100 > expectedHours * limits.feedLatePercent,
     };
   });
@@ -74,7 +74,7 @@ export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLim
   ];
 }
 
-/** A feed and source as people and settings name it: `complaints`, `reputation/phoneblock`. */
+/** Feed and source as settings and messages name them: `complaints`, `reputation/phoneblock`. */
 export function nameOfFeed({ feed, source }: { feed: string; source: string }): string {
   return source === '' ? feed : `${feed}/${source}`;
 }
@@ -92,8 +92,8 @@ function readIntervals(text: string | undefined): Map<string, number> {
   );
 }
 
-function round(hours: number): number;
-function round(hours: number | null): number | null;
-function round(hours: number | null): number | null {
+function roundHours(hours: number): number;
+function roundHours(hours: number | null): number | null;
+function roundHours(hours: number | null): number | null {
   return hours === null ? null : Math.round(hours * 100) / 100;
 }

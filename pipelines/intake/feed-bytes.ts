@@ -5,8 +5,8 @@ import { createGunzip } from 'node:zlib';
 import { ServiceError, isZlibError } from '../../runtime/errors.ts';
 
 /**
- * Bytes that are judged at a time. Their rows are in memory together: with 256 KiB the collector of garbage copied most of
- * them, and a row took 2.1 us instead of 1.3 (300,000 rows, bench/feed.ts).
+ * Bytes that are judged at a time. Their rows are in memory together: with 256 KiB the garbage collector copied most of them,
+ * and a row took 2.1 us instead of 1.3 (300,000 rows, bench/feed.ts).
  */
 const chunkBytes = 64 * 1024;
 
@@ -18,20 +18,20 @@ export interface FeedBytesOptions {
 }
 
 /**
- * The plain bytes of a feed file in chunks. Gzip is known by its first bytes, not by the name; several members are one feed.
+ * The plain bytes of a feed file in chunks. Gzip is detected by the first bytes, not by the name; several members are one feed.
  * @throws ServiceError `feed_gzip_invalid` if the gzip data is damaged, cut off, or followed by anything else;
- * `feed_too_large`; `feed_not_found`; `feed_file_invalid`; `interrupted` if the signal was given.
+ * `feed_too_large`; `feed_not_found`; `feed_file_invalid`; `interrupted` if the signal fired.
  */
 export async function* readFeedBytes(
   path: string,
   { plainBytesMax, signal }: FeedBytesOptions,
 ): AsyncGenerator<Buffer> {
-  const chunks = (await isGzip(path)) ? gunzip(path) : plain(path);
+  const chunks = (await isGzip(path)) ? gunzippedChunks(path) : plainChunks(path);
   let bytes = 0;
   for await (const chunk of chunks) {
     throwIfInterrupted(signal);
     bytes += chunk.length;
-    if (bytes > plainBytesMax) throw tooLarge(plainBytesMax);
+    if (bytes > plainBytesMax) throw feedTooLarge(plainBytesMax);
     yield chunk;
   }
   throwIfInterrupted(signal);
@@ -44,7 +44,7 @@ export function throwIfInterrupted(signal: AbortSignal | undefined): void {
 
 async function isGzip(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? notFound(error) : error;
+    throw error.code === 'ENOENT' ? fileNotFound(error) : error;
   });
   try {
     if (!(await file.stat()).isFile()) throw new ServiceError('feed_file_invalid', { operation: 'read feed' });
@@ -55,40 +55,40 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-function plain(path: string): AsyncIterable<Buffer> {
+function plainChunks(path: string): AsyncIterable<Buffer> {
   return createReadStream(path, { highWaterMark: chunkBytes });
 }
 
-async function* gunzip(path: string): AsyncGenerator<Buffer> {
+async function* gunzippedChunks(path: string): AsyncGenerator<Buffer> {
   const file = createReadStream(path, { highWaterMark: chunkBytes });
   const members = createGunzip({ chunkSize: chunkBytes });
   file.on('error', (error) => members.destroy(error));
   try {
     for await (const chunk of file.pipe(members) as Readable as AsyncIterable<Buffer>) yield chunk;
   } catch (error) {
-    throw isZlibError(error) ? damaged(error) : error;
+    throw isZlibError(error) ? gzipDamaged(error) : error;
   } finally {
     file.destroy();
     members.destroy();
   }
-  // zlib stops without an error at zero bytes after a member, and would skip a member behind them.
-  if (members.bytesWritten !== file.bytesRead) throw damaged(undefined);
+  // zlib stops without an error at zero bytes after a member, and would skip a member after them.
+  if (members.bytesWritten !== file.bytesRead) throw gzipDamaged(undefined);
 }
 
-function notFound(cause: unknown): ServiceError {
+function fileNotFound(cause: unknown): ServiceError {
   return new ServiceError('feed_not_found', {
     operation: 'read feed',
-    problem: 'The feed file is not there.',
+    problem: 'The feed file does not exist.',
     hint: 'Give the path of a file, or submit the feed again.',
     cause,
   });
 }
 
-function damaged(cause: unknown): ServiceError {
+function gzipDamaged(cause: unknown): ServiceError {
   return new ServiceError('feed_gzip_invalid', { operation: 'read feed', hint: 'Send the whole file again.', cause });
 }
 
-function tooLarge(plainBytesMax: number): ServiceError {
+function feedTooLarge(plainBytesMax: number): ServiceError {
   return new ServiceError('feed_too_large', {
     operation: 'read feed',
     problem: `The feed is larger than ${plainBytesMax} bytes after decompression.`,

@@ -12,11 +12,11 @@ const slashedForm = new RegExp(String.raw`^(\d{1,2})([/-])(\d{1,2})\2(\d{4})${ti
 const serialForm = /^\d{5}(?:[.,]\d+)?$/;
 
 /**
- * A date as `YYYY-MM-DD HH:MM:SS`, or null if the text is none that can be read. Always read: year first, and day first with
- * dots. Slashes and dashes need the form `mdy` or `dmy`, serial numbers of a spreadsheet `serial`.
+ * A date as `YYYY-MM-DD HH:MM:SS`, or null if the text is not a readable date. Year first, and day first with dots, are always
+ * read. Slashes and dashes need the form `mdy` or `dmy`, serial numbers of a spreadsheet `serial`.
  */
 export function readFeedTime(text: string, form: DateForm | null): string | null {
-  if (isLocalTime(text)) return text; // the usual form, as it stands
+  if (isLocalTime(text)) return text; // the usual form
   const [, first = '', , second = '', year = '', ...time] = slashedForm.exec(text) ?? [];
   if (first !== '')
     return form === 'mdy'
@@ -47,7 +47,7 @@ function compose(
 }
 
 const msPerDay = 86_400_000;
-/** Day 0 of spreadsheets: they count 29 February 1900, which was none, so that it fits all days after it. */
+/** Day 0 of spreadsheets for days after 28 February 1900: they count 29 February 1900, which did not exist. */
 const serialStart = Date.UTC(1899, 11, 30);
 
 function fromSerial(text: string): string | null {
@@ -57,7 +57,7 @@ function fromSerial(text: string): string | null {
   return (at.getTime() - serialStart) / msPerDay < 100_000 && isLocalTime(serial) ? serial : null;
 }
 
-/** Tells the order of dates with slashes from all of a column: a part over 12 is the day. */
+/** Finds the order of dates with slashes from a whole column: a part over 12 is the day. */
 export class DateObserver {
   /** Dates with slashes or dashes. */
   slashed = 0;
@@ -104,26 +104,15 @@ function unclear(problem: string, hint: string): ServiceError {
   return new ServiceError('feed_dates_unclear', { operation: 'read feed', problem, hint });
 }
 
-/** The days that a month of a year has; months from 1. */
+/** Days of a month; months from 1. */
 function daysInMonth(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 const localForm = /^(\d{4})-(\d\d)-(\d\d) ([01]\d|2[0-3]):([0-5]\d):([0-5]\d)$/;
-const zonedForm =
-  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,6})?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/;
-
-/** True for `YYYY-MM-DD HH:MM:SS` of a day that the calendar has. */
-export function isLocalTime(text: string): boolean {
-  return isCalendarTime(localForm.exec(text));
-}
-
-/** True for ISO 8601 with a zone, of a day that the calendar has: `2026-01-31T08:00:00Z`. */
-export function isTimestamp(text: string): boolean {
-  return isCalendarTime(zonedForm.exec(text));
-}
-
-function isCalendarTime(match: RegExpExecArray | null): boolean {
+/** True for `YYYY-MM-DD HH:MM:SS` on a calendar day. */
+function isLocalTime(text: string): boolean {
+  const match = localForm.exec(text);
   if (match === null) return false;
   const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number]; // three groups of digits
   return year >= 1900 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);

@@ -3,14 +3,14 @@ import type { DateForm } from './feed-dates.ts';
 import type { Refusal } from '../rows/reject.ts';
 import type { RowFormat } from '../rows/feed-rows.ts';
 
-/** A published category and the level that it belongs to. */
+/** A published category and its level. */
 export interface Category {
   readonly id: number;
   readonly name: string;
   readonly level: string;
 }
 
-/** What rows are judged by, the same each time that a load is run. */
+/** The input of a judge beside the rows; the same each time that a load runs. */
 export interface JudgeOptions {
   readonly categories: readonly Category[];
   /** No complaint is later than the submission of its feed. */
@@ -23,19 +23,19 @@ export interface JudgeOptions {
 /** COPY text of an accepted row (its staging columns but the line number, between tabs), or why it is refused. */
 export type RowJudge = (values: readonly string[]) => string | Refusal;
 
-/** What a feed is: its rows, how one is judged, and the statements of sql/intake that stage and merge them. */
+/** A feed: the format of its rows, their judge, and the statements of sql/intake that stage and merge them. */
 export interface FeedDefinition {
   readonly name: string;
   readonly format: RowFormat;
   readonly stagingTable: string;
-  /** Makes the staging table, which ends with the transaction. */
+  /** Creates the staging table, which is dropped at the end of the transaction. */
   readonly createStaging: string;
   /** Columns of the staging table in the order of the judge's values; the line number follows. */
   readonly stagingColumns: readonly string[];
   readonly makeJudge: (options: JudgeOptions) => RowJudge;
   /** Places of the columns of dates among a row's values. */
   readonly dateColumns: readonly number[];
-  /** Counts by which gates compare loads, over the staging table; takes the submission and the days after which a complaint does not count. */
+  /** Counts the staging table for the gates; takes the time of submission and the days after which a complaint does not count. */
   readonly measure: string;
   /** Merges the staging table; takes the load id, returns one row: rows_superseded, rows_changed, labels_withheld. */
   readonly merge: string;

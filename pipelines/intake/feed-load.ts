@@ -6,7 +6,7 @@ import {
   isConnectionLoss,
   queryRow,
   queryRows,
-  unavailable,
+  databaseUnavailable,
   withPoolClient,
   type Pool,
   type PoolClient,
@@ -35,22 +35,22 @@ import { REJECTS, type RejectCode, type Refusal } from '../rows/reject.ts';
 
 export * from './load-record.ts';
 
-/** Limits of a load and of the gates before it counts; settings of the same names. */
+/** Limits of a load and of its gates; settings of the same names. */
 export interface FeedLimits extends LoadGateLimits {
   readonly feedLineBytesMax: number;
   readonly feedPlainBytesMax: number;
   readonly feedRejectPercentMax: number;
 }
 
-/** How far a load is. */
+/** Progress of a load. */
 export interface FeedProgress {
   readonly rowsGiven: number;
   readonly rowsRejected: number;
 }
 
 /**
- * Takes a feed file for loading: copies it into the feed directory under its digest and notes the load as queued. The options
- * say how the file differs from the usual form ({@link FeedOptions}).
+ * Submits a feed file: copies it into the feed directory under its digest and records a queued load. The options describe how
+ * the file differs from the usual format ({@link FeedOptions}).
  * @throws ServiceError `feed_unknown`, `feed_option_invalid`, `feed_not_found`, `feed_file_invalid`
  */
 export async function submitFeed({
@@ -70,7 +70,7 @@ export async function submitFeed({
   submittedBy: string;
   fileName?: string;
   options?: unknown;
-  /** What else is written in the transaction that notes the load. */
+  /** Writes further records in the transaction that records the load. */
   record?: (client: PoolClient, loadId: number) => Promise<void>;
 }): Promise<SpooledFile & { loadId: number }> {
   const definition = findFeed(feed);
@@ -98,7 +98,7 @@ export async function submitFeed({
   }
 }
 
-/** What a load is run with. */
+/** Settings and services of a load. */
 export interface RunFeedLoadOptions {
   db: Pool;
   feedDir: string;
@@ -109,29 +109,28 @@ export interface RunFeedLoadOptions {
 }
 
 /**
- * Loads a submitted feed in one transaction and returns its counts: done, or held by gates and nothing merged. Safe to run
- * twice, at the same time, or after a crash: a load that has ended gives its stored counts, one that was left running is run
- * again from its start.
- * @throws ServiceError `feed_not_found` if there is no such load; the stored error if it failed for good;
- * an error that no second try can cure (it is stored first); any other, and the load can be run again.
+ * Loads a submitted feed in one transaction and returns its counts: done, or held by gates with nothing merged. Safe to run
+ * twice, concurrently, or after a crash: an ended load returns its stored counts, an interrupted one starts again.
+ * @throws ServiceError `feed_not_found` if there is no such load; the stored error of a failed load;
+ * a final error, which is stored first; or a temporary one, after which the load can run again.
  */
 export async function runFeedLoad(options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
   const { db, feedDir, loadId } = options;
   try {
     return await withLoadLock(options, (client) => runLocked(client, options));
   } catch (error) {
-    throw isConnectionLoss(error) ? unavailable(error) : error;
+    throw isConnectionLoss(error) ? databaseUnavailable(error) : error;
   } finally {
     await removeFileIfUnneeded(db, feedDir, loadId);
   }
 }
 
-/** @throws ServiceError the failure of the load; one that comes back is done, held or discarded */
+/** Returns a load that is done, held or discarded. @throws ServiceError the failure of the load */
 async function runLocked(client: PoolClient, options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
   const { loadId } = options;
   const before = await readFeedLoad(client, loadId);
   if (hasEnded(before)) return before;
-  if (before.failure !== null) throw failureOf(before.failure, loadId);
+  if (before.failure !== null) throw loadFailed(before.failure, loadId);
   await client.query(sql('intake/start_load'), [loadId]);
   try {
     await loadInTransaction(client, before, options);
@@ -141,7 +140,7 @@ async function runLocked(client: PoolClient, options: RunFeedLoadOptions): Promi
   }
   const after = await readFeedLoad(client, loadId);
   if (hasEnded(after)) return after;
-  throw failureOf(after.failure!, loadId);
+  throw loadFailed(after.failure!, loadId);
 }
 
 function hasEnded(load: FeedLoad): load is EndedFeedLoad {
@@ -164,7 +163,7 @@ export async function discardFeedLoad({
 
 const lockPollMs = 250;
 
-/** Runs `work` on a connection of the pool that alone holds the load's lock. */
+/** Runs `work` on a connection that holds the lock of the load. */
 function withLoadLock<Result>(
   { db, loadId, signal }: RunFeedLoadOptions,
   work: (client: PoolClient) => Promise<Result>,
@@ -177,7 +176,7 @@ function withLoadLock<Result>(
     try {
       return await work(client);
     } finally {
-      await client.query(sql('intake/unlock_load'), [loadId]).catch(discard); // the lock falls with the connection
+      await client.query(sql('intake/unlock_load'), [loadId]).catch(discard); // the lock ends with the connection
     }
   });
 }
@@ -190,7 +189,7 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
   try {
     await client.query(sql('intake/delete_rejects'), [load.loadId]);
     const counts = await stageRows(client, copy, { load, feed, dateForm }, options);
-    const end = await endOf(client, { load, feed, counts }, options.limits);
+    const end = await decideLoadEnd(client, { load, feed, counts }, options.limits);
     const merged = end.state === 'done' ? await merge(client, feed, load.loadId) : undefined;
     await client.query(sql('intake/finish_load'), [
       load.loadId,
@@ -218,11 +217,11 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
   }
 }
 
-/** Rows in which a date with slashes must show up, so that the whole file is looked at. */
+/** If these first rows have no date with slashes, the rest of the file is not read for its dates. */
 const dateProbeRows = 1000;
 
 /**
- * The order of the parts of a file's dates: as the sender says, else as all of them tell.
+ * The order of the parts of a file's dates: as given, else derived from all of them.
  * @throws ServiceError `feed_dates_unclear`
  */
 async function readDateForm(
@@ -262,8 +261,8 @@ interface LoadEnd {
 /** The columns of the statement that measures a feed. */
 type MeasuredRows = Omit<FeedMeasures, 'given' | 'accepted'> & { readonly tooOldRows: number | null };
 
-/** What becomes of staged rows: most of them refused, and the load has failed; past a gate, and it is held; else it is merged. */
-async function endOf(
+/** Decides on the staged rows: the load fails if most of them are refused, is held by a gate, or is merged. */
+async function decideLoadEnd(
   client: PoolClient,
   { load, feed, counts }: { load: FeedLoad; feed: FeedDefinition; counts: Counts },
   limits: FeedLimits,
@@ -272,7 +271,7 @@ async function endOf(
   if (refused * 100 > counts.given * limits.feedRejectPercentMax)
     return { state: 'failed', gates: [], failure: mostlyRejected(counts, limits) };
   await client.query(sql('intake/prepare_bulk_work'));
-  // Without it the planner takes 200 numbers for granted, and a feed of a million rows that says nothing new takes 1.8 s instead of 1.0.
+  // Without it the planner assumes 200 numbers, and a feed of a million unchanged rows takes 1.8 s instead of 1.0.
   await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
   const values = [load.requestedAt, complaintRule.windowDays];
   const { tooOldRows, ...measured } = (await queryRow<MeasuredRows>(client, sql(feed.measure), values))!; // the statement returns one row
@@ -295,7 +294,7 @@ function mostlyRejected(
   { given, accepted, rejects }: Counts,
   { feedRejectPercentMax }: FeedLimits,
 ): NonNullable<LoadEnd['failure']> {
-  const [[code, rows]] = Object.entries(rejects).sort(([, a], [, b]) => b - a) as [[RejectCode, number]]; // more rows are refused than the limit, so there is a code
+  const [[code, rows]] = Object.entries(rejects).sort(([, a], [, b]) => b - a) as [[RejectCode, number]]; // rows are refused, so there is a code
   return {
     code: 'feed_mostly_rejected',
     reason: `${given - accepted} of ${given} rows are refused, more than ${feedRejectPercentMax} %, so that none of them counts; ${rows} by ${code}: ${REJECTS[code]}`,
@@ -308,7 +307,7 @@ interface Counts {
   readonly rejects: Partial<Record<RejectCode, number>>;
 }
 
-/** Judges every row of the file: accepted ones go to the staging table, refused ones to feed_reject. */
+/** Judges every row of the file: accepted rows go to the staging table, refused ones to feed_reject. */
 async function stageRows(
   client: PoolClient,
   copy: CopyIn,
@@ -373,13 +372,13 @@ async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): 
   return (await queryRow<MergedRow>(client, sql(feed.merge), [loadId]))!; // the statement returns one row
 }
 
-/** Stores an error that no second try can cure. */
+/** Stores a final error. */
 async function storeIfFinal(client: PoolClient, loadId: number, error: unknown): Promise<void> {
   if (isServiceError(error) && !error.facts.retry)
     await failFeedLoad(client, loadId, { code: error.code, reason: error.problem });
 }
 
-function failureOf({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {
+function loadFailed({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {
   return new ServiceError(code, {
     operation: 'run feed load',
     object: String(loadId),
@@ -388,7 +387,7 @@ function failureOf({ code, reason }: { code: ErrorCode; reason: string }, loadId
   });
 }
 
-/** Removes the spooled file of a load when no load needs it any more. A file that stays behind does no harm. */
+/** Removes the spooled file of a load if no load needs it. A remaining file does no harm. */
 export async function removeFileIfUnneeded(db: Pool, feedDir: string, loadId: number): Promise<void> {
   await inTransaction(db, async (client) => {
     const { sha256 } = await readFeedLoad(client, loadId);

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { ServiceError } from '../../runtime/errors.ts';
 import { keepWholeFile } from '../../runtime/whole-file.ts';
 
-/** A submitted file that waits for its load: named by its content, so that the same bytes are kept once. */
+/** A submitted file before its load, named by its content, so that the same bytes are stored once. */
 export interface SpooledFile {
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** A copy of a submitted file that has no name yet. */
+/** An unnamed copy of a submitted file. */
 export interface IncomingFile extends SpooledFile {
   /** Makes it the spooled file of its content. */
   keep(): Promise<void>;
@@ -27,7 +27,7 @@ export function spooledPath(feedDir: string, sha256: string): string {
 }
 
 /**
- * Copies a regular file into the feed directory, durable, without a name yet. Links are not followed.
+ * Copies a regular file durably into the feed directory, without its final name. Links are not followed.
  * @throws ServiceError `feed_not_found`, `feed_file_invalid`
  */
 export async function receiveFile(feedDir: string, path: string): Promise<IncomingFile> {
@@ -35,7 +35,7 @@ export async function receiveFile(feedDir: string, path: string): Promise<Incomi
   const source = await openRegular(path);
   const unfinished = join(feedDir, `${unfinishedPrefix}${randomBytes(8).toString('hex')}`);
   try {
-    const copied = await copy(source, unfinished);
+    const copied = await copyDurably(source, unfinished);
     return {
       ...copied,
       keep: () => keepWholeFile(unfinished, spooledPath(feedDir, copied.sha256), { durable: true }),
@@ -49,12 +49,12 @@ export async function receiveFile(feedDir: string, path: string): Promise<Incomi
   }
 }
 
-/** Removes the spooled file of some content, if it is there. */
+/** Removes a spooled file, if it exists. */
 export function removeSpooled(feedDir: string, sha256: string): Promise<void> {
   return rm(spooledPath(feedDir, sha256), { force: true });
 }
 
-/** Removes copies that a submission left behind when it was killed: those not written to for `idleMs`. Returns how many. */
+/** Removes copies of killed submissions: those not written to for `idleMs`. Returns their number. */
 export async function sweepUnfinished(feedDir: string, idleMs = 3_600_000): Promise<number> {
   const names = (await readdir(feedDir).catch(() => [])).filter((name) => name.startsWith(unfinishedPrefix));
   const ages = await Promise.all(
@@ -93,7 +93,7 @@ function submitError(code: 'feed_not_found' | 'feed_file_invalid', cause: unknow
   });
 }
 
-async function copy(source: FileHandle, to: string): Promise<SpooledFile> {
+async function copyDurably(source: FileHandle, to: string): Promise<SpooledFile> {
   const target = await open(to, 'wx', 0o640);
   try {
     const digest = createHash('sha256');
@@ -106,7 +106,7 @@ async function copy(source: FileHandle, to: string): Promise<SpooledFile> {
       await target.writeFile(buffer.subarray(0, bytesRead));
       bytes += bytesRead;
     }
-    await target.sync(); // here and not in keep() alone, which runs in a transaction that holds a lock
+    await target.sync(); // not only in keep(), which runs in a transaction that holds a lock
     return { sha256: digest.digest('hex'), bytes };
   } finally {
     await target.close();

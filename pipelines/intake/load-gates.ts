@@ -1,23 +1,23 @@
-/** What a load was measured to be, before anything of it counts. Kept with the load. */
+/** The measures of a load before it is merged. Kept with the load. */
 export interface FeedMeasures {
   readonly given: number;
   readonly accepted: number;
-  /** Different numbers, and those of them that were not known before. */
+  /** Different numbers, and the new ones among them. */
   readonly numbers: number;
   readonly newNumbers: number;
-  /** Rows beyond the first of those that are alike (of complaints: to the last field; else: of one number). */
+  /** Rows that repeat an earlier one (complaints: in all fields; else: its number). */
   readonly duplicates: number;
   /** Complaints that are stored already. */
   readonly knownRows: number;
-  /** Rows of the number, and of the state of complainants, that has most. */
+  /** Rows of the most frequent number, and of the most frequent state of complainants. */
   readonly topNumberRows: number;
   readonly topStateRows: number | null;
-  /** Complaints of more than 28 days before the submission. */
+  /** Complaints older than 28 days at the submission. */
   readonly oldRows: number | null;
   readonly levels: Readonly<Record<string, number>> | null;
 }
 
-/** Limits of the gates; settings of the same names. Points are percentage points beyond the median of the loads before. */
+/** Limits of the gates; settings of the same names. Points are percentage points above the median of the earlier loads. */
 export interface LoadGateLimits {
   readonly feedGateLoadsMin: number;
   readonly feedGateRowsMin: number;
@@ -33,7 +33,7 @@ export interface LoadGateLimits {
   readonly feedLevelPointsMax: number;
 }
 
-/** The closed list of gates that a load passes before it counts. */
+/** The closed list of gates that a load must pass before it is merged. */
 export const LOAD_GATES = [
   'volume',
   'rejects',
@@ -48,7 +48,7 @@ export const LOAD_GATES = [
 
 export type LoadGate = (typeof LOAD_GATES)[number];
 
-/** A gate that a load does not pass: what was seen, what is usual, and the limit, all in percent. */
+/** A gate that a load does not pass: the figure, the usual one, and the limit, all in percent. */
 export interface GateBreach {
   readonly gate: LoadGate;
   readonly figure: number;
@@ -57,15 +57,15 @@ export interface GateBreach {
   readonly reason: string;
 }
 
-/** Loads with which one is compared. */
+/** Earlier loads that a load is compared with. */
 export const loadsCompared = 28;
 
 interface ShareGate {
   readonly gate: Exclude<LoadGate, 'volume'>;
   readonly limit: keyof LoadGateLimits;
-  /** What the share is of: "of the rows are refused". */
+  /** Completes the message: "of the rows are refused". */
   readonly words: string;
-  /** Part and whole of the share; null where the load has no such thing. */
+  /** Part and whole of the share; null if it does not apply to the load. */
   readonly share: (load: FeedMeasures) => readonly [part: number | null | undefined, whole: number];
 }
 
@@ -121,8 +121,8 @@ const shareGates: readonly ShareGate[] = [
 ];
 
 /**
- * The gates that a load does not pass, beside the loads of its kind before it (newest first, at most {@link loadsCompared}).
- * None is applied before there are `feedGateLoadsMin` of them, nor for a deviation of fewer than `feedGateRowsMin` rows.
+ * The gates that a load does not pass, compared with earlier loads of the same feed and source (newest first, at most
+ * {@link loadsCompared}). Gates need `feedGateLoadsMin` earlier loads and a deviation of `feedGateRowsMin` rows.
  */
 export function judgeLoad(load: FeedMeasures, before: readonly FeedMeasures[], limits: LoadGateLimits): GateBreach[] {
   if (before.length < limits.feedGateLoadsMin) return [];
@@ -139,11 +139,11 @@ function judgeVolume(
 ): GateBreach[] {
   const usual = median(before.map(({ accepted }) => accepted));
   if (usual === 0 || Math.abs(load.accepted - usual) < feedGateRowsMin) return [];
-  const figure = percent(load.accepted, usual);
+  const figure = percentOf(load.accepted, usual);
   if (load.accepted * 100 >= usual * feedVolumePercentMin && load.accepted * 100 <= usual * feedVolumePercentMax)
     return [];
   const limit = figure < 100 ? feedVolumePercentMin : feedVolumePercentMax;
-  const reason = `${load.accepted} rows are ${format(figure)} % of the median of the last ${before.length} loads (${usual}); the limit is ${limit} %.`;
+  const reason = `${load.accepted} rows are ${formatPercent(figure)} % of the median of the last ${before.length} loads (${usual}); the limit is ${limit} %.`;
   return [{ gate: 'volume', figure, usual: 100, limit, reason }];
 }
 
@@ -155,11 +155,11 @@ function judgeShare(
   const [part, whole] = share(load);
   const usualShares = before.flatMap((earlier) => {
     const [earlierPart, earlierWhole] = share(earlier);
-    return typeof earlierPart === 'number' && earlierWhole > 0 ? [percent(earlierPart, earlierWhole)] : [];
+    return typeof earlierPart === 'number' && earlierWhole > 0 ? [percentOf(earlierPart, earlierWhole)] : [];
   });
   if (typeof part !== 'number' || whole === 0 || usualShares.length < limits.feedGateLoadsMin) return [];
   const usual = median(usualShares);
-  const figure = percent(part, whole);
+  const figure = percentOf(part, whole);
   const points = limits[limit];
   if (figure - usual <= points || part - (usual * whole) / 100 < limits.feedGateRowsMin) return [];
   return [
@@ -168,7 +168,7 @@ function judgeShare(
       figure,
       usual,
       limit: points,
-      reason: `${format(figure)} % ${words}, where ${format(usual)} % is usual; the limit is ${points} points more.`,
+      reason: `${formatPercent(figure)} % ${words}, where ${formatPercent(usual)} % is usual; the limit is ${points} points more.`,
     },
   ];
 }
@@ -179,10 +179,10 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-function percent(part: number, whole: number): number {
+function percentOf(part: number, whole: number): number {
   return Math.round((part / whole) * 10_000) / 100;
 }
 
-function format(figure: number): string {
+function formatPercent(figure: number): string {
   return figure.toFixed(1);
 }

@@ -12,7 +12,7 @@ import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-ey
 /** The closed list of states of a load. */
 export const LOAD_STATES = ['queued', 'running', 'held', 'done', 'failed', 'discarded'] as const;
 
-/** A submitted feed file and what became of it. Counts are null until it is done. */
+/** A load: a submitted feed file with its outcome. Counts are null until it is done. */
 export interface FeedLoad {
   readonly loadId: number;
   readonly feed: FeedName;
@@ -20,7 +20,7 @@ export interface FeedLoad {
   readonly sha256: string;
   readonly bytes: number;
   readonly submittedBy: string;
-  /** Which provider it is from; '' if that was not said. */
+  /** Its provider; '' if not given. */
   readonly source: string;
   readonly options: FeedOptions;
   readonly state: (typeof LOAD_STATES)[number];
@@ -30,18 +30,18 @@ export interface FeedLoad {
   readonly rowsGiven: number | null;
   readonly rowsAccepted: number | null;
   readonly rowsRejected: number | null;
-  /** Accepted rows that a later row of the file overrules. */
+  /** Accepted rows that a later row of the file overrides. */
   readonly rowsSuperseded: number | null;
-  /** Rows of the database that were made or changed. */
+  /** Rows of the database that were inserted or changed. */
   readonly rowsChanged: number | null;
-  /** Labels that the file gave to numbers which are protected from labels; they are not published. */
+  /** Labels for protected numbers, which are not published. */
   readonly labelsWithheld: number | null;
   /** Accepted complaints that are too old to count. */
   readonly rowsTooOld: number | null;
-  /** Order of the parts of its dates, as given or as told from all of them; null where none is needed. */
+  /** Order of the parts of its dates, as given or derived from all of them; null if not needed. */
   readonly dateForm: DateForm | null;
   readonly measures: FeedMeasures | null;
-  /** The gates that it did not pass, also after it was released. */
+  /** The gates that it did not pass, also after its release. */
   readonly gates: readonly GateBreach[];
   readonly decision: {
     readonly kind: 'release' | 'discard';
@@ -53,7 +53,7 @@ export interface FeedLoad {
   readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
 }
 
-/** A load that was read to its end: rowsAccepted + rowsRejected = rowsGiven. Only one that is done was merged. */
+/** A load whose file was read completely: rowsAccepted + rowsRejected = rowsGiven. Only a done load was merged. */
 export interface EndedFeedLoad extends FeedLoad {
   readonly state: 'done' | 'held' | 'discarded';
   readonly finishedAt: Date;
@@ -62,7 +62,7 @@ export interface EndedFeedLoad extends FeedLoad {
   readonly rowsRejected: number;
 }
 
-/** A refused row. The excerpt has unprintable characters escaped, and never a complainant's fields. */
+/** A refused row. The excerpt has unprintable characters escaped and contains no fields of a complainant. */
 export interface FeedReject {
   readonly line: number;
   readonly code: RejectCode;
@@ -71,8 +71,7 @@ export interface FeedReject {
 }
 
 /**
- * Marks a load as failed for good: for a caller that gives up after errors that a retry could have cured.
- * Has no effect on a load that is done.
+ * Marks a load as failed, for a caller that does not retry a temporary error. Has no effect on a done load.
  */
 export async function failFeedLoad(
   db: Queryable,
@@ -90,11 +89,11 @@ export async function readFeedLoad(db: Queryable, loadId: number): Promise<FeedL
   return load;
 }
 
-/** An operator's decision on a load that gates hold. */
+/** An operator's decision on a held load. */
 export interface LoadDecision {
   readonly db: Queryable;
   readonly loadId: number;
-  /** Release it past its gates, or discard it. */
+  /** `release` merges it despite its gates. */
   readonly decision: 'release' | 'discard';
   readonly reason: string;
   readonly actor: string;
@@ -102,7 +101,7 @@ export interface LoadDecision {
 }
 
 /**
- * Decides on a held load. A released one is queued again and must be enqueued; of a discarded one nothing is ever merged.
+ * Decides on a held load. A released load is queued again and must be enqueued; a discarded one is never merged.
  * @throws ServiceError `feed_not_found`, `feed_not_held`, `reason_required`, `decided_by_requester` for a release
  */
 export async function decideHeldLoad({
@@ -151,7 +150,7 @@ export async function listFeedLoads(
   }));
 }
 
-/** A stored code; one that a newer version wrote counts as internal. */
+/** A stored code; an unknown one, of a newer version, counts as internal. */
 function knownCode(code: ErrorCode): ErrorCode {
   return code in ERRORS ? code : 'internal';
 }

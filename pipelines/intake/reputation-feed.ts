@@ -3,7 +3,7 @@ import { copyText } from './copy-in.ts';
 import type { Category, JudgeOptions, RowJudge } from './feed-definition.ts';
 import { refuse, type Refusal } from '../rows/reject.ts';
 
-/** Reputation feed: the level and category of numbers, in the word of a provider. */
+/** Reputation feed: levels and categories of numbers, as a provider states them. */
 export const reputationFeed = {
   name: 'reputation',
   format: {
@@ -24,10 +24,10 @@ export const reputationFeed = {
   merge: 'intake/merge_reputation',
 } as const;
 
-const wordsRememberedMax = 1000; // pairs of level and category; a feed has some 40, a hostile one any number
+const labelsCachedMax = 1000; // pairs of level and category; a feed has about 40, a hostile one any number
 
 function makeReputationJudge({ categories, options }: JudgeOptions): RowJudge {
-  const words = new Map<string, string | Refusal>();
+  const labels = new Map<string, string | Refusal>();
   return ([phoneText = '', levelText = '', categoryText = '']) => {
     const phone = judgePhone(phoneText, options.country);
     if (isPhoneRefusal(phone)) return phone;
@@ -35,17 +35,17 @@ function makeReputationJudge({ categories, options }: JudgeOptions): RowJudge {
     const category =
       categoryText.trim() === '' && level.trim().toUpperCase() !== 'NEUTRAL' ? (options.category ?? '') : categoryText;
     const key = `${level}\t${category}`;
-    let word = words.get(key);
-    if (word === undefined) {
-      word = judgeWord(level, category, categories);
-      if (words.size < wordsRememberedMax) words.set(key, word);
+    let label = labels.get(key);
+    if (label === undefined) {
+      label = judgeLabel(level, category, categories);
+      if (labels.size < labelsCachedMax) labels.set(key, label);
     }
-    return typeof word === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${word}` : word;
+    return typeof label === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${label}` : label;
   };
 }
 
-/** Level and category as COPY text, or why they do not make sense. */
-function judgeWord(levelText: string, categoryText: string, categories: readonly Category[]): string | Refusal {
+/** Level and category as COPY text, or why they are refused. */
+function judgeLabel(levelText: string, categoryText: string, categories: readonly Category[]): string | Refusal {
   const level = levelText.trim().toUpperCase();
   const name = categoryText.trim().toLowerCase();
   if (level === '') return refuse('level_missing');

@@ -5,7 +5,7 @@ import { sql } from '../../sql/sql.ts';
 const prunedAtOnce = 50_000;
 const dayMs = 86_400_000;
 
-/** Deletes complaints reported more than so many days before `at`, in batches; 0 days: none is ever deleted. Returns how many. */
+/** Deletes complaints reported more than `retentionDays` before `at`, in batches; 0: none. Returns their number. */
 export async function pruneComplaints(
   db: Queryable,
   { retentionDays, at, atOnce = prunedAtOnce }: { retentionDays: number; at: Date; atOnce?: number },

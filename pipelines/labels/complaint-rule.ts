@@ -1,7 +1,7 @@
-/** Points of reports of one day about a number, while the day is at most `ageDaysMax` counted days old. */
+/** Points for one day's reports about a number, while the day is at most `ageDaysMax` counted days old. */
 export interface PointsAtAge {
   readonly ageDaysMax: number;
-  /** Of the day, for the first state that reported. */
+  /** For the first state that reported on the day. */
   readonly day: number;
   /** For each further state that reported on the same day. */
   readonly furtherState: number;
@@ -9,13 +9,13 @@ export interface PointsAtAge {
 
 /**
  * The rule by which complaints become a reputation. A change of any figure is a new version.
- * docs/scoring.md explains it with worked examples, docs/scoring-card.md says what it was chosen by.
+ * docs/scoring.md explains it with worked examples; docs/scoring-card.md has the measurements behind it.
  */
 export const complaintRule = {
   version: 'complaints/2',
-  /** Older complaints do not count, whether or not the feed spoke in between. Calendar days. */
+  /** Older complaints do not count, also after a silence of the feed. Calendar days. */
   windowDays: 365,
-  /** What a day with reports is worth, by its age in counted days; older days are worth nothing. */
+  /** Points of a day with reports, by its age in counted days; older days have none. */
   pointsByAge: [
     { ageDaysMax: 2, day: 12, furtherState: 6 },
     { ageDaysMax: 4, day: 10, furtherState: 2 },
@@ -29,13 +29,13 @@ export const complaintRule = {
   ],
   /** Further states of one day that give points. */
   furtherStatesMax: 3,
-  /** Points of a number that was reported from two states or more. */
+  /** Additional points of a number that was reported from two states or more. */
   spreadPoints: 6,
   /** A level needs this many reports that differ in state or day. */
   independentReportsMin: 3,
   /** A level needs this many points. */
   pointsMin: 19,
-  /** Category of a complaint whose subject says nothing: robocaller if a recording was played, else general_spam. */
+  /** Category of a complaint without a subject: robocaller if a recording was played, else general_spam. */
   recordedCategory: 10,
   otherCategory: 1,
 } as const satisfies ComplaintRule;
@@ -54,8 +54,8 @@ export interface ComplaintRule {
 }
 
 /**
- * Reports about one number, ascending by day and then by state. Days are whole days since any epoch, states are numbered from 1; 0: not known,
- * which is one source of its own, and no state for the spread.
+ * Reports about one number, ascending by day and then by state. Days count from any epoch, states from 1. State 0 is unknown:
+ * a source of its own, but no state for the spread.
  */
 export interface NumberReports {
   readonly days: Int32Array;
@@ -65,10 +65,10 @@ export interface NumberReports {
   end: number;
 }
 
-/** What the reports of a number add up to. */
+/** The sums over the reports of a number. */
 export interface ComplaintPoints {
   points: number;
-  /** Reports that differ in state or day, and still count. */
+  /** Reports that differ in state or day and are not too old. */
   independentReports: number;
   days: number;
   states: number;
@@ -89,9 +89,9 @@ const lastSeen = new Int32Array(statesCountedMax);
 let seenMark = 0;
 
 /**
- * Adds up the reports of a number, as sql/intake/score_complaints.sql does in the database (test/pipelines/labels/complaint-rule.test.ts compares
- * both). `ageOf` gives the counted days between a report's day and the day of evaluation; reports of later days must not be among those given.
- * The answer is written to `into`.
+ * Sums up the reports of a number, as sql/intake/score_complaints.sql does in the database
+ * (test/pipelines/labels/complaint-rule.test.ts compares both). `ageOf` gives the counted days between a report's day and the day
+ * of evaluation, after which there must be no reports. The result is written to `into`.
  */
 export function addUpReports(
   { days, states, from, end }: NumberReports,
@@ -105,7 +105,7 @@ export function addUpReports(
     const age = ageOf(day);
     if (age >= dayPoints.length) break;
     if (at + 1 < end && days[at + 1] === day) {
-      if (states[at + 1] === state) continue; // one state on one day is heard once
+      if (states[at + 1] === state) continue; // one state counts once a day
       furtherStates++;
       if (furtherStates <= complaintRule.furtherStatesMax) points += furtherPoints[age]!;
     } else {
@@ -134,16 +134,16 @@ export function reachesLevel({
 }
 
 /**
- * Counts days as labels age: a day on which the feed spoke counts, and a silent one only when the silence has lasted longer than `holdDaysMax`.
- * `spoke` says of each day from `firstDay` whether the feed spoke. Returns how many days count before each of them: the age of a report of day r
- * on day e is `counted[e] - counted[r + 1]`, so that the day of report and the day of evaluation are not part of it.
+ * Counts the days by which labels age: days with reports of the feed, and silent days after a silence of more than
+ * `holdDaysMax`. `hasReports` has an entry for each day. Returns the number of counted days before each of them: the age of a
+ * report of day r on day e is `counted[e] - counted[r + 1]`, which excludes both days.
  */
-export function countDays(spoke: readonly boolean[], holdDaysMax: number): Int32Array {
-  const counted = new Int32Array(spoke.length + 1);
+export function countDays(hasReports: readonly boolean[], holdDaysMax: number): Int32Array {
+  const counted = new Int32Array(hasReports.length + 1);
   let silent = 0;
-  for (const [at, heard] of spoke.entries()) {
-    silent = heard ? 0 : silent + 1;
-    counted[at + 1] = counted[at]! + (heard || silent > holdDaysMax ? 1 : 0);
+  for (const [at, reported] of hasReports.entries()) {
+    silent = reported ? 0 : silent + 1;
+    counted[at + 1] = counted[at]! + (reported || silent > holdDaysMax ? 1 : 0);
   }
   return counted;
 }

@@ -2,8 +2,8 @@ import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 
 /**
- * Why a published label changed. Triggers write the history, so that no path can leave it out; they see the source of the new label, and
- * take the rest from {@link setLabelCause}.
+ * Why a published label changed. Triggers write the history, so that no code path can omit it; they see the source of the new
+ * label and take the rest from {@link setLabelCause}.
  */
 export const LABEL_CAUSES = {
   feed: 'a reputation feed',
@@ -18,7 +18,7 @@ export const LABEL_CAUSES = {
 
 export type LabelCause = keyof typeof LABEL_CAUSES;
 
-/** What a transaction says of the labels that it is about to change. */
+/** The cause that a transaction gives for its changes of labels. */
 export interface GivenCause {
   readonly cause: LabelCause;
   /** Of a scoring: the version of its rule, and the instant at which complaints are evaluated. */
@@ -28,15 +28,15 @@ export interface GivenCause {
   readonly redressId?: number;
 }
 
-/** A published label: level, and category where it has one. */
+/** A published label: level, and category if it has one. */
 export interface Label {
   readonly level: string;
   readonly category: number | null;
-  /** Whose word it is; null for a number without one. */
+  /** The origin of the label; null without a label. */
   readonly source: string | null;
 }
 
-/** Counts of the complaints that a label rests on. Days are UTC. What the rule does not count is absent. */
+/** Counts of the complaints behind a label. Days are UTC. Counts that the rule does not use are absent. */
 export interface LabelEvidence {
   readonly score?: number;
   readonly reports?: number;
@@ -62,7 +62,7 @@ export interface LabelEvent {
   readonly redress: { readonly redressId: number; readonly reason: string; readonly by: string } | null;
 }
 
-/** Says why labels change, until the transaction of `client` ends. */
+/** Sets the cause of label changes until the transaction of `client` ends. */
 export async function setLabelCause(client: Queryable, cause: GivenCause): Promise<void> {
   await client.query(sql('intake/set_label_cause'), [JSON.stringify(cause)]);
 }
@@ -76,7 +76,7 @@ export async function listLabelEvents(
   return queryRows<LabelEvent>(db, sql('intake/list_label_events'), [phone, limit]);
 }
 
-/** What a change of a label rests on, in words: who cleared the number and why, the load, or the rule with what it counted. */
+/** The reason of a label change in words: who cleared the number and why, the load, or the rule with its counts. */
 export function describeLabelReason({
   cause,
   redress,
@@ -104,11 +104,11 @@ function describeEvidence({ reports, independentReports, states, days, lastRepor
   ].join(', ');
 }
 
-/** Rows that one statement of {@link pruneLabelHistory} removes, so that none holds locks for long. */
+/** Rows that one statement removes, so that it does not hold locks for long. */
 const prunedAtOnce = 50_000;
 const dayMs = 86_400_000;
 
-/** Removes changes that are older than so many days (400 at least: the database refuses less); returns how many. */
+/** Removes changes older than `retentionDays` (the database refuses less than 400); returns their number. */
 export async function pruneLabelHistory(
   db: Queryable,
   { retentionDays, at }: { retentionDays: number; at: Date },

@@ -10,20 +10,20 @@ export interface LabelledNumber extends Label {
   readonly phone: string;
 }
 
-/** What the rule makes of a number's complaints. */
+/** The label of a number by the rule on complaints. */
 export type RecomputedLabel = Omit<LabelledNumber, 'source'>;
 
-/** What a night was built from: its snapshot, and the scoring before it. Snapshots are pg_snapshot as text. */
+/** The snapshot of a night and the scoring before it. Snapshots are pg_snapshot as text. */
 export interface NightBasis {
   readonly snapshot: string;
-  /** Null for a night before which nothing was scored. */
+  /** Null if nothing was scored before the night. */
   readonly scoring: { readonly evaluatedAt: Date; readonly ruleVersion: string; readonly saw: string } | null;
 }
 
 /**
- * What a night was built from.
- * @throws ServiceError `night_unknown`; `snapshot_gone` for a night without a snapshot, or of another database cluster: transactions are
- * numbered by cluster
+ * The snapshot and scoring of a night.
+ * @throws ServiceError `night_unknown`; `snapshot_gone` for a night without a snapshot, or of another database cluster, whose
+ * transaction ids differ
  */
 export async function readNightBasis(db: Queryable, runId: number): Promise<NightBasis> {
   const row = await queryRow<{
@@ -51,17 +51,17 @@ export async function readNightBasis(db: Queryable, runId: number): Promise<Nigh
 }
 
 /**
- * The labels that a snapshot saw, by phone, replayed from the history. What was committed later is left out, whatever the instants in it:
- * the transactions decide. Complete for snapshots since the history began, and within its retention.
+ * The labels that a snapshot saw, by phone, replayed from the history. Later commits are left out by their transactions, not by
+ * their timestamps. Complete for snapshots since the history began, and within its retention.
  */
 export async function replayLabels(db: Queryable, snapshot: string): Promise<LabelledNumber[]> {
   return queryRows<LabelledNumber>(db, sql('intake/list_labels_as_of'), [snapshot]);
 }
 
 /**
- * The labels that the rule gives the complaints which a scoring of the past saw, by phone: its very statement, at its instant, over what it
- * saw of loads and clearings. What came in later is left out, whatever the dates in it. Complaints that were pruned since are missing.
- * @throws ServiceError `basis_unusable` for a scoring by another rule version than this one: a version of the service that has it computes it
+ * The labels of a past scoring, by phone, computed again: by the same statement and instant, over the loads and clearings that
+ * it saw. Later ones are left out, whatever their dates. Complaints that were pruned since are missing.
+ * @throws ServiceError `basis_unusable` for a scoring by another rule version, which needs a version of the service with that rule
  */
 export async function recomputeComplaintLabels(
   db: Pool,

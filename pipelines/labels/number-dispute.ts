@@ -13,7 +13,7 @@ import { sha256Of } from '../../runtime/digest.ts';
 export const disputeReasonCharactersMax = 2000;
 export const disputeContactCharactersMax = 200;
 
-/** Disputes of one number, and from one contact, that may be open at a time: more say nothing that a reviewer could use. */
+/** Open disputes of one number, and from one contact, at a time: more do not help a reviewer. */
 export const disputesOpenOfNumberMax = 3;
 export const disputesOpenOfContactMax = 20;
 
@@ -29,21 +29,21 @@ const cleaned = (charactersMax: number) =>
     .transform((text) => cleanText(text))
     .refine((text) => text !== null, 'is blank');
 
-/** The request form: a number in international form, why its label is wrong, and how to reach who asks. */
+/** The request form: a number in international form, why its label is wrong, and a contact. */
 export const disputeForm = z.strictObject({
   phone: z.string().max(64),
   reason: cleaned(disputeReasonCharactersMax),
   contact: cleaned(disputeContactCharactersMax).optional(),
 });
 
-/** What is filed, by whom, and under which key; the same key of the same person gives the same dispute. */
+/** A dispute to be filed. The same key of the same person gives the same dispute. */
 export interface DisputeSubmission {
-  /** Fields of {@link disputeForm}, as they came. */
+  /** Unchecked fields of {@link disputeForm}. */
   readonly request: unknown;
   readonly filedBy: string;
-  /** Printable ASCII without spaces, at most 128 characters; without one, the digest of the request. */
+  /** Printable ASCII without spaces, at most 128 characters; default: the digest of the request. */
   readonly key?: string | undefined;
-  /** Writes a record of its own in the transaction that files it. */
+  /** Writes further records in the transaction that files it. */
   readonly record?: (client: Queryable, disputeId: number) => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ const keyForm = /^[!-~]{1,128}$/;
 const dayMs = 86_400_000;
 
 /**
- * Files a dispute of the published label of a number, for a person to decide. Sent again under its key it is the same dispute.
+ * Files a dispute of the published label of a number, for a person to decide. A repeated key returns the same dispute.
  * @throws ServiceError `dispute_invalid`, `phone_invalid`, `dispute_unneeded` for a number without a label, `disputes_too_many`,
  * `idempotency_conflict`
  */
@@ -80,11 +80,11 @@ export async function fileDispute(
   { db, vault }: { db: Pool; vault: Vault },
   submission: DisputeSubmission,
 ): Promise<Dispute & { repeated: boolean }> {
-  const { phone, reason, contact } = readRequest(submission.request);
+  const { phone, reason, contact } = parseDispute(submission.request);
   const filedBy = cleanText(submission.filedBy) ?? 'unknown';
   const digest = sha256Of(JSON.stringify([phone, reason, contact ?? null]));
   const key = submission.key ?? digest;
-  if (!keyForm.test(key)) throw invalid('key', 'is not 1 to 128 printable ASCII characters without spaces');
+  if (!keyForm.test(key)) throw invalidDispute('key', 'is not 1 to 128 printable ASCII characters without spaces');
   return inTransaction(db, async (client) => {
     await client.query(sql('intake/lock_disputes'));
     const before = await queryRow<{ disputeId: number; requestSha256: string }>(
@@ -113,8 +113,8 @@ export async function fileDispute(
   });
 }
 
-/** Which disputes to list; without a state or phone those of all. */
-export interface DisputesAsked {
+/** Which disputes to list: by default, those of all states and numbers. */
+export interface DisputeQuery {
   readonly state?: DisputeState | undefined;
   readonly phone?: string | undefined;
   readonly after?: number;
@@ -124,7 +124,7 @@ export interface DisputesAsked {
 /** Disputes, oldest first. */
 export async function listDisputes(
   db: Queryable,
-  { state, phone, after = 0, limit }: DisputesAsked,
+  { state, phone, after = 0, limit }: DisputeQuery,
 ): Promise<Dispute[]> {
   return queryRows<Dispute>(db, sql('intake/list_disputes'), [state ?? null, phone ?? null, after, limit]);
 }
@@ -136,13 +136,13 @@ export async function readDispute(db: Queryable, disputeId: number): Promise<Dis
   return dispute;
 }
 
-/** Changes of the label of a number, newest first, and what was disputed, oldest first. */
+/** Changes of the label of a number, newest first, and its disputes, oldest first. */
 export interface NumberHistory {
   readonly changes: readonly LabelEvent[];
   readonly disputes: readonly Dispute[];
 }
 
-/** What happened to the label of a number, written in any international form. @throws ServiceError `phone_invalid` */
+/** The history of a number, written in any international form. @throws ServiceError `phone_invalid` */
 export async function readNumberHistory(
   db: Queryable,
   phoneText: string,
@@ -152,7 +152,7 @@ export async function readNumberHistory(
   return { changes: await listLabelEvents(db, phone, { limit }), disputes: await listDisputes(db, { phone, limit }) };
 }
 
-/** How to reach who filed a dispute; null if it was not said, or is destroyed. @throws ServiceError `document_sealed` */
+/** The contact of a dispute; null if not given, or destroyed. @throws ServiceError `document_sealed` */
 export async function openDisputeContact(
   { db, vault }: { db: Queryable; vault: Vault },
   disputeId: number,
@@ -170,7 +170,7 @@ export async function openDisputeContact(
     .toString('utf8');
 }
 
-/** Who decides a dispute, how and why. */
+/** A decision on a dispute. */
 export interface DisputeVerdict {
   readonly db: Pool;
   readonly disputeId: number;
@@ -179,12 +179,12 @@ export interface DisputeVerdict {
   readonly reason: string;
   readonly actor: string;
   readonly eyes: EyesPolicy;
-  /** Writes a record of its own in the transaction of the decision: if it fails, nothing is done. */
+  /** Writes further records in the transaction of the decision, which fails with it. */
   readonly record?: (client: Queryable) => Promise<void>;
 }
 
 /**
- * Decides an open dispute; a clearing counts like any other.
+ * Decides an open dispute. Clearing has the effect of `clearNumber`.
  * @throws ServiceError `dispute_unknown`, `dispute_decided`, `reason_required`, `decided_by_requester`
  */
 export async function decideDispute({
@@ -221,7 +221,7 @@ export async function decideDispute({
   });
 }
 
-/** Destroys the contacts of disputes that were decided so many days ago; returns how many. */
+/** Destroys the contacts of disputes that were decided more than `retentionDays` ago; returns their number. */
 export async function destroyOldContacts(
   db: Queryable,
   { retentionDays, at }: { retentionDays: number; at: Date },
@@ -232,11 +232,11 @@ export async function destroyOldContacts(
   return row!.destroyed; // the statement returns one row
 }
 
-function readRequest(request: unknown): { phone: string; reason: string; contact: string | undefined } {
+function parseDispute(request: unknown): { phone: string; reason: string; contact: string | undefined } {
   const read = disputeForm.safeParse(request);
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw invalid(
+    throw invalidDispute(
       issue?.path.join('.') || 'request',
       issue?.code === 'unrecognized_keys'
         ? 'has a field that the form does not have'
@@ -244,10 +244,10 @@ function readRequest(request: unknown): { phone: string; reason: string; contact
     );
   }
   const { phone, reason, contact } = read.data;
-  return { phone: requirePhone('file dispute', phone), reason: reason!, contact: contact ?? undefined }; // a blank one was refused
+  return { phone: requirePhone('file dispute', phone), reason: reason!, contact: contact ?? undefined }; // a blank reason was refused
 }
 
-function invalid(field: string, problem: string): ServiceError {
+function invalidDispute(field: string, problem: string): ServiceError {
   return new ServiceError('dispute_invalid', {
     operation: 'file dispute',
     problem: `The field ${field} ${problem}.`,

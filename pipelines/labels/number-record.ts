@@ -7,22 +7,22 @@ import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-ey
 import { listLabelEvents, setLabelCause, type LabelEvent } from './label-history.ts';
 import { listProtections } from './protected-number.ts';
 
-/** Everything that is known of one number, and why it is published as it is. */
+/** All facts about a number, and the reasons of its published state. */
 export interface NumberRecord {
   readonly phone: string;
   readonly country: string | null;
-  /** What the caches publish; null if the number is in none. */
+  /** The published reputation; null if the number is in no cache. */
   readonly reputation: {
     readonly level: string;
     readonly category: NumberCategory | null;
     readonly source: string | null;
   } | null;
-  /** When the published label came to be what it is; null for one that is older than the history, and for a number that never had one. */
+  /** Time of the last change of the published label; null if it is older than the history, or there was never a label. */
   readonly since: Date | null;
   /** The last changes of the published label, newest first. */
   readonly changes: readonly LabelEvent[];
   readonly display: DisplayFields | null;
-  /** The last word of a reputation feed, also while redress overrules it. */
+  /** The last statement of a reputation feed, also while a clearing overrides it. */
   readonly feed: {
     readonly level: string;
     readonly category: number | null;
@@ -30,15 +30,15 @@ export interface NumberRecord {
     readonly fileName: string | null;
     readonly requestedAt: Date | null;
   } | null;
-  /** All complaints that are stored, also those that do not count any more. */
+  /** All stored complaints, also those that no longer count. */
   readonly complaints: number;
   readonly score: NumberScore | null;
-  /** When the number was cleared, while that has effect on the feed's word. */
+  /** When the number was cleared, while that overrides the feed. */
   readonly clearedAt: Date | null;
   /** Newest first. */
   readonly redress: readonly Redress[];
   readonly branded: BrandedRecord | null;
-  /** Why the number is never labelled; null if it may be. */
+  /** Why the number is protected from labels; null if it is not. */
   readonly protection: string | null;
 }
 
@@ -55,7 +55,7 @@ export interface DisplayFields {
   readonly image: string | null;
 }
 
-/** The last score of a number's complaints. Counts are of the complaints that counted then. */
+/** The last score of a number's complaints, with the counts at that time. */
 export interface NumberScore {
   readonly level: string;
   readonly category: number | null;
@@ -89,7 +89,7 @@ export interface BrandedRecord {
 }
 
 /**
- * What is known of a number, written in any international form.
+ * The facts about a number, written in any international form.
  * @throws ServiceError `phone_invalid`, `phone_unknown`
  */
 export async function readNumber(db: Queryable, phoneText: string): Promise<NumberRecord> {
@@ -100,7 +100,7 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
   const changes = await listLabelEvents(db, phone, { limit: changesShown });
   const { country, reputation, since, display, feed, complaints, score, clearedAt, branded } = known;
   const facts = [reputation, branded, score, protection, redress[0]];
-  if (complaints === 0 && facts.every((fact) => fact === null || fact === undefined)) throw unknown('show number');
+  if (complaints === 0 && facts.every((fact) => fact === null || fact === undefined)) throw unknownPhone('show number');
   return {
     phone,
     country,
@@ -121,20 +121,20 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
 /** The columns of sql/intake/read_number.sql. */
 type StoredNumber = Omit<NumberRecord, 'changes' | 'redress' | 'protection'>;
 
-/** Changes of a label that come with a number; `listLabelEvents` has all. */
+/** Changes of the label in a record; `listLabelEvents` has all. */
 const changesShown = 20;
 
 /** Why a number is cleared, and by whom. */
 export interface Clearing {
   readonly reason: string;
   readonly actor: string;
-  /** Writes a record of its own in the transaction of the clearing: if it fails, nothing is done. */
+  /** Writes further records in the transaction of the clearing, which fails with it. */
   readonly record?: (client: Queryable, redressId: number) => Promise<void>;
 }
 
 /**
- * Clears a number: it is published as NEUTRAL until a feed has another word on it, or new complaints come.
- * What was published before is recorded with the reason. A number of which there are complaints only becomes known by it.
+ * Clears a number: it is published as NEUTRAL until a feed states another label, or new complaints arrive.
+ * The previous label is recorded with the reason. A number with complaints only gets a row by it.
  * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`, `decided_by_requester`
  */
 export async function clearNumber({
@@ -179,17 +179,17 @@ export async function clearLockedNumber(
   return { redressId, reason, clearedBy: actor, clearedAt, before };
 }
 
-/** What is published of a number, held until the transaction ends. One with complaints only is made known for it. @throws ServiceError `phone_unknown` */
+/** The published label of a number, locked until the transaction ends. Inserts a number with complaints only. @throws ServiceError `phone_unknown` */
 async function lockNumber(client: Queryable, phone: string): Promise<Redress['before']> {
   const lock = () => queryRow<Redress['before']>(client, sql('intake/lock_number'), [phone]);
   const before = await lock();
   if (before !== undefined) return before;
   await client.query(sql('intake/make_number_known'), [phone]);
-  if ((await lock()) === undefined) throw unknown('clear number');
+  if ((await lock()) === undefined) throw unknownPhone('clear number');
   return { level: null, category: null, source: null };
 }
 
-/** The number of a text in E.164. @throws ServiceError `phone_invalid` */
+/** A number in E.164. @throws ServiceError `phone_invalid` */
 export function requirePhone(operation: string, text: string): string {
   const judged = judgePhone(text);
   if (isPhoneRefusal(judged))
@@ -201,6 +201,6 @@ export function requirePhone(operation: string, text: string): string {
   return judged.phone;
 }
 
-function unknown(operation: string): ServiceError {
+function unknownPhone(operation: string): ServiceError {
   return new ServiceError('phone_unknown', { operation });
 }

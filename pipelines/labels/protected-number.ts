@@ -6,38 +6,38 @@ import { cleanText } from '../phone/text-cleaning.ts';
 import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-eyes.ts';
 import { setLabelCause } from './label-history.ts';
 
-/** What keeps some numbers from any label. */
+/** An entry that protects numbers from labels. */
 export interface Protection {
   readonly protectionId: number;
-  /** One number, the start of numbers, or a regular expression of the numbering plan. */
+  /** A number, a prefix, or a regular expression of the numbering plan. */
   readonly kind: 'number' | 'prefix' | 'plan';
   readonly value: string;
   readonly reason: string;
   readonly addedBy: string;
   readonly addedAt: Date;
-  /** Who ended it, when and why; null while it is in force. */
+  /** Its end; null while it is in force. */
   readonly removed: { readonly by: string; readonly at: Date; readonly reason: string } | null;
 }
 
-/** A change of the list of protected numbers, with the reason and who makes it. */
+/** A change of the list of protected numbers. */
 export interface ProtectionChange {
   readonly db: Pool;
-  /** A number in international form, or a prefix of at least 3 digits with `*` behind it: `+4930*`. */
+  /** A number in international form, or a prefix of at least 3 digits followed by `*`: `+4930*`. */
   readonly numbers: string;
   readonly reason: string;
   readonly actor: string;
 }
 
 /**
- * Protects a number or all numbers with a prefix: no label is published for them, from whatever source, and labels that are
- * published are taken back in the same transaction. Returns how many were. Waits for loads that are running.
+ * Protects a number or all numbers with a prefix: no label from any source is published for them, and published labels are
+ * removed in the same transaction. Returns their number. Waits for running loads.
  * @throws ServiceError `phone_invalid`, `reason_required`, `protection_exists`, `decided_by_requester`
  */
 export async function protectNumbers({
   eyes,
   ...change
 }: ProtectionChange & { readonly eyes: EyesPolicy }): Promise<{ withheld: number }> {
-  const { kind, value, reason, actor } = readChange('protect number', change);
+  const { kind, value, reason, actor } = checkProtection('protect number', change);
   return inTransaction(change.db, async (client) => {
     await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value, isPrefix: kind === 'prefix' } });
     await client.query(sql('intake/lock_labels'));
@@ -50,12 +50,12 @@ export async function protectNumbers({
 }
 
 /**
- * Ends the protection of a number or prefix. The word of a feed is published again, unless another entry protects the number;
- * a label from complaints comes with the next night. Returns how many labels were restored.
+ * Ends the protection of a number or prefix. The label of a feed is published again, unless another entry protects the number;
+ * a label from complaints follows in the next night. Returns the number of restored labels.
  * @throws ServiceError `phone_invalid`, `reason_required`, `protection_unknown`
  */
 export async function unprotectNumbers(change: ProtectionChange): Promise<{ restored: number }> {
-  const { value, reason, actor } = readChange('end protection', change);
+  const { value, reason, actor } = checkProtection('end protection', change);
   return inTransaction(change.db, async (client) => {
     await client.query(sql('intake/lock_labels'));
     await setLabelCause(client, { cause: 'protection' });
@@ -66,7 +66,7 @@ export async function unprotectNumbers(change: ProtectionChange): Promise<{ rest
   });
 }
 
-/** The protections in force, and with `all` those that were removed; with `phone` (E.164) only those that match it. */
+/** The protections in force, with `all` also the removed ones; with `phone` (E.164) only those that match it. */
 export async function listProtections(
   db: Queryable,
   { phone, all = false }: { phone?: string; all?: boolean } = {},
@@ -76,7 +76,7 @@ export async function listProtections(
 
 const prefixForm = /^\+[1-9][0-9]{2,13}$/;
 
-function readChange(operation: string, { numbers, reason: reasonText, actor }: ProtectionChange) {
+function checkProtection(operation: string, { numbers, reason: reasonText, actor }: ProtectionChange) {
   const reason = cleanText(reasonText);
   if (reason === null) throw new ServiceError('reason_required', { operation, hint: 'Say why.' });
   return { ...readNumbers(operation, numbers.trim()), reason, actor: cleanText(actor) ?? 'unknown' };

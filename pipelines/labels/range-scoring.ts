@@ -2,28 +2,28 @@ import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 
 /**
- * Numbers assigned to customers in the United States at the end of 2006 (FCC, Numbering Resource Utilization, February 2008). Later reports
- * count more, so shares of it are upper limits.
+ * Numbers assigned to customers in the United States at the end of 2006 (FCC, Numbering Resource Utilization, February 2008).
+ * There are more today, so shares of it are upper limits.
  */
 export const numbersInService = { country: 'US', numbers: 616_000_000 } as const;
 
 /**
- * The rule by which reported numbers put their range at risk. A change of any figure is a new version. docs/scoring.md explains it,
- * and says how it was measured.
+ * The rule that finds ranges at risk from reported numbers. A change of any figure is a new version. docs/scoring.md explains
+ * it and its measurement.
  */
 export const rangeRule = {
   version: 'ranges/1',
   /** Numbers whose last report is older do not count. */
   windowDays: 42,
-  /** A reported number weighs half as much after this many days. */
+  /** Days after which a reported number weighs half. */
   halfLifeDays: 7,
   /** A range needs this many reported numbers. */
   numbersReportedMin: 3,
   /** A range needs this sum of weights. */
   scoreMin: 1,
-  /** Ranges of one country at most, those with the greatest sums: 3,080,000 numbers are 0.5 % of `numbersInService`. */
+  /** Ranges of one country, those with the greatest sums: 3,080,000 numbers are 0.5 % of `numbersInService`. */
   rangesMax: 3_080,
-  /** From a score on, the risk and the lift that ranges with it had at least, in both halves of the history that it was measured on. */
+  /** The risk from a score on, and the least lift of its ranges in both halves of the measured history. */
   risks: [
     { scoreMin: 0, risk: 'ELEVATED', lift: 20 },
     { scoreMin: 4, risk: 'HIGH', lift: 35 },
@@ -31,7 +31,7 @@ export const rangeRule = {
   ],
 } as const;
 
-/** What a scoring of ranges did: ranges that are listed now, and those that are new or changed, or were removed. */
+/** The result of a scoring of ranges: listed ranges, and those that were inserted or changed, or removed. */
 export interface RangeReport {
   readonly listed: number;
   readonly written: number;

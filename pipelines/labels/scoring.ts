@@ -18,24 +18,24 @@ export interface ScoringSettings {
   readonly labelHoldDaysMax: number;
 }
 
-/** As the settings are by default. */
+/** The defaults of the settings. */
 export const scoringDefaults: ScoringSettings = { labelHoldDaysMax: 45 };
 
-/** What a scoring did: numbers whose complaints count, and published rows that were made or changed. */
+/** The result of a scoring: numbers whose complaints count, and published rows that were inserted or changed. */
 export interface ScoringReport {
   readonly scored: number;
   readonly changed: number;
-  /** Numbers that reach a level and may never be labelled; absent if there is none. */
+  /** Protected numbers that reach a level; absent if there are none. */
   readonly withheld?: number;
-  /** Days since the complaint feed spoke last, where they are more than labels hold; absent otherwise, and without a hold. */
+  /** Days since the last report of the complaint feed, if labels no longer hold; absent otherwise, and without a hold. */
   readonly silentDays?: number;
-  /** The rule that still waits to be put in force, with `number drift --move`; until then labels from complaints stay as they are. */
+  /** The rule that is not in force yet (`number drift --move`); until then labels from complaints do not change. */
   readonly ruleWaiting?: string;
 }
 
 /**
- * Scores all numbers with complaints as of an instant and publishes the scores, in one transaction. Where another rule version is in force,
- * nothing is scored: an upgrade alone changes no label.
+ * Scores all numbers with complaints as of an instant and publishes the scores, in one transaction. If another rule version is
+ * in force, nothing is scored: an upgrade alone changes no label.
  */
 export async function scoreComplaints(
   db: Pool,
@@ -58,7 +58,7 @@ export async function scoreComplaints(
   });
 }
 
-/** How many numbers were scored, the transactions that the scoring saw (pg_snapshot as text), and how long the feed had been silent. */
+/** The number of scored numbers, the transactions that the scoring saw (pg_snapshot as text), and the silence of the feed. */
 interface Computed {
   readonly scored: number;
   readonly transactions: string;
@@ -66,8 +66,8 @@ interface Computed {
 }
 
 /**
- * Fills the temporary table `complaint_scored` by the rule of this version. With `seen`, the transactions that an earlier scoring saw, loads and
- * clearings of others are left out: so the labels of a past night are computed again.
+ * Fills the temporary table `complaint_scored` by the rule of this version. With `seen`, the transactions of an earlier scoring,
+ * later loads and clearings are left out, which computes the labels of a past night again.
  */
 export async function computeScores(
   client: PoolClient,
@@ -110,7 +110,7 @@ export async function computeScores(
   return { scored, transactions, silentDays };
 }
 
-/** The rule version in force, and who put it there. */
+/** The rule version in force, and its activation. */
 export interface ScoringRuleInForce {
   readonly version: string;
   readonly movedBy: string;
@@ -124,7 +124,7 @@ export async function readScoringRule(db: Queryable): Promise<ScoringRuleInForce
     db,
     sql('intake/read_scoring_rule'),
   );
-  const { version, movedBy, reason, movedAt } = row!; // a migration makes the first row, and none is ever removed
+  const { version, movedBy, reason, movedAt } = row!; // a migration inserts the first row, and none is ever removed
   return { version, movedBy, reason, movedAt };
 }
 
@@ -134,16 +134,16 @@ export interface ScoredLabel {
   readonly category: number | null;
 }
 
-/** Numbers that go from one result to another. */
+/** The numbers whose result changes from one label to another. */
 export interface LabelChange {
   readonly from: ScoredLabel;
   readonly to: ScoredLabel;
   readonly numbers: number;
-  /** Those of them whose published label follows from their complaints. */
+  /** Those whose published label is from complaints. */
   readonly published: number;
 }
 
-/** The last stored scoring beside the rule of this version, on the same complaints at the same instant. */
+/** The last stored scoring compared with the rule of this version, on the same complaints at the same instant. */
 export interface LabelDrift {
   readonly inForce: ScoringRuleInForce;
   /** The rule of the last stored scoring; null if nothing was scored yet. */
@@ -152,11 +152,11 @@ export interface LabelDrift {
   readonly evaluatedAt: Date;
   readonly labelledBefore: number;
   readonly labelledAfter: number;
-  /** Numbers that have a level by both. */
+  /** Numbers with a level by both. */
   readonly labelledByBoth: number;
-  /** Numbers of which level or category differ. */
+  /** Numbers whose level or category differs. */
   readonly changed: number;
-  /** All pairs of results but NEUTRAL with NEUTRAL. */
+  /** All pairs of results except NEUTRAL with NEUTRAL. */
   readonly changes: readonly LabelChange[];
 }
 
@@ -188,7 +188,7 @@ export async function compareScores(db: Pool, now: Date, settings: ScoringSettin
 }
 
 /**
- * Puts the rule of this version in force; the next night labels by it. Does nothing if it is.
+ * Puts the rule of this version in force from the next night on. Does nothing if it is in force.
  * @throws ServiceError `reason_required`
  */
 export async function moveScoringRule(

@@ -1,13 +1,13 @@
 import metadata from 'libphonenumber-js/max/metadata';
 
 /**
- * Numbering plans as one table of steps, a digit each.
+ * Numbering plans as a state table with a transition for each digit.
  *
  * libphonenumber-js takes 6 to 11 us to parse a number (bench/feed.ts), several times all other work on a feed row;
  * the tables take 0.6 to 0.9.
- * This module reads the same metadata, compiles the patterns of a calling code into a deterministic automaton,
- * built only where numbers lead, and answers for most E.164 numbers in about 13 steps. Where libphonenumber would
- * rewrite the number (it begins like a national prefix) the answer is `unsure`, and the caller asks the library.
+ * This module reads the same metadata, compiles the patterns of a calling code into a deterministic automaton, whose states
+ * are built on demand, and decides most E.164 numbers in about 13 steps. For numbers that libphonenumber would rewrite (they
+ * start with a national prefix) the answer is `unsure`, and the caller asks the library.
  * test/pipelines/phone/phone-number.test.ts compares both over all calling codes.
  */
 export type PlanVerdict =
@@ -36,23 +36,23 @@ const numberTypes = (plan: Plan): readonly (NumberType | 0)[] => (plan[11] || []
 interface Pattern {
   readonly start: number;
   readonly accept: number;
-  /** Lengths of a national number at which a whole match counts, as a bit set; 0: any. */
+  /** Valid lengths of a national number, as a bit set; 0: any. */
   readonly lengths: number;
 }
 
-/** The rules of one country, or of the one plan of a calling code without country. */
+/** The rules of a country, or of a calling code without country. */
 interface Rules {
   readonly country: string | null;
   readonly general: Pattern;
   readonly leading: Pattern | null;
-  /** Null: libphonenumber has no types for the country, and the general pattern decides. */
+  /** Null if libphonenumber has no types for the country: the general pattern decides. */
   readonly types: readonly Pattern[] | null;
 }
 
 interface CallingCode {
   readonly rules: readonly Rules[];
   readonly prefix: Pattern | null;
-  /** Where its patterns start. */
+  /** Start nodes of its patterns. */
   readonly starts: readonly number[];
 }
 
@@ -60,7 +60,7 @@ const endOfNumber = 10; // the step after the ten digits, for a pattern's `$`
 
 /** A nondeterministic automaton over digits: Thompson's construction. */
 class Patterns {
-  /** Steps of a node on one symbol class: a bit set over the digits and the end. */
+  /** The symbols of a node's transition: a bit set over the digits and the end. */
   readonly stepOn: number[] = [];
   readonly stepTo: number[] = [];
   readonly skipTo: number[][] = [];
@@ -88,7 +88,7 @@ class Patterns {
     this.skipTo[from]!.push(to);
   }
 
-  /** All nodes that are reached from some without a step, ascending. */
+  /** The epsilon closure of nodes, ascending. */
   closure(nodes: Iterable<number>): number[] {
     const reached = new Set<number>();
     const open = [...nodes];
@@ -105,7 +105,7 @@ class Patterns {
   }
 }
 
-/** Reads the part of regular expressions that the metadata uses: alternation, groups, classes, `\d`, `{n,m}`, `?`, `$`. */
+/** Parses the subset of regular expressions in the metadata: alternation, groups, classes, `\d`, `{n,m}`, `?`, `$`. */
 class PatternReader {
   private at = 0;
   private readonly patterns: Patterns;
@@ -140,7 +140,7 @@ class PatternReader {
     return node;
   }
 
-  /** One atom with its count. The atom is read again for each repetition, so that each has nodes of its own. */
+  /** An atom with its count. The atom is parsed again for each repetition, so that each has nodes of its own. */
   private repeated(start: number): number {
     const { patterns } = this;
     const atomAt = this.at;
@@ -241,12 +241,12 @@ function compileCallingCode(patterns: Patterns, code: string): CallingCode {
   return { rules, prefix, starts: all.flatMap((pattern) => (pattern === null ? [] : [pattern.start])) };
 }
 
-/** One state of the deterministic automaton: where the patterns are after some digits of a national number. */
+/** A state of the deterministic automaton: the nodes of the patterns after some digits of a national number. */
 interface State {
   readonly code: CallingCode;
   readonly nodes: readonly number[];
   readonly digits: number;
-  /** Nodes of prefix patterns (leading digits, national prefix) that matched on the way. */
+  /** Accepting nodes of prefix patterns (leading digits, national prefix) that matched earlier digits. */
   readonly passed: readonly number[];
 }
 
@@ -258,10 +258,10 @@ class PlanTable {
   private readonly patterns = new Patterns();
   private readonly states: (State | null)[] = [null];
   private readonly numbers = new Map<string, number>();
-  /** Row of ten steps a state; states are made when a number first leads there. */
+  /** Ten transitions a state; states are built when a number first reaches them. */
   private steps = new Int32Array(10 * 1024).fill(unbuilt);
   private verdicts: (PlanVerdict | undefined)[] = [];
-  /** State after each calling code, by its number; no calling code begins with another. */
+  /** State after each calling code; no calling code is the prefix of another. */
   private readonly roots = new Int32Array(1000).fill(unbuilt);
 
   constructor() {
@@ -333,7 +333,7 @@ class PlanTable {
     return number;
   }
 
-  /** What libphonenumber says of a number that ends here: parse.js, getCountryByNationalNumber.js, isValid.js. */
+  /** The verdict on a number that ends here, as in libphonenumber: parse.js, getCountryByNationalNumber.js, isValid.js. */
   private verdict(state: State): PlanVerdict {
     const { code } = state;
     const ended = this.patterns.follow(state.nodes, endOfNumber);
@@ -362,7 +362,7 @@ const unsureVerdict: PlanVerdict = { kind: 'unsure' };
 
 let table: PlanTable | undefined;
 
-/** What the numbering plans say of a text of the form `^\+[1-9]\d{7,14}$`. */
+/** The verdict of the numbering plans on a text of the form `^\+[1-9]\d{7,14}$`. */
 export function lookUpPlan(phone: string): PlanVerdict {
   table ??= new PlanTable();
   return table.judge(phone);

@@ -6,14 +6,14 @@ import {
 } from 'libphonenumber-js/max';
 import { lookUpPlan } from './numbering-plan.ts';
 
-/** A number that can be dialled, as it is published, and the country that it belongs to (+800 and +881 belong to none). */
+/** A valid number in E.164 with its country (+800 and +881 have none). */
 export interface DialledPhone {
   readonly phone: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null;
 }
 
-/** Why a text is not a number that the service takes. */
+/** Why a text is refused as a number. */
 export interface PhoneRefusal {
   readonly code: 'phone_missing' | 'phone_invalid';
   readonly reason: string;
@@ -27,10 +27,10 @@ export function isNumberingCountry(value: unknown): value is NumberingCountry {
   return typeof value === 'string' && isSupportedCountry(value);
 }
 
-/** Last digits of a number that its range leaves out: a range has 1,000 numbers. */
+/** Last digits of a number that are not part of its range: a range has 1,000 numbers. */
 const rangeDigits = 3;
 
-/** The range of 1,000 numbers that a number in E.164 lies in, as the beginning that they share. */
+/** The range of 1,000 numbers of a number in E.164, as their common prefix. */
 export function rangeOf(phone: string): string {
   return phone.slice(0, -rangeDigits);
 }
@@ -41,9 +41,8 @@ const northAmerican = /^1?[2-9][0-9]{9}$/;
 const textCharactersMax = 64;
 
 /**
- * The code of ISO 3166-1 that a number's country is published under. The library has codes of its own for two islands
- * that ISO counts to Saint Helena, Ascension and Tristan da Cunha. It also has XK for Kosovo, which ISO leaves to its
- * users and which has no other code.
+ * The published ISO 3166-1 code of a country. The library has codes of its own for two islands that ISO assigns to Saint
+ * Helena, Ascension and Tristan da Cunha. XK for Kosovo is kept: ISO reserves it for users, and there is no other code.
  */
 function officialCountry(country: string | null): string | null {
   return country === 'AC' || country === 'TA' ? 'SH' : country;
@@ -65,8 +64,8 @@ const tooShort: PhoneRefusal = {
 };
 
 /**
- * The number that a text names, in E.164 with its country, or why it is none.
- * Without a default country only international form (`+...`) is understood.
+ * The number of a text, in E.164 with its country, or why the text is refused.
+ * Without a default country only the international form (`+...`) is read.
  */
 export function judgePhone(text: string, defaultCountry?: CountryCode): DialledPhone | PhoneRefusal {
   if (rounded.test(text)) return digitsLost;
@@ -82,7 +81,7 @@ export function isPhoneRefusal(result: DialledPhone | PhoneRefusal): result is P
   return 'code' in result;
 }
 
-/** The text in the form that the numbering plans are compiled for, if that takes no more than leaving out punctuation. */
+/** The text in E.164, if removing punctuation is enough; else null. */
 function e164Candidate(text: string, defaultCountry: CountryCode | undefined): string | null {
   if (e164.test(text)) return text;
   if (defaultCountry === 'US' && northAmerican.test(text)) return text.length === 10 ? `+1${text}` : `+${text}`;
@@ -113,16 +112,15 @@ const lettersBefore = /[\p{L}_@$]$/u;
 const lettersAfter = /^[\p{L}_@]/u;
 const extensionAfter = /^\s{0,3}(?:x|ext|extension|durchwahl|poste|#)[\s.:]{0,3}\d{1,6}(?![\d-])/i;
 const bullet = /^(?:\d{1,3}[.)]|\(\d\))$/;
-const numberDigits = { min: 7, max: 17 }; // with a prefix for calls abroad (011, 00)
+const numberDigits = { min: 7, max: 17 }; // with an international prefix (011, 00)
 const numberTokensMax = 6;
-/** National forms of +1, and forms with a prefix for calls abroad; spares the library most groups of digits that are no number. */
+/** National forms of +1, and forms with an international prefix. Saves parsing most groups of digits that are no number. */
 const northAmericanForm = /^(?:1?[2-9]\d{9}|011\d{7,14})$/;
 
 /**
- * The numbers that stand in a text, as `judgePhone` reads them: valid ones only, in the order of the text. Without `+`
- * they are read in the default country (ISO 3166-1 alpha-2; an unknown one is none). A number with an extension is left
- * out. Numbers may be parted by spaces alone; the library's own search would take the start of the next one for an
- * extension.
+ * The valid numbers of a text by `judgePhone`, in the order of the text. Without `+` they are read in the default country
+ * (ISO 3166-1 alpha-2; an unknown code counts as none). Numbers with an extension are left out. Numbers may be separated by
+ * spaces alone; the library's own search would read the start of the next one as an extension.
  */
 export function findPhones(text: string, defaultCountry: string): readonly PhoneInText[] {
   const country = isSupportedCountry(defaultCountry) ? defaultCountry : undefined;
@@ -143,7 +141,7 @@ export function findPhones(text: string, defaultCountry: string): readonly Phone
   });
 }
 
-/** The same text, character for character, with ASCII digits, plus signs, hyphens and spaces. */
+/** The text with ASCII digits, plus signs, hyphens and spaces; offsets do not change. */
 function plainPunctuation(text: string): string {
   return text
     .replace(/[\u2010-\u2015\u2212\uFE58\uFE63\uFF0D\xAD]/g, '-')
@@ -151,7 +149,7 @@ function plainPunctuation(text: string): string {
     .replace(/[\uFF10-\uFF19\uFF0B\uFF08\uFF09]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
 }
 
-/** Numbers in a run of digits and their punctuation: the longest group of tokens that is a number is taken each time. */
+/** The numbers in a run of digits and punctuation: repeatedly the longest group of tokens that is a number. */
 function findInRun(run: string, country: CountryCode | undefined): PhoneInText[] {
   const tokens = [...run.matchAll(/\+?[^ +]+/g)].map((match) => ({
     text: match[0],
@@ -169,7 +167,7 @@ function findInRun(run: string, country: CountryCode | undefined): PhoneInText[]
   return found;
 }
 
-/** True if the first token counts the row of a table: `1 03 53 01 36 72`, `2 089 99998-426`. */
+/** True if the first token is the row number of a table: `1 03 53 01 36 72`, `2 089 99998-426`. */
 function isIndex(
   run: string,
   tokens: readonly Token[],

@@ -1,18 +1,17 @@
-/** Text that needs no work: printable ASCII without a backslash, with single spaces inside only. */
+/** Text that needs no cleaning: printable ASCII without a backslash, with single inner spaces only. */
 const alreadyClean = /^[!-[\]-~]+(?: [!-[\]-~]+)*$/;
 
 /**
- * What is taken out: C0 and C1 controls other than white space, bidi controls, the byte order mark, lone surrogates,
- * and code points that this Unicode version does not assign. An unassigned one might compose under the newer
- * Unicode version of the database, which would then refuse the text as not NFC.
+ * Removed: C0 and C1 controls other than white space, bidi controls, the byte order mark, lone surrogates, and unassigned
+ * code points, which might compose under a newer Unicode version of the database, so that it refuses the text as not NFC.
  */
 const removed = /[\0-\x08\x0E-\x1F\x7F-\x84\x86-\x9F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF\p{Cs}\p{Cn}]/gu;
 
 const whiteSpaceRuns = /[\s\x85]+/gu;
 
 /**
- * Text as the domain `clean_text` takes it, or null if nothing is left: NFC, each run of white space one space,
- * no controls, a slash for each backslash. Cleaning twice changes nothing.
+ * Text for the domain `clean_text`, or null if nothing is left: NFC, a single space for each run of white space, no controls,
+ * a slash for each backslash. Idempotent.
  */
 export function cleanText(value: string): string | null {
   if (alreadyClean.test(value)) return value;

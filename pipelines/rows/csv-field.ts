@@ -1,4 +1,4 @@
-/** A field of CSV, in quotes where RFC 4180 asks for them; nothing for null and undefined. */
+/** A field of CSV, quoted where RFC 4180 requires it; empty for null and undefined. */
 export function formatCsvField(value: string | number | boolean | null | undefined): string {
   const text = value === null || value === undefined ? '' : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Encodings in which a feed may be written. Only the first is told from the bytes without a byte order mark. */
+/** Encodings of feeds. Without a byte order mark, only the first is detected. */
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 
 export type Encoding = (typeof ENCODINGS)[number];
@@ -15,13 +15,13 @@ const marks: readonly { readonly bytes: readonly number[]; readonly encoding: En
   { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
 ];
 
-/** Bytes that are looked at for UTF-16 without a byte order mark. */
+/** Bytes that are checked for UTF-16 without a byte order mark. */
 const probeBytes = 512;
 
 /**
- * The same text as UTF-8. `given` is the encoding that the sender named; without it a byte order mark decides, and a file
- * without one is UTF-8, which is checked line by line later.
- * @throws ServiceError `feed_encoding_invalid` for UTF-32, for UTF-16 without mark or name, and for bytes that are not UTF-16
+ * The text as UTF-8. `given` is the sender's encoding; without it a byte order mark decides, and a file without one is UTF-8,
+ * which is checked later for each line.
+ * @throws ServiceError `feed_encoding_invalid` for UTF-32, for UTF-16 without mark or option, and for bytes that are not UTF-16
  */
 export async function* readAsUtf8(chunks: AsyncIterable<Buffer>, given?: Encoding): AsyncGenerator<Buffer> {
   let decoder: Decoder | null | undefined;
@@ -41,21 +41,22 @@ export async function* readAsUtf8(chunks: AsyncIterable<Buffer>, given?: Encodin
   if (decoder) yield decode(decoder, start, false);
 }
 
-/** The encoding that the first bytes show. */
+/** The encoding by the first bytes. */
 function encodingOf(bytes: Buffer): Encoding {
   const mark = marks.find((known) => known.bytes.every((byte, at) => bytes[at] === byte));
-  if (mark?.encoding === 'utf-32') throw invalid('The file is UTF-32, which is not read.', 'Save it as UTF-8.');
+  if (mark?.encoding === 'utf-32')
+    throw invalidEncoding('The file is UTF-32, which is not supported.', 'Save it as UTF-8.');
   if (mark !== undefined) return mark.encoding;
   const looksLike = utf16WithoutMark(bytes.subarray(0, probeBytes));
   if (looksLike !== null)
-    throw invalid(
+    throw invalidEncoding(
       'The file looks like UTF-16 without a byte order mark: every second byte is zero.',
       `Save it as UTF-8, or load it with --encoding ${looksLike}.`,
     );
   return 'utf-8';
 }
 
-/** ASCII as UTF-16 has a zero in every pair of bytes, always at the same place. */
+/** ASCII in UTF-16 has a zero in every pair of bytes, always at the same position. */
 function utf16WithoutMark(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   const zeros = [0, 0];
   for (let at = 0; at < bytes.length; at++) if (bytes[at] === 0) zeros[at % 2]!++;
@@ -65,7 +66,7 @@ function utf16WithoutMark(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   return zeros[1] === 0 && zeros[0]! > pairs * 0.6 ? 'utf-16be' : null;
 }
 
-/** Null: the bytes are UTF-8 as they stand. */
+/** Null for UTF-8, which needs no decoding. */
 function decoderOf(encoding: Encoding): Decoder | null {
   return encoding === 'utf-8' ? null : new TextDecoder(encoding, { fatal: true });
 }
@@ -74,7 +75,7 @@ function decode(decoder: Decoder, bytes: Buffer, stream: boolean): Buffer {
   try {
     return Buffer.from(decoder.decode(bytes, { stream }));
   } catch (error) {
-    throw invalid(
+    throw invalidEncoding(
       `The file is not valid ${decoder.encoding.toUpperCase()}: it is cut off, or has half of a surrogate pair.`,
       'Send the whole file again, or name its encoding with --encoding.',
       error,
@@ -82,6 +83,6 @@ function decode(decoder: Decoder, bytes: Buffer, stream: boolean): Buffer {
   }
 }
 
-function invalid(problem: string, hint: string, cause?: unknown): ServiceError {
+function invalidEncoding(problem: string, hint: string, cause?: unknown): ServiceError {
   return new ServiceError('feed_encoding_invalid', { operation: 'read feed', problem, hint, cause });
 }

@@ -2,20 +2,20 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { excerptCharactersMax, makeExcerpt, makeExcerptOfBytes } from '../phone/text-cleaning.ts';
 import { refuse, type Refusal } from './reject.ts';
 
-/** A line of a feed without its line end, or why its bytes are no text. Lines are numbered from 1. */
+/** A line of a feed without its line end, or why its bytes are not text. Lines are numbered from 1. */
 export type FeedLine = { readonly number: number; readonly text: string } | BrokenLine;
 
-/** A line whose bytes are refused before it can be split. */
+/** A line that is refused before it is split. */
 export interface BrokenLine {
   readonly number: number;
   readonly refusal: Refusal;
   readonly excerpt: string;
 }
 
-/** Lines of one stretch of a feed. */
+/** Successive lines of a feed. */
 export interface LineBlock {
   readonly lines: FeedLine[];
-  /** False: no line holds a quote, and each can be split directly. */
+  /** False if no line has a quote, so that each can be split directly. */
   readonly quotes: boolean;
 }
 
@@ -24,8 +24,8 @@ const carriageReturn = 0x0d;
 const quote = 0x22;
 
 /**
- * Cuts chunks at line ends (LF or CRLF; the last may lack one) and leaves out a byte order mark. A line longer than
- * `lineBytesMax` is refused, and no more of it is held in memory than that and one chunk.
+ * Splits chunks into lines (LF or CRLF; the last may lack one) without a byte order mark. A line longer than `lineBytesMax` is
+ * refused; at most that and one chunk are held in memory.
  */
 export async function* readLines(chunks: AsyncIterable<Buffer>, lineBytesMax: number): AsyncGenerator<LineBlock> {
   const cutter = new LineCutter(lineBytesMax);
@@ -40,7 +40,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, lineBytesMax: nu
 class LineCutter {
   private readonly lineBytesMax: number;
   private number = 0;
-  /** The unfinished line: all of it, or its start while the rest of a line that is too long goes by. */
+  /** The unfinished line, or only its start while the rest of a too long line is skipped. */
   private open: Buffer[] = [];
   private openBytes = 0;
   private skipping = false;
@@ -71,12 +71,12 @@ class LineCutter {
     return { lines, quotes };
   }
 
-  /** Keeps the start of an unfinished line; of one that is too long, only what its excerpt needs. */
+  /** Keeps an unfinished line; of a too long one, only the start for its excerpt. */
   private hold(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.open.push(bytes);
     this.openBytes += bytes.length;
-    if (this.openBytes <= this.lineBytesMax + 1) return; // 1: a carriage return that may belong to the line end
+    if (this.openBytes <= this.lineBytesMax + 1) return; // 1 for a carriage return of the line end
     const start = Buffer.from(Buffer.concat(this.open).subarray(0, excerptCharactersMax + 1));
     this.open = [start];
     this.openBytes = start.length;
@@ -90,7 +90,7 @@ class LineCutter {
     return open;
   }
 
-  /** Lets the rest of a line that is too long go by, and returns what follows it. */
+  /** Skips the rest of a too long line; returns the bytes after it. */
   private skip(chunk: Buffer, lines: FeedLine[]): Buffer {
     const end = chunk.indexOf(lineFeed);
     if (end === -1) return chunk.subarray(chunk.length);
@@ -99,7 +99,7 @@ class LineCutter {
     return chunk.subarray(end + 1);
   }
 
-  /** Cuts bytes that end with a line feed. Returns whether there is a quote in them. */
+  /** Splits bytes that end with a line feed. Returns true if they have a quote. */
   private cut(given: Buffer, lines: FeedLine[]): boolean {
     const bytes = this.atStart ? withoutByteOrderMark(given) : given;
     this.atStart = false;
@@ -118,7 +118,7 @@ class LineCutter {
     }
   }
 
-  /** Bytes of which some are no text: line by line. */
+  /** Splits bytes with invalid text, line by line. */
   private cutBytes(bytes: Buffer, lines: FeedLine[]): void {
     for (
       let start = 0, end = bytes.indexOf(lineFeed);

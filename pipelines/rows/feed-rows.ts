@@ -5,52 +5,52 @@ import { readLines, type BrokenLine, type FeedLine, type LineBlock } from './fee
 import { DELIMITERS, followQuotes, splitQuotedRecords, type Delimiter } from './quoted-record.ts';
 import { refuse, type Refusal, type RejectCode } from './reject.ts';
 
-/** A column that a feed's header may name, by any of its names, in any letter case. */
+/** A column of a feed, by any of its names in the header, in any letter case. */
 export interface FeedColumn {
   readonly names: readonly [string, ...string[]];
   readonly required: boolean;
 }
 
-/** How the rows of a feed look. */
+/** The format of the rows of a feed. */
 export interface RowFormat {
   readonly columns: readonly FeedColumn[];
-  /** True: a file whose first field looks like a phone number has no header, and the columns in this order. */
+  /** A file whose first field looks like a phone number has no header, and the columns in this order. */
   readonly headerOptional: boolean;
-  /** True: other columns hold personal data, so that a row that cannot be split is never shown. */
+  /** Other columns have personal data: a row that cannot be split is never shown. */
   readonly personal: boolean;
-  /** What the sender says of this file. */
+  /** The sender's options for this file. */
   readonly shape?: FileShape;
 }
 
-/** How one file differs from the usual form. Whatever is absent is told from the file itself. */
+/** How a file differs from the usual format. Absent fields are detected from the file. */
 export interface FileShape {
   readonly encoding?: Encoding | undefined;
   readonly delimiter?: Delimiter | undefined;
-  /** Lines that begin with this text are left out, and so are empty ones. */
+  /** Lines that start with this text are skipped, and empty lines too. */
   readonly comment?: string | undefined;
-  /** The header's name of a column, by the first name that the format gives it; '' says that the file has no such column. */
+  /** The header's name of a column, by its first name in the format; '' if the file lacks the column. */
   readonly columns?: Readonly<Record<string, string>> | undefined;
-  /** Columns that may be missing though the format requires them, because their value is given. */
+  /** Required columns that may be missing because their value is given. */
   readonly given?: readonly string[] | undefined;
 }
 
-/** A row with the values of the format's columns in order ('' if absent), or why it has none. */
+/** A row with the values of the format's columns in order ('' if absent), or why it is refused. */
 export type FeedRow =
   | { readonly line: number; readonly values: readonly string[] }
   | { readonly line: number; readonly refusal: Refusal; readonly excerpt: string };
 
-/** Stands for the excerpt of a row that may not be shown. */
+/** The excerpt of a row that must not be shown. */
 export const withheldExcerpt = '(withheld)';
 
 /**
- * Lines that a row with quotes may have. A quote that is never closed is found out only after so many lines, and the next
- * line is tried again: without a limit a file of such lines costs the square of its size.
+ * Lines of a row with quotes. An unclosed quote is detected after this many lines only, and then the next line is tried:
+ * without a limit, a file of such lines would take quadratic time.
  */
 export const quotedRowLinesMax = 100;
 
 /**
- * Reads rows from the plain bytes of a feed, in batches. Rows given are all lines after the header, where the lines of
- * a quoted field with line breaks count as one; a row has the number of its first line.
+ * Reads rows from the plain bytes of a feed, in batches. Each line after the header is a row; a quoted field with line breaks
+ * makes several lines one row, which has the number of its first line.
  * @throws ServiceError `feed_header_invalid`, `feed_encoding_invalid`
  */
 export async function* readFeedRows(
@@ -85,26 +85,26 @@ function isComment(line: FeedLine, { shape }: RowFormat): boolean {
   );
 }
 
-/** The delimiter of a first line `sep=;`, which some spreadsheets write and read. */
+/** The delimiter of a first line `sep=;`, a convention of some spreadsheets. */
 function separatorNamed(line: FeedLine): Delimiter | undefined {
   const named = 'text' in line ? /^"?sep=([,;|\t])"?$/i.exec(line.text)?.[1] : undefined;
   return DELIMITERS.find((delimiter) => delimiter === named);
 }
 
-/** What the first line says. */
+/** The header of a file. */
 interface Header {
   readonly delimiter: Delimiter;
   /** Number of fields in each row. */
   readonly width: number;
-  /** Place of each of the format's columns in a row, -1 if absent. */
+  /** Index of each of the format's columns in a row, -1 if absent. */
   readonly places: readonly number[];
-  /** False: the first line is a row. */
+  /** False if the first line is a row. */
   readonly named: boolean;
 }
 
 const phoneLike = /^\s*\+?[\d(][-\d ()./]{5,}\s*$/;
 
-/** The header under the delimiter that was named, else under the first that makes sense of the line. */
+/** The header by the given delimiter, else by the first delimiter that gives a valid one. */
 async function readHeader(line: FeedLine, format: RowFormat, named: Delimiter | undefined): Promise<Header> {
   if ('refusal' in line) throw headerInvalid(line.refusal.reason);
   if (line.text.includes('\r'))
@@ -171,7 +171,7 @@ function headerInvalid(problem: string): ServiceError {
   });
 }
 
-/** A row whose fields are still to be split by fast-csv. */
+/** A row to be split by fast-csv. */
 interface QuotedRow {
   readonly line: number;
   readonly record: string;
@@ -181,9 +181,9 @@ class RowReader {
   private readonly format: RowFormat;
   private readonly header: Header;
   private readonly lineBytesMax: number;
-  /** True: a row's fields are its values as they stand. */
+  /** True if the fields of a row are its values. */
   private readonly straight: boolean;
-  /** Lines of a row whose quoted field goes on in the next block. */
+  /** Lines of a row whose quoted field continues in the next block. */
   private waiting: FeedLine[] = [];
 
   constructor(format: RowFormat, header: Header, lineBytesMax: number) {
@@ -231,7 +231,7 @@ class RowReader {
     );
   }
 
-  /** Joins lines to rows. Lines of a row that is not finished wait for the next block. */
+  /** Joins lines to rows. Lines of an incomplete row wait for the next block. */
   private assemble(lines: readonly FeedLine[], atEnd: boolean): (FeedRow | QuotedRow)[] {
     const rows: (FeedRow | QuotedRow)[] = [];
     this.waiting = [];
@@ -258,7 +258,7 @@ class RowReader {
     return rows;
   }
 
-  /** How many lines the row takes that begins with a line with quotes, or why it is none. */
+  /** The number of lines of a row that starts with a line with quotes, or why it is not a row. */
   private linesOfRow(lines: readonly FeedLine[], at: number): number | 'invalid' | 'too long' | 'unfinished' {
     let bytes = 0;
     let open = false;

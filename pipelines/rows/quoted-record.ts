@@ -1,11 +1,11 @@
 import { parseString } from 'fast-csv';
 
-/** How a line leaves the quotes: all closed, a field still open, or something behind a closing quote. */
+/** The quotes at the end of a line: all closed, a field open, or other text after a closing quote. */
 export type QuoteState = 'closed' | 'open' | 'invalid';
 
 const quote = 0x22;
 
-/** fast-csv takes one away at the start of a text, where it may be part of the first record. */
+/** Added because fast-csv removes one from the start of a text, where it may belong to the first record. */
 const byteOrderMark = '\uFEFF';
 
 /** White space around quotes, as fast-csv skips it: all but line ends and the delimiter. */
@@ -14,15 +14,15 @@ const spaces = { ',': /[^\S\r\n]*/y, '\t': /[^\S\r\n\t]*/y, ';': /[^\S\r\n]*/y, 
 /** The rest of a field without quotes. */
 const plainField = { ',': /[^,\r]*/y, '\t': /[^\t\r]*/y, ';': /[^;\r]*/y, '|': /[^|\r]*/y } as const;
 
-/** What may stand between fields. */
+/** Separators of fields. */
 export const DELIMITERS = ['\t', ';', '|', ','] as const;
 
 export type Delimiter = (typeof DELIMITERS)[number];
 
 /**
- * Follows the quotes of one line, which may begin inside a quoted field. A quote opens a field only at its start;
- * elsewhere in a field that is not quoted it is text. Finds the same fields as fast-csv, which would end a row at a
- * carriage return outside quotes: such a line is invalid.
+ * Scans the quotes of a line, which may start inside a quoted field. A quote opens a field only at its start; elsewhere in an
+ * unquoted field it is text. Finds the same fields as fast-csv, except that a carriage return outside quotes, at which fast-csv
+ * would end the row, makes the line invalid.
  */
 export function followQuotes(line: string, delimiter: Delimiter, openBefore: boolean): QuoteState {
   let open = openBefore;
@@ -44,11 +44,11 @@ export function followQuotes(line: string, delimiter: Delimiter, openBefore: boo
 
 function skip(pattern: RegExp, line: string, at: number): number {
   pattern.lastIndex = at;
-  pattern.exec(line); // matches everywhere, at least nothing
+  pattern.exec(line); // matches everywhere, possibly the empty text
   return pattern.lastIndex;
 }
 
-/** Place of the quote that closes a field, from inside the field; two quotes are one that is text. */
+/** Index of the quote that closes a field, from inside the field; a double quote is text. */
 function closingQuote(line: string, from: number): number {
   for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 2)) {
     if (line.charCodeAt(at + 1) !== quote) return at;
@@ -57,8 +57,8 @@ function closingQuote(line: string, from: number): number {
 }
 
 /**
- * Splits records with quoted fields, in one run of fast-csv, the only one that a row with quotes goes through.
- * A record that fast-csv refuses, or reads as other than one row, gives null.
+ * Splits records with quoted fields, in one run of fast-csv if possible.
+ * Null for a record that fast-csv refuses or does not read as one row.
  */
 export async function splitQuotedRecords(
   records: readonly string[],

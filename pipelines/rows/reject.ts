@@ -1,4 +1,4 @@
-/** The closed list of reasons for which a feed row is refused. docs/feeds.md is checked against it. */
+/** The closed list of reasons to refuse a feed row. docs/feeds.md is checked against it. */
 export const REJECTS = {
   // the line
   line_empty: 'The line is empty.',
@@ -29,13 +29,13 @@ export const REJECTS = {
 
 export type RejectCode = keyof typeof REJECTS;
 
-/** Why a row is refused. The reason never repeats the row. */
+/** Why a row is refused. The reason contains no data of the row. */
 export interface Refusal {
   readonly code: RejectCode;
   readonly reason: string;
 }
 
-/** A refusal with the reason of its code, or a closer one. */
+/** A refusal with the reason of its code, or a more specific one. */
 export function refuse(code: RejectCode, reason: string = REJECTS[code]): Refusal {
   return { code, reason };
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
+import { Seeded } from '../../runtime/seeded.ts';
 
-/** What the samples are made from; the same options give the same bytes. */
+/** The parameters of the samples; the same options give the same bytes. */
 export interface SampleOptions {
   /** Complaints lie in the 40 days before this instant. */
   readonly asOf: Date;
@@ -23,7 +24,7 @@ export interface SampleFeeds {
   readonly complaints: string;
 }
 
-/** Writes sample feeds of valid numbers of several countries, with a few per cent of rows that are to be refused. */
+/** Writes sample feeds of valid numbers of several countries, with a few per cent of rows to be refused. */
 export async function writeSampleFeeds(directory: string, options: SampleOptions): Promise<SampleFeeds> {
   const sample = new Sample(options);
   const paths = {
@@ -38,7 +39,7 @@ export async function writeSampleFeeds(directory: string, options: SampleOptions
   return paths;
 }
 
-/** First digits and digits in all after the plus, of ranges in which many numbers are valid. */
+/** First digits and total digits after the plus, of ranges in which many numbers are valid. */
 const ranges: readonly (readonly [start: string, digits: number, share: number])[] = [
   ['1212', 11, 10],
   ['1415', 11, 8],
@@ -145,44 +146,46 @@ const subjects = [
 const dayMs = 86_400_000;
 
 class Sample {
-  private readonly random: () => number;
+  private readonly random: Seeded;
   private readonly asOf: number;
   private readonly scale: number;
   private readonly phones: string[] = [];
 
   constructor({ asOf, seed, scale }: SampleOptions) {
-    this.random = seeded(seed);
+    this.random = new Seeded(seed);
     this.asOf = asOf.getTime();
     this.scale = scale;
   }
 
   reputation(): string {
     const rows = this.rows(2000, () => {
-      const bad = this.chance(0.03);
+      const bad = this.random.chance(0.03);
       if (bad)
-        return this.chance(0.5) ? `${this.pick(badPhones)},SPAM,6` : `${this.phone(ranges)},${this.pick(badWords)}`;
-      return `${this.chance(0.02) && this.phones.length > 0 ? this.pick(this.phones) : this.keep(this.phone(ranges))},${this.pick(words)}`;
+        return this.random.chance(0.5)
+          ? `${this.random.pick(badPhones)},SPAM,6`
+          : `${this.phone(ranges)},${this.random.pick(badWords)}`;
+      return `${this.random.chance(0.02) && this.phones.length > 0 ? this.random.pick(this.phones) : this.keep(this.phone(ranges))},${this.random.pick(words)}`;
     });
     return `phone,level,category\n${rows}`;
   }
 
   directory(): string {
     const rows = this.rows(1000, () => {
-      if (this.chance(0.03))
-        return this.pick([
+      if (this.random.chance(0.03))
+        return this.random.pick([
           `${this.phone(ranges)},,,,`,
-          `${this.pick(badPhones)},X,,,`,
+          `${this.random.pick(badPhones)},X,,,`,
           `${this.phone(ranges)},X,,,http://example.com/a.png`,
           `${this.phone(ranges)},X, Y,Z,,`,
           '',
         ]);
-      const phone = this.chance(0.4) ? this.pick(this.phones) : this.phone(ranges);
-      const image = this.chance(0.3) ? `https://images.example/${Math.floor(this.random() * 1000)}.png` : '';
+      const phone = this.random.chance(0.4) ? this.random.pick(this.phones) : this.phone(ranges);
+      const image = this.random.chance(0.3) ? `https://images.example/${this.random.below(1000)}.png` : '';
       return [
         phone,
-        `${this.pick(names)}${this.chance(0.5) ? ` ${Math.floor(this.random() * 900) + 100}` : ''}`,
-        this.pick(descriptions),
-        this.pick(details),
+        `${this.random.pick(names)}${this.random.chance(0.5) ? ` ${this.random.below(900) + 100}` : ''}`,
+        this.random.pick(descriptions),
+        this.random.pick(details),
         image,
       ]
         .map(formatCsvField)
@@ -196,44 +199,44 @@ class Sample {
     const callers = Array.from({ length: Math.ceil(60 * this.scale) }, () => this.phone(northAmerican).slice(2));
     const range = this.phone(northAmerican).slice(2, -3);
     const rows = this.rows(3000, () => {
-      const caller = this.chance(0.03)
-        ? this.pick(['', '', '5550143', 'unknown', '0', '123456789012345678'])
-        : this.chance(0.5)
-          ? this.pick(callers)
+      const caller = this.random.chance(0.03)
+        ? this.random.pick(['', '', '5550143', 'unknown', '0', '123456789012345678'])
+        : this.random.chance(0.5)
+          ? this.random.pick(callers)
           : this.otherCaller(range);
-      const created = this.asOf - Math.floor(this.random() * 40 * dayMs);
-      const violated = this.chance(0.05) ? '' : time(created - Math.floor(this.random() * 2 * dayMs));
-      const date = this.chance(0.005) ? '2021-02-30 10:00:00' : time(created);
+      const created = this.asOf - this.random.below(40 * dayMs);
+      const violated = this.random.chance(0.05) ? '' : formatComplaintTime(created - this.random.below(2 * dayMs));
+      const date = this.random.chance(0.005) ? '2021-02-30 10:00:00' : formatComplaintTime(created);
       return [
         caller,
         date,
         violated,
-        this.pick(cities),
-        this.pick(states),
-        this.pick(['212', '415', '']),
-        formatCsvField(this.pick(subjects)),
-        this.pick(['Y', 'Y', 'N', '']),
+        this.random.pick(cities),
+        this.random.pick(states),
+        this.random.pick(['212', '415', '']),
+        formatCsvField(this.random.pick(subjects)),
+        this.random.pick(['Y', 'Y', 'N', '']),
       ].join(',');
     });
     return `Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall\n${rows}`;
   }
 
   private otherCaller(range: string): string {
-    return this.chance(0.03) ? `${range}${100 + Math.floor(this.random() * 900)}` : this.phone(northAmerican).slice(2);
+    return this.random.chance(0.03) ? `${range}${100 + this.random.below(900)}` : this.phone(northAmerican).slice(2);
   }
 
   private rows(count: number, make: () => string): string {
     return Array.from({ length: Math.ceil(count * this.scale) }, () => `${make()}\n`).join('');
   }
 
-  /** A valid number; which range it is of depends on the ranges' shares. */
+  /** A valid number of a range that is drawn by the ranges' shares. */
   private phone(among: typeof ranges): string {
     const total = among.reduce((sum, [, , share]) => sum + share, 0);
     for (;;) {
-      let place = this.random() * total;
+      let place = this.random.next() * total;
       const [start, digits] = among.find(([, , share]) => (place -= share) < 0) ?? among[0]!;
       let phone = `+${start}`;
-      while (phone.length <= digits) phone += Math.floor(this.random() * 10);
+      while (phone.length <= digits) phone += this.random.below(10);
       const judged = judgePhone(phone);
       if (!isPhoneRefusal(judged) && judged.phone === phone) return phone;
     }
@@ -243,28 +246,9 @@ class Sample {
     this.phones.push(phone);
     return phone;
   }
-
-  private pick<Item>(items: readonly Item[]): Item {
-    return items[Math.floor(this.random() * items.length)]!;
-  }
-
-  private chance(share: number): boolean {
-    return this.random() < share;
-  }
 }
 
-/** As FTC files have it: UTC without a zone. */
-function time(ms: number): string {
+/** The format of FTC files: UTC without a zone. */
+function formatComplaintTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-}
-
-/** A small seeded generator (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

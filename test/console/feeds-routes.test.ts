@@ -86,7 +86,7 @@ describe('feeds in the console', () => {
     expect(await decide(first, 'release')).toMatchObject({
       status: 403,
       code: 'decided_by_requester',
-      detail: 'operator handed in the load.',
+      detail: 'operator submitted the load.',
     });
     await db.query("UPDATE feed_load SET submitted_by = 'cli ben' WHERE load_id = ANY ($1)", [[first, second]]);
     expect(await decide(first, 'release')).toMatchObject({ state: 'queued' });

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { processLives, withFileLock } from '../../runtime/file-lock.ts';
+import { isProcessAlive, withFileLock } from '../../runtime/file-lock.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-lock-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -72,7 +72,7 @@ describe('withFileLock', () => {
     await writeFile(path, `${holder.pid} token`);
     const taken = withFileLock(path, async () => 'taken');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(processLives(holder.pid!)).toBe(true);
+    expect(isProcessAlive(holder.pid!)).toBe(true);
     holder.kill('SIGKILL');
     await once(holder, 'exit');
     expect(await taken).toBe('taken');

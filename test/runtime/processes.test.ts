@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../runtime/config.ts';
-import { processLives } from '../../runtime/file-lock.ts';
+import { isProcessAlive } from '../../runtime/file-lock.ts';
 import { createLog } from '../../runtime/log.ts';
 import { processEnvironment, readProcfile, runProcfile } from '../../runtime/processes.ts';
 
@@ -75,10 +75,10 @@ describe('the processes of a Procfile', () => {
     process.kill(first!, 'SIGKILL');
     const [, second] = await pids('a', 2);
     const [other] = await pids('b', 1);
-    expect(processLives(second!)).toBe(true);
+    expect(isProcessAlive(second!)).toBe(true);
     run.stop();
     await run.ended;
-    expect([second, other].map((pid) => processLives(pid!))).toEqual([false, false]);
+    expect([second, other].map((pid) => isProcessAlive(pid!))).toEqual([false, false]);
   });
 
   it('are killed with what they started when they do not heed SIGTERM', async () => {
@@ -90,7 +90,7 @@ describe('the processes of a Procfile', () => {
     run.stop();
     await run.ended;
     await expect
-      .poll(() => [pid, grandchild].map((each) => processLives(each!)), { timeout: 10_000 })
+      .poll(() => [pid, grandchild].map((each) => isProcessAlive(each!)), { timeout: 10_000 })
       .toEqual([false, false]);
   }, 40_000);
 
@@ -101,7 +101,7 @@ describe('the processes of a Procfile', () => {
     await expect(run.ended).rejects.toMatchObject({ code: 'process_failed', object: 'failing' });
     expect(await pids('failing', 3)).toHaveLength(3);
     const [well] = await pids('well', 1);
-    expect(processLives(well!)).toBe(false);
+    expect(isProcessAlive(well!)).toBe(false);
   });
 
   it('are reported when their program does not exist', async () => {

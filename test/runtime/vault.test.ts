@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openVault, Vault, type SealedThing } from '../../runtime/vault.ts';
+import { openVault, Vault, type SealedName } from '../../runtime/vault.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'vault-'));
 afterAll(() => rm(directory, { recursive: true }));
 
 const vault = new Vault(Buffer.alloc(32, 1));
-const thing: SealedThing = { kind: 'voiceprint', id: 'seven' };
+const thing: SealedName = { kind: 'voiceprint', id: 'seven' };
 
 describe('the key of a thing', () => {
   it.each([0, 1, 65_536])('opens %i bytes that it sealed, also after it was stored wrapped', (size) => {
@@ -51,7 +51,7 @@ describe('the key of a thing', () => {
     const bytes = key.seal(Buffer.alloc(0), 'content a');
     bytes[at]! ^= 1;
     expect(() => key.open(bytes, 'content a', thing)).toThrow(
-      expect.objectContaining({ code: 'document_sealed', problem: 'Its stored bytes do not fit its key.' }),
+      expect.objectContaining({ code: 'document_sealed', problem: 'Its stored bytes do not match its key.' }),
     );
   });
 

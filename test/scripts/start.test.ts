@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { processLives } from '../../runtime/file-lock.ts';
+import { isProcessAlive } from '../../runtime/file-lock.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { until } from '../support/service-process.ts';
 
@@ -69,7 +69,7 @@ function pidsIn(log: string): Map<string, number> {
 const started: (() => string)[] = [];
 afterEach(() => {
   for (const log of started.splice(0))
-    for (const pid of pidsIn(log()).values()) if (processLives(pid)) process.kill(pid, 'SIGKILL');
+    for (const pid of pidsIn(log()).values()) if (isProcessAlive(pid)) process.kill(pid, 'SIGKILL');
 });
 
 describe('npm start', () => {
@@ -87,7 +87,7 @@ describe('npm start', () => {
     });
     process.kill(toGroup ? -npm.pid! : npm.pid!, signal);
     await silent;
-    expect([...pidsIn(log())].filter(([, pid]) => processLives(pid))).toEqual([]);
+    expect([...pidsIn(log())].filter(([, pid]) => isProcessAlive(pid))).toEqual([]);
     expect(existsSync(join(stateDir, 'console.json'))).toBe(false); // the console came to its own end
     expect(log()).toContain(`"reason":"${signal}","msg":"stopping"`);
     expect(log()).not.toContain('did not stop in time');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { z } from 'zod';
-import { processLives } from '../../../runtime/file-lock.ts';
+import { isProcessAlive } from '../../../runtime/file-lock.ts';
 
 /** The process that receives a stream. */
 export const holderForm = z.strictObject({
@@ -38,7 +38,7 @@ export function endHolder({ token }: Holder): void {
 export async function holderLives({ token, pid, started, place }: Holder, touchedMs: number): Promise<boolean> {
   if (place !== (await readPlace())) return Date.now() - touchedMs < silentMs;
   if (pid === process.pid) return ours.has(token);
-  return started === null ? processLives(pid) : (await startOf(pid)) === started;
+  return started === null ? isProcessAlive(pid) : (await startOf(pid)) === started;
 }
 
 /** Start time of a process in ticks since the boot (proc_pid_stat(5)); null for one that has ended, also while its parent has not reaped it. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
-import type { SealedThing, SealingKey, Vault } from '../../../runtime/vault.ts';
+import type { SealedName, SealingKey, Vault } from '../../../runtime/vault.ts';
 
 /** Longest name of an owner or a subject, in characters. */
 export const voiceprintNameCharactersMax = 128;
@@ -330,7 +330,7 @@ const keyPurpose = (id: string) => `voiceprint key ${id}`;
 /** Binds the sealed bytes to the voiceprint and its model: they cannot be opened in another row or for another model. */
 const embeddingPurpose = (id: string, modelSha256: string) => `voiceprint embedding ${id} ${modelSha256}`;
 
-const thing = (id: string): SealedThing => ({ kind: 'voiceprint', id });
+const thing = (id: string): SealedName => ({ kind: 'voiceprint', id });
 
 function isId(id: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);

@@ -3,7 +3,7 @@ import { readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { processLives, withFileLock } from '../../../runtime/file-lock.ts';
+import { isProcessAlive, withFileLock } from '../../../runtime/file-lock.ts';
 
 /** Renewal interval of the lock; a holder that has not renewed it for `deadAfterMs` is dead, on any machine. */
 const renewalMs = 5_000;
@@ -102,5 +102,5 @@ async function isAlive(path: string, { pid, host, token }: Holder): Promise<bool
   const { mtimeMs } = await stat(path);
   if (Date.now() - mtimeMs > deadAfterMs) return false;
   if (host !== hostname()) return true;
-  return pid === process.pid ? heldTokens.has(token) : processLives(pid);
+  return pid === process.pid ? heldTokens.has(token) : isProcessAlive(pid);
 }

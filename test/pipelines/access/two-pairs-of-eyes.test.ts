@@ -242,7 +242,7 @@ describe('each decision', () => {
       {
         before: suspended,
         act: (actor) => resumeBrand({ ...by(actor), handle: brand.handle }),
-        barred: { 'console ada': 'handed in what is to be decided', 'cli agnes': 'acts for the owner of the brand' },
+        barred: { 'console ada': 'submitted the request', 'cli agnes': 'acts for the owner of the brand' },
       },
     ],
     [
@@ -303,14 +303,14 @@ describe('each decision', () => {
       'to release a load',
       {
         act: (actor) => decideHeldLoad({ ...by(actor), loadId, decision: 'release' }),
-        barred: { 'console ada': 'handed in the load' },
+        barred: { 'console ada': 'submitted the load' },
       },
     ],
     [
       'to release held files',
       {
         act: (actor) => releaseHeldFiles(db, { ...by(actor), scope: everything }),
-        barred: { 'console eve': 'handed in a load that the held files are made from' },
+        barred: { 'console eve': 'submitted a load of the held files' },
       },
     ],
   ])('%s takes another person', async (_name, { before, act, barred }) => {

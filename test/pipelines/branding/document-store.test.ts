@@ -52,7 +52,7 @@ describe('a document', () => {
       code: 'document_sealed',
       operation: 'open document',
       object: String(id),
-      problem: 'Its stored bytes do not fit its key.',
+      problem: 'Its stored bytes do not match its key.',
     });
   });
 
