@@ -44,7 +44,7 @@ const filesMin = 2;
 /** Ticks of the CPU times in /proc, in ms: the kernel's USER_HZ is 100 everywhere. */
 const tickMs = 10;
 
-/** Processes of the pool that were seen: one that it has let go of counts as long as it is there, and then among those that ended. */
+/** Observed processes of the pool: a released one counts while it exists, and then as ended. */
 const seen = new Set<number>();
 
 const hasPeer = spawnSync('sh', ['-c', 'command -v ffmpeg']).status === 0;

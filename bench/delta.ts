@@ -115,7 +115,7 @@ async function writeVersion(store: ArtefactStore, rows: number, night?: Night): 
   return { ...written, index: { sha256: sha256Of(text), bytes: text.length } };
 }
 
-/** Stands for the database: the rows of one publication and one key. */
+/** A substitute for the database: the rows of one publication and one key. */
 function makeRows(answers: Record<string, unknown[]>): Queryable {
   return { query: async (text: string) => ({ rows: answers[text] ?? [] }) } as unknown as Queryable;
 }

@@ -1,4 +1,4 @@
-// What is left of the labels of complaints/2 while the complaint feed is away, with and without LABEL_HOLD_DAYS_MAX: the reports of a
+// The labels of complaints/2 that remain while the complaint feed is missing, with and without LABEL_HOLD_DAYS_MAX: the reports of a
 // history before a day, scored by the statement of the nights in a database of its own for each night of the silence. Prints a table.
 //   node dist/bench/label-outage.js HISTORY.tsv.gz [first silent day, 2020-08-31]
 import { mkdtemp } from 'node:fs/promises';

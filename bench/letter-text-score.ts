@@ -1,12 +1,12 @@
 import type { SampleLetter } from '../samples/letters/sample-letters.ts';
 
-/** So many of so many. */
+/** A part of a whole. */
 export interface Share {
   readonly right: number;
   readonly all: number;
 }
 
-/** How many of the numbers that are printed on a letter are in a text that was read from it, whatever punctuation it has. */
+/** The numbers of a letter that are in the text read from it, ignoring punctuation. */
 export function countFacts({ layout, truth, request }: SampleLetter, text: string): Share {
   const digits = text.replace(/[\s().+/–-]/g, '').replaceAll('\u00a0', '');
   const printed = layout.startsWith('csv')
@@ -34,7 +34,7 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/** True for the same words, accents left out, which OCR with an English model cannot tell. */
+/** True for the same words without accents, which OCR with an English model does not read. */
 export function isSameText(read: string | undefined, truth: string): boolean {
   const folded = (text: string) =>
     wordsOf(text.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss')).join(' ');

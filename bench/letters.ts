@@ -59,7 +59,7 @@ interface Judged {
   readonly refusal: string | null;
 }
 
-/** What the peer made of it. */
+/** The result of the peer. */
 interface PeerText {
   readonly letter: SampleLetter;
   readonly seconds: number;
@@ -259,7 +259,7 @@ function reportOutcomes(judged: readonly Judged[]): void {
   }
 }
 
-/** Prints a letter of which something was read wrongly, or an honest one with what hinders its approval. */
+/** Prints a letter that was read wrongly, or an honest one with the obstacles to its approval. */
 function show(judged: Judged): void {
   const { letter, fields, findings, outcome, refusal } = judged;
   const { recall, precision } = scoreNumbers(judged);

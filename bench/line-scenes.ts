@@ -36,7 +36,7 @@ function rmsOf(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
 }
 
-/** Turns runs of `kind` that are shorter than so many frames, at neither end, into the other kind. */
+/** Turns inner runs of `kind` that are too short into the other kind. */
 function withoutRuns(
   frames: Uint8Array,
   { kind, shorterThan }: { readonly kind: 0 | 1; readonly shorterThan: number },
@@ -49,14 +49,14 @@ function withoutRuns(
   return kept;
 }
 
-/** What scenes are made of: segments of clean speech, songs that were recorded (there may be none), and chance. */
+/** The sources of scenes: segments of clean speech, recorded songs (possibly none), and a random generator. */
 export interface SceneMaterial {
   readonly speech: readonly Float32Array[];
   readonly songs: readonly Float32Array[];
   readonly random: RandomNumbers;
 }
 
-/** Makes one scene of so many seconds. */
+/** Makes one scene of a length in seconds. */
 export type SceneMaker = (seconds: number, material: SceneMaterial) => Scene;
 
 /** The conditions of the bench. Levels are drawn a scene: voice from -32 to -16 dBFS. */
@@ -101,7 +101,7 @@ function speechScene(seconds: number, { speech, random }: SceneMaterial): Scene 
   return scene;
 }
 
-/** What a call sounds like from dialling to the end: a dial tone, keys, ringing, music on hold, then somebody speaks. */
+/** A call from dialling to its end: a dial tone, keys, ringing, music on hold, then speech. */
 function callScene(seconds: number, material: SceneMaterial): Scene {
   const { random } = material;
   const scene = emptyScene(seconds);
@@ -135,7 +135,7 @@ function place(scene: Scene, { frame, samples, voiced }: Scene & { readonly fram
 
 type NoiseMaker = (length: number, random: RandomNumbers) => Float32Array;
 
-/** A scene with noise so many dB under its sounds (rms over the frames that are not silent), at a level that is drawn. */
+/** A scene with noise a number of dB under its sounds (rms over the frames that are not silent), at a random level. */
 function inNoise(scene: Scene, snrDb: number, noise: NoiseMaker, { random }: SceneMaterial): Scene {
   const sounding = levelsOf(scene.samples).filter((level) => level > -70);
   const soundDb =

@@ -18,7 +18,7 @@ import { createLog } from '../runtime/log.ts';
 import type { Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 
-/** What a server of the bench is told on its command line, as JSON. */
+/** The parameters of a server of the bench, as JSON on its command line. */
 export interface ServerToStart {
   readonly contender: 'ours' | 'static' | 'pipe';
   readonly directory: string;
@@ -35,7 +35,7 @@ export interface StartedServer {
 
 const secret = 'x'.repeat(32);
 
-/** Stands for the database: the rows of one publication and one key. */
+/** A substitute for the database: the rows of one publication and one key. */
 function makeRows(answers: Record<string, unknown[]>): Queryable {
   return { query: async (text: string) => ({ rows: answers[text] ?? [] }) } as unknown as Queryable;
 }

@@ -7,7 +7,7 @@ export interface Contender {
   readonly run: () => Promise<void | ChildFigures>;
 }
 
-/** What a process of a contender's own used: CPU and, where it can be told, its highest resident memory. */
+/** The resources of a contender's own process: CPU and, if known, its highest resident memory. */
 export interface ChildFigures {
   readonly cpuMs: number;
   readonly peakRssBytes?: number;

@@ -1,4 +1,4 @@
-/** What a card of the detector is made of: the printed lines of the bench, and how they were made. */
+/** The input of the detector's card: the printed lines of the bench, and how they were made. */
 export interface CardFacts {
   readonly parameters: number;
   readonly bytes: number;

@@ -57,7 +57,7 @@ async function consoleUrl(stateDir) {
   }
 }
 
-/** What the demo has taken away again is made anew, a voice; and the ids of what the pictures show. */
+/** Creates the voice again that the demo has deleted, and returns the ids for the pictures. */
 async function seed(command) {
   const reader = (each) => join(recordings, each);
   const voice = await command(

@@ -141,7 +141,7 @@ function removeOrphans(sources) {
 
 /**
  * Runs `work` while this process alone holds a directory that names its process id. The directory comes into being with
- * the name in it, by a rename; one whose holder is dead is taken away.
+ * the name in it, by a rename; the lock of a dead holder is removed.
  */
 async function withLock(work) {
   const home = join(root, 'var', 'set-up');
@@ -165,7 +165,7 @@ async function withLock(work) {
 
 async function takeLock(mine, lock) {
   const until = Date.now() + lockSecondsMax * 1000;
-  let told = false;
+  let isAnnounced = false;
   for (;;) {
     try {
       renameSync(mine, lock);
@@ -180,13 +180,13 @@ async function takeLock(mine, lock) {
     }
     if (Date.now() > until)
       throw new Error(`${lock} is held by process ${holder}; remove it if that process is not a set-up`);
-    if (!told) say(`waiting for process ${holder}, which sets up this clone`);
-    told = true;
+    if (!isAnnounced) say(`waiting for process ${holder}, which sets up this clone`);
+    isAnnounced = true;
     await sleep(100);
   }
 }
 
-/** Takes a dead holder's lock away, unless another command has just done so and holds it now. */
+/** Removes the lock of a dead holder, unless another command has taken it over meanwhile. */
 function breakLock(lock, holder) {
   const aside = `${lock}-of-${holder}-${process.pid}`;
   try {

@@ -18,7 +18,7 @@ export const formContent: FormContent = {
   phones: honestRequest.phones,
 };
 
-/** A form that was issued, and the same rendered at another time: what a program makes that saves it anew. */
+/** An issued form, and the same form rendered at another time, as by a program that saves it again. */
 export interface RenderedForms {
   readonly issued: Uint8Array;
   readonly savedAnew: Uint8Array;

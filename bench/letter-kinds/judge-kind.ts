@@ -98,7 +98,7 @@ function findingsOn(
   );
 }
 
-/** True if a finding is one of those that are named, or stands in a line that the wrong text stands in, or on what lies over it. */
+/** True if a finding has an expected code, or is in a line with the wrong text, or on an object over it. */
 function pointsAt(wrong: WrongPlace, reading: LetterReading, findings: readonly Finding[]): boolean {
   if ('findings' in wrong) return findings.some(({ code }) => wrong.findings.includes(code));
   if ('at' in wrong)

@@ -27,7 +27,7 @@ export interface DraftRequest {
   readonly phonesOfOtherBrands: readonly string[];
 }
 
-/** The day on which all letters of the catalogue are handed in. */
+/** The day of submission of all letters of the catalogue. */
 export const handedInOn = '2026-05-20';
 
 export const honestDraft: LetterDraft = {

@@ -7,7 +7,7 @@ import {
   type PageTrick,
 } from './letter-draft.ts';
 
-/** A letter with something on its page that its text does not tell. */
+/** A letter with something on its page that is not in its text. */
 function page(name: string, careful: CarefulOutcome, at: string, ...tricks: readonly PageTrick[]): LetterKind {
   return kindOf('page', name, careful, { tricks, wrong: { at } });
 }

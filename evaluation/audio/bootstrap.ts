@@ -1,18 +1,18 @@
 import { Seeded } from '../../runtime/seeded.ts';
 
-/** What a resample of a test set draws anew: who speaks, and which synthesizer made it ('' for none). */
+/** The clusters that a resample of a test set draws: speakers and synthesizers ('' for none). */
 export interface ClusterNames {
   readonly speaker: string;
   readonly synthesizer: string;
 }
 
-/** Where 95 % of the resamples lie. */
+/** A 95 % interval of the resamples. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
 }
 
-/** How often a set is resampled, and from which seed. */
+/** The number of resamples and the seed. */
 export interface BootstrapSettings {
   readonly resamples: number;
   readonly seed: number;
@@ -20,25 +20,24 @@ export interface BootstrapSettings {
 
 export const bootstrapDefaults: BootstrapSettings = { resamples: 1000, seed: 1 };
 
-/** Fewest resamples that must have a figure, as a share of those asked for: one of a synthesizer and a speaker is there in two of five. */
+/** Share of the resamples that must have the figure: a pair of one synthesizer and one speaker occurs in two of five. */
 const definedShareMin = 0.2;
 
 const tail = 0.025;
 
-/** A figure of a test set whose items count as often as their weights say; undefined where it has none. */
+/** A figure of a test set with weighted items; undefined if it is not defined. */
 export type WeightedFigure = (weights: Float32Array) => number | undefined;
 
 /**
- * The 95 % intervals of figures (percentiles 2.5 and 97.5 of resamples), each figure on the same resamples, so that the
- * difference of two models is a figure like another.
+ * The 95 % intervals of figures (percentiles 2.5 and 97.5 of resamples). All figures use the same resamples, so that the
+ * difference of two models can be a figure.
  *
- * Speakers are drawn with replacement, and so are synthesizers, apart from each other; an item counts as often as its
- * speaker times its synthesizer was drawn (Owen, "The pigeonhole bootstrap", 2007). Clips are not drawn: those of one
- * speaker or one synthesizer err together, so that an interval over clips would be far too narrow for speakers and
- * synthesizers that were never heard.
+ * Speakers and synthesizers are drawn with replacement, independently; the weight of an item is the product of the counts of
+ * its speaker and its synthesizer (Owen, "The pigeonhole bootstrap", 2007). Clips are not drawn: the errors of one speaker or
+ * one synthesizer are correlated, so an interval over clips would be far too narrow for new speakers and synthesizers.
  *
- * Null where too few resamples have the figure, or where all of them have the same: then the set is too small or too easy for
- * the bootstrap to say how far the figure would move, and an interval of no width would claim certainty.
+ * Null if too few resamples have the figure, or all have the same value: then the set is too small or too easy for an interval,
+ * and one of zero width would claim certainty.
  */
 export function bootstrapIntervals(
   items: readonly ClusterNames[],
@@ -56,7 +55,7 @@ export function bootstrapIntervals(
   for (let resample = 0; resample < resamples; resample++) {
     const ofSpeakers = drawCounts(speakers.names.length, random);
     const ofSynthesizers = drawCounts(synthesizersDrawn, random);
-    if (none !== -1) ofSynthesizers.splice(none, 0, 1); // what no synthesizer made always counts
+    if (none !== -1) ofSynthesizers.splice(none, 0, 1); // items without a synthesizer always count
     for (let at = 0; at < weights.length; at++)
       weights[at] = ofSpeakers[speakers.numbers[at]!]! * ofSynthesizers[synthesizers.numbers[at]!]!;
     for (const [at, figure] of figures.entries()) {
@@ -73,7 +72,7 @@ function intervalOf(values: readonly number[]): Interval | null {
   return { low: percentile(sorted, tail), high: percentile(sorted, 1 - tail) };
 }
 
-/** The value below which a share of sorted values lies, interpolated between neighbours. */
+/** A percentile of sorted values, interpolated between neighbours. */
 export function percentile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const below = Math.floor(place);
@@ -87,7 +86,7 @@ function numberNames(names: readonly string[]): { readonly names: readonly strin
   return { names: [...numberOf.keys()], numbers: Uint32Array.from(names, (name) => numberOf.get(name)!) };
 }
 
-/** How often each of `clusters` is drawn in as many draws with replacement. */
+/** The counts of each cluster in as many draws with replacement as there are clusters. */
 function drawCounts(clusters: number, random: Seeded): number[] {
   const counts = new Array<number>(clusters).fill(0);
   for (let draw = 0; draw < clusters; draw++) counts[random.below(clusters)]!++;

@@ -1,12 +1,11 @@
 import type { RankedTrials, Trial } from './error-curve.ts';
 
 /**
- * Scores are probabilities for a recording that is as likely an attack as not. This prior turns them into log-likelihood
- * ratios, which hold for any other.
+ * Scores are probabilities at this prior of an attack. It turns them into log-likelihood ratios, which hold at any prior.
  */
 export const scorePrior = 0.5;
 
-/** Nearest to 0 and 1 that a score counts as. One wrong recording of full certainty would make every mean infinite. */
+/** Scores are limited to this distance from 0 and 1: otherwise one wrong score of 0 or 1 makes every mean infinite. */
 export const scoreMargin = 1e-6;
 
 /** The log-likelihood ratio (natural logarithm) of authentic against attack that a score states. */
@@ -16,8 +15,8 @@ export function likelihoodRatioOf(score: number): number {
 
 /**
  * The cost of log-likelihood ratios in bits (Brümmer and du Preez, "Application-independent evaluation of speaker
- * detection", 2006): 0 is perfect, 1 is what a detector without information has, more is worse than not listening.
- * Undefined where a class is empty.
+ * detection", 2006): 0 is perfect, 1 is the cost without information, and a higher cost is worse than that.
+ * Undefined if a class is empty.
  */
 export function likelihoodRatioCost(trials: readonly Trial[]): number | undefined {
   const authentic = trials.filter((trial) => trial.authentic);
@@ -27,8 +26,8 @@ export function likelihoodRatioCost(trials: readonly Trial[]): number | undefine
 }
 
 /**
- * The cost that the best calibration of the same order of scores would have: the ratios of the pool-adjacent-violators
- * algorithm. What the cost has over it is lost by calibration. Undefined where a class is empty.
+ * The cost with the best calibration of the same ranking: the ratios of the pool-adjacent-violators algorithm. The difference
+ * to the cost is the calibration loss. Undefined if a class is empty.
  */
 export function minimumLikelihoodRatioCost(ranked: RankedTrials): number | undefined {
   const authentics = ranked.authentic.reduce((sum, each) => sum + each, 0);
@@ -44,13 +43,13 @@ export function minimumLikelihoodRatioCost(ranked: RankedTrials): number | undef
   return (ofAuthentic / authentics + ofOthers / others) / 2;
 }
 
-/** Neighbours in the order of scores that get one share of authentic trials. */
+/** Adjacent trials in the order of scores that share one share of authentic trials. */
 interface PooledBlock {
   readonly authentic: number;
   readonly total: number;
 }
 
-/** The blocks of the rising shares that fit the trials best (isotonic regression). Trials of equal score are of one block. */
+/** The blocks of rising shares with the best fit (isotonic regression). Trials of equal score are in one block. */
 export function poolAdjacentViolators({ scores, authentic }: RankedTrials): PooledBlock[] {
   const blocks: PooledBlock[] = [];
   for (let at = 0; at < scores.length;) {
@@ -71,7 +70,7 @@ export function poolAdjacentViolators({ scores, authentic }: RankedTrials): Pool
   return blocks;
 }
 
-/** How many bins a calibration table has. */
+/** Bins of a calibration table. */
 export const calibrationBins = 10;
 
 /** One row of a calibration table: scores from `from` to below `to`. */
@@ -80,12 +79,12 @@ export interface CalibrationBin {
   readonly to: number;
   readonly bonafide: number;
   readonly attacks: number;
-  /** Mean of the scores in it, and the share of authentic trials, both as if the classes were equally many; null where it is empty. */
+  /** Mean score and share of authentic trials, both with equal weight of the classes; null for an empty bin. */
   readonly meanScore: number | null;
   readonly authenticShare: number | null;
 }
 
-/** A calibration table, and how far the shares are from the scores, on average over the trials (0 is perfect). Undefined where a class is empty. */
+/** A calibration table with the mean difference of shares and scores over the trials (0 is perfect). Undefined if a class is empty. */
 export function calibrationTable(
   trials: readonly Trial[],
 ): { readonly bins: CalibrationBin[]; readonly error: number } | undefined {

@@ -9,10 +9,10 @@ import type { EvaluationReport } from './evaluation-report.ts';
 import { evaluationFileName, formatEvaluation, readStoredEvaluation } from './stored-evaluation.ts';
 import { readTrainingData } from './training-data.ts';
 
-/** What a directory of a model keeps of its evaluation, by name. */
+/** The files of an evaluation in the directory of a model, by name. */
 export type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;
 
-/** Writes what a report says of the model in a directory: the stored evaluation, the picture and the card. */
+/** Writes the part of a report about the model of a directory: the stored evaluation, the picture and the card. */
 export async function writeCard(
   directory: string,
   { model, report }: { readonly model: { readonly name: string }; readonly report: EvaluationReport },
@@ -23,7 +23,7 @@ export async function writeCard(
 }
 
 /**
- * The card and the picture of a directory, from its stored evaluation, its manifest and what was written by hand.
+ * The card and the picture of a directory, from its stored evaluation, its manifest and about.md.
  * @throws ServiceError `model_invalid` if it has no evaluation, or one of other weights
  */
 export async function renderCardFiles(directory: string): Promise<CardFiles> {

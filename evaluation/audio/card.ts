@@ -10,12 +10,12 @@ import type {
 import { groupClassMin } from './evaluated-set.ts';
 import type { TrainingData } from './training-data.ts';
 
-/** What a card is made of. */
+/** The input of a card. */
 export interface CardInput {
   readonly manifest: ModelManifest;
   /** Of this model alone. */
   readonly report: EvaluationReport;
-  /** Written by hand: why the model is as it is, and what it took from publications. '' for none. */
+  /** The text of about.md: the design of the model and its sources; '' for none. */
   readonly about: string;
   readonly data: TrainingData | undefined;
 }
@@ -24,7 +24,7 @@ const simulated =
   'Replay is simulated (rooms, loudspeaker and microphone are models); no real re-recordings were to be had.';
 
 /**
- * The part of a report that a model keeps: its sections, and how it differs from the model that it was compared with.
+ * The part of a report about a model: its sections, and its comparison with another model.
  * @throws RangeError if the report is not of this model
  */
 export function reportOf(report: EvaluationReport, model: string): EvaluationReport {
@@ -190,7 +190,7 @@ const groupTitles: Readonly<Record<GroupFigures['by'], string>> = {
   noise: 'signal over noise',
 };
 
-/** Groups by part. Of a synthesizer, whether it was held out of the training is said where the training data are stated. */
+/** Groups by part. Synthesizers that the training data held out are marked. */
 function renderGroups(
   { channel }: EvaluationSection,
   { score, groups }: ScoreFigures,

@@ -15,7 +15,7 @@ const plot = { left: 70, top: 56, size: 500 } as const;
 const ticks = [0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9] as const;
 const lowest = 0.0008;
 const highest = 0.93;
-/** Told apart also without colour vision (Okabe and Ito). */
+/** Distinguishable also with colour blindness (Okabe and Ito). */
 const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#7f7f7f'] as const;
 
 /** The curves of a report, one for each model, channel and score. */
@@ -94,7 +94,7 @@ function down(share: number): string {
   return (plot.top + (1 - place(share)) * plot.size).toFixed(1);
 }
 
-/** From 0 to 1 along an axis; what lies outside of it is at its end. */
+/** Position along an axis from 0 to 1; values outside of its range are at its ends. */
 function place(share: number): number {
   const inside = Math.min(highest, Math.max(lowest, share));
   return (probit(inside) - probit(lowest)) / (probit(highest) - probit(lowest));

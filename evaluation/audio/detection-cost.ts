@@ -1,6 +1,6 @@
 import { ratesAt, type ErrorCurve } from './error-curve.ts';
 
-/** What errors cost, and how often an attack is met. */
+/** Costs of errors, and the prior of an attack. */
 export interface CostModel {
   readonly missCost: number;
   readonly falseAlarmCost: number;
@@ -13,7 +13,7 @@ export interface CostModel {
  */
 export const asvspoof5Costs: CostModel = { missCost: 1, falseAlarmCost: 10, attackPrior: 0.05 };
 
-/** What a miss costs for each false alarm, priors included: 1.9 with the costs of ASVspoof 5. */
+/** The cost of a miss relative to a false alarm, priors included: 1.9 with the costs of ASVspoof 5. */
 function missWeight({ missCost, falseAlarmCost, attackPrior }: CostModel): number {
   return (missCost * (1 - attackPrior)) / (falseAlarmCost * attackPrior);
 }
@@ -36,8 +36,8 @@ export function minimumCost({ misses, falseAlarms }: ErrorCurve, costs: CostMode
 }
 
 /**
- * The normalised detection cost at the threshold that the costs demand of calibrated scores (Bayes decision). What it has
- * over the minimum is lost by calibration. The curve is of log-likelihood ratios.
+ * The normalised detection cost at the threshold that the costs imply for calibrated scores (Bayes decision). The difference to
+ * the minimum is the calibration loss. The curve is of log-likelihood ratios.
  */
 export function actualCost(curve: ErrorCurve, costs: CostModel = asvspoof5Costs): number {
   return normalizedCost(ratesAt(curve, -Math.log(missWeight(costs))), costs);
@@ -62,7 +62,7 @@ export interface SpeakerVerificationRates {
 
 /**
  * The normalised minimum tandem detection cost (Kinnunen et al., "Tandem assessment of spoofing countermeasures and
- * automatic speaker verification", 2020). Undefined where speaker verification leaves the detector nothing to do.
+ * automatic speaker verification", 2020). Undefined if speaker verification alone makes the detector useless.
  */
 export function minimumTandemCost(
   { misses, falseAlarms }: ErrorCurve,
@@ -80,7 +80,7 @@ export function minimumTandemCost(
   return best / (standing + Math.min(ofMisses, ofFalseAlarms));
 }
 
-/** The threshold at which target and nontarget trials of speaker verification are mistaken equally often, as nearly as the trials allow. */
+/** The threshold of speaker verification with equal error rates of target and nontarget trials, as nearly as the trials allow. */
 export function equalErrorThreshold({ thresholds, misses, falseAlarms }: ErrorCurve): number {
   return thresholds[misses.findIndex((miss, at) => miss >= falseAlarms[at]!)]!;
 }

@@ -1,23 +1,23 @@
-/** A recording as a detector saw it: its score (higher is authentic) and what it truly is. */
+/** A scored recording: its score (higher is authentic) and its true class. */
 export interface Trial {
   readonly score: number;
   readonly authentic: boolean;
-  /** Its place in the test set, by which resamples weigh it. */
+  /** Its index in the test set, for the weights of resamples. */
   readonly item: number;
 }
 
-/** Trials in the order of their scores, lowest first, so that resamples with other weights need no sorting. */
+/** Trials by rising score, so that resamples with other weights need no sorting. */
 export interface RankedTrials {
   readonly scores: Float64Array;
   /** 1 where the trial is authentic. */
   readonly authentic: Uint8Array;
-  /** The places of the trials in the test set. */
+  /** The indexes of the trials in the test set. */
   readonly items: Uint32Array;
 }
 
 /**
- * The two error rates at every threshold that makes a difference, from one that accepts everything to one that refuses
- * everything. Point `k` refuses what scores below `thresholds[k]`; trials of equal score cross together.
+ * The two error rates at every distinct threshold, from accepting everything to refusing everything. Point `k` refuses scores
+ * below `thresholds[k]`.
  */
 export interface ErrorCurve {
   readonly thresholds: Float64Array;
@@ -27,7 +27,7 @@ export interface ErrorCurve {
   readonly falseAlarms: Float64Array;
 }
 
-/** Ranks trials. @throws RangeError for a score that is no finite number */
+/** Ranks trials. @throws RangeError for a score that is not finite */
 export function rankTrials(trials: readonly Trial[]): RankedTrials {
   if (trials.some(({ score }) => !Number.isFinite(score))) throw new RangeError('A score is not a finite number.');
   const ranked = trials.toSorted((a, b) => a.score - b.score);
@@ -39,8 +39,8 @@ export function rankTrials(trials: readonly Trial[]): RankedTrials {
 }
 
 /**
- * The curve of ranked trials; `weights`, by the place in the test set, count trials more than once or not at all.
- * Undefined if one of the classes is empty: then there are no two error rates.
+ * The curve of ranked trials; `weights` are by the index in the test set.
+ * Undefined if a class is empty.
  */
 export function errorCurve(ranked: RankedTrials, weights?: ArrayLike<number>): ErrorCurve | undefined {
   const { scores, authentic, items } = ranked;
@@ -73,8 +73,8 @@ export function errorCurve(ranked: RankedTrials, weights?: ArrayLike<number>): E
 }
 
 /**
- * The equal error rate: where the curve, its points joined by straight lines, has as many misses as false alarms. (Not of
- * the convex hull, which is never above this and flatters small sets.) Undefined if one of the classes is empty.
+ * The equal error rate: where misses equal false alarms on the linearly interpolated curve. (Not on the convex hull, which is
+ * never above it and flatters small sets.) Undefined if a class is empty.
  */
 export function equalErrorRate(
   { scores, authentic, items }: RankedTrials,
@@ -96,7 +96,7 @@ export function equalErrorRate(
     const nextMiss = passed[1]! / authentics;
     const nextFalseAlarm = 1 - passed[0]! / others;
     if (nextMiss >= nextFalseAlarm) {
-      // at the latest behind the last score: 1 and 0
+      // at the latest after the last score: 1 and 0
       const before = falseAlarm - miss;
       return miss + (before / (before + nextMiss - nextFalseAlarm)) * (nextMiss - miss);
     }
@@ -105,7 +105,7 @@ export function equalErrorRate(
   }
 }
 
-/** The two rates at one threshold: what scores below it is refused. */
+/** The two rates at a threshold, below which scores are refused. */
 export function ratesAt(
   { thresholds, misses, falseAlarms }: ErrorCurve,
   threshold: number,

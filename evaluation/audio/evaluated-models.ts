@@ -7,14 +7,14 @@ import { familyOf } from '../../pipelines/audio/models/shipped-models.ts';
 import type { IndexRow } from './index-file.ts';
 import { requireModel } from '../../pipelines/audio/models/named-model.ts';
 
-/** A model that is evaluated, and the directory where its card belongs; null for one that has none. */
+/** A model to evaluate, with the directory of its card; null if it has none. */
 export interface EvaluatedModel extends ResolvedModel {
   readonly directory: string | null;
 }
 
 /**
- * The model that was named: a name of the registry, a family for its default, or a directory with a manifest and weights.
- * @throws ServiceError `model_unknown`, `model_removed`, `model_invalid`, or `usage_invalid` for `auto`, which is no model
+ * The model of a name: a name of the registry, a family for its default, or a directory with a manifest and weights.
+ * @throws ServiceError `model_unknown`, `model_removed`, `model_invalid`, or `usage_invalid` for `auto`, which is not a model
  */
 export async function findEvaluatedModel(registry: ModelRegistry, name: string): Promise<EvaluatedModel> {
   const operation = 'find model';
@@ -39,8 +39,8 @@ export async function findEvaluatedModel(registry: ModelRegistry, name: string):
 }
 
 /**
- * Which recordings of an index each model is asked about: a model of a family takes the recordings whose channel has the
- * family's name. Channels of other names go to every model, and so does everything where no channel has the family's name.
+ * The recordings of an index for a model, as indexes: those whose channel has the name of the model's family, and those of
+ * channels that are no family; all, if no channel has the family's name.
  */
 export function placesOf(rows: readonly Pick<IndexRow, 'channel'>[], { name }: Pick<EvaluatedModel, 'name'>): number[] {
   const family = familyOf(name);
@@ -52,7 +52,7 @@ export function placesOf(rows: readonly Pick<IndexRow, 'channel'>[], { name }: P
     : places.filter((place) => rows[place]!.channel === family || !isFamily(rows[place]!.channel));
 }
 
-/** The families whose defaults an index needs, where no model was named: those of its channels; both where a channel has another name. */
+/** The families whose default models an index needs: those of its channels; both if a channel has another name. */
 export function familiesOf(rows: readonly Pick<IndexRow, 'channel'>[]): Family[] {
   const channels = new Set(rows.map(({ channel }) => channel));
   const others = [...channels].some((channel) => !FAMILIES.some((family) => family === channel));

@@ -5,19 +5,19 @@ import { errorCurve, rankTrials, ratesAt, type Trial } from './error-curve.ts';
 import type { IndexRow } from './index-file.ts';
 import type { NuisanceFeatures } from './nuisance-features.ts';
 
-/** How a recording ended under one model. */
+/** The outcome of a recording with a model. */
 export type ItemOutcome =
   | { readonly state: 'performed'; readonly scores: Scores }
   | { readonly state: 'performedWithoutScore' | 'error'; readonly reason: AudioReason };
 
-/** A test set with what was measured of its recordings, in the order of its index. */
+/** A test set with the measured features of its recordings, in the order of its index. */
 export interface EvaluatedSet {
   readonly rows: readonly IndexRow[];
-  /** Null where the recording could not be read. */
+  /** Null if the recording could not be read. */
   readonly nuisance: readonly (NuisanceFeatures | null)[];
 }
 
-/** A model and its outcomes, in the order of the index; null for recordings that it was not asked about. */
+/** A model and its outcomes, in the order of the index; null for recordings that it does not take. */
 export interface ModelOutcomes {
   readonly model: string;
   readonly manifestSha256: string;
@@ -26,7 +26,7 @@ export interface ModelOutcomes {
   readonly outcomes: readonly (ItemOutcome | null)[];
 }
 
-/** Which recordings stand against the bonafide ones for a score. */
+/** The label of the attacks that a score detects. */
 export const attackOf = { synthesis: 'synthetic', replay: 'replay' } as const satisfies Record<
   ScoreName,
   IndexRow['label']
@@ -34,7 +34,7 @@ export const attackOf = { synthesis: 'synthetic', replay: 'replay' } as const sa
 
 export { SCORE_NAMES, type ScoreName };
 
-/** The trials of a score among the places of a set: bonafide recordings and those that `isAttack` takes. What has no score is left out. */
+/** The trials of a score among the given recordings of a set: bonafide ones and attacks by `isAttack`, without those that have no score. */
 export function trialsOf(
   { rows }: EvaluatedSet,
   outcomes: ModelOutcomes['outcomes'],
@@ -53,14 +53,14 @@ export function trialsOf(
   });
 }
 
-/** What the groups of a score are made by. */
+/** The properties by which trials are grouped. */
 export const GROUPINGS = ['attack', 'synthesizer', 'base', 'codec', 'noise', 'set'] as const;
 
 export type Grouping = (typeof GROUPINGS)[number];
 
 /**
- * A part of a set: the attacks of one kind, against bonafide recordings. Where enough bonafide recordings of the same codec, set or
- * noise exist, against those only; a synthesizer stands against all, since a live voice has none.
+ * A part of a set: the attacks of one kind, with bonafide recordings. If there are enough bonafide recordings of the same codec,
+ * set or noise, with those only; for a synthesizer with all, since a live voice has none.
  */
 export interface TrialGroup {
   readonly by: Grouping;
@@ -87,12 +87,12 @@ const nameOf: Record<Grouping, (row: IndexRow) => string> = {
           : `${noiseEdges[1]} dB and over`,
 };
 
-/** Fewest recordings of each class in a group: below it, one recording moves its error rate by more than a fifth. */
+/** Least recordings of each class in a group: with fewer, one recording changes its error rate by more than a fifth. */
 export const groupClassMin = 5;
 
 /**
- * The groups of trials, by name within each grouping. A grouping of one name says nothing and is left out, but for synthesizers
- * and what was replayed; so are groups that are too small.
+ * The groups of trials, by name within each grouping, without groups that are too small and without groupings of a single
+ * codec, set or noise.
  */
 export function groupTrials({ rows }: EvaluatedSet, trials: readonly Trial[]): TrialGroup[] {
   return GROUPINGS.flatMap((by) => {
@@ -112,7 +112,7 @@ export function groupTrials({ rows }: EvaluatedSet, trials: readonly Trial[]): T
   });
 }
 
-/** Error rates of speaker verification at its equal error threshold, or undefined where the index has no scores of it for targets, others and these attacks. */
+/** Error rates of speaker verification at its equal error threshold; undefined if the index lacks its scores for targets, nontargets or these attacks. */
 export function speakerVerificationRates(
   { rows }: EvaluatedSet,
   trials: readonly Trial[],

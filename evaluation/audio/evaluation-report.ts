@@ -46,7 +46,7 @@ export interface GroupFigures {
   readonly minimumCost: number;
 }
 
-/** Everything that is said of one score of one model in one channel. */
+/** The figures of a score of a model in a channel. */
 export interface ScoreFigures {
   readonly score: ScoreName;
   readonly bonafide: number;
@@ -56,22 +56,22 @@ export interface ScoreFigures {
   readonly equalError: RateFigure;
   readonly minimumCost: number;
   readonly actualCost: number;
-  /** Null: the index has no scores of speaker verification, so that it is not defined. */
+  /** Null if the index has no scores of speaker verification. */
   readonly minimumTandemCost: number | null;
   readonly likelihoodRatioCost: number;
   readonly minimumLikelihoodRatioCost: number;
   readonly calibrationError: number;
   readonly calibration: readonly CalibrationBin[];
-  /** The rates at the threshold of the model, where it has one. */
+  /** The rates at the threshold of the model; null if it has none. */
   readonly atThreshold: { readonly threshold: number; readonly miss: number; readonly falseAlarm: number } | null;
-  /** Equal error of a classifier that hears no voice, on the same recordings; null where it cannot be fitted. Near 0.5: the set does not leak. */
+  /** Equal error of a classifier on nuisance features, on the same recordings; null if it cannot be fitted. Near 0.5, the set does not leak its labels. */
   readonly nuisance: RateFigure | null;
   readonly groups: readonly GroupFigures[];
   /** Points of the error curve, as pairs of false alarm and miss. */
   readonly curve: readonly (readonly [number, number])[];
 }
 
-/** How the recordings of one label ended. */
+/** The outcomes of the recordings of a label. */
 export interface OutcomeCounts {
   readonly label: TrialLabel;
   readonly performed: number;
@@ -79,7 +79,7 @@ export interface OutcomeCounts {
   readonly error: number;
 }
 
-/** How often a recording ended without a score for one reason. */
+/** The number of recordings without a score for a reason. */
 export interface ReasonCount {
   readonly state: Extract<VerificationState, 'performedWithoutScore' | 'error'>;
   readonly reason: AudioReason;
@@ -95,7 +95,7 @@ export interface EvaluationSection {
   readonly scores: readonly ScoreFigures[];
 }
 
-/** Two models on the recordings that both scored. A difference below 0 says that the second errs less. */
+/** Two models on the recordings that both scored. A negative difference means that the second has fewer errors. */
 export interface ModelComparison {
   readonly from: string;
   readonly to: string;
@@ -111,10 +111,10 @@ export interface ModelComparison {
 
 export const evaluationSchema = 'evaluation/1';
 
-/** The result of an evaluation, as it is kept beside a model and as its card is made from it. */
+/** The result of an evaluation, stored beside a model, from which its card is made. */
 export interface EvaluationReport {
   readonly schema: typeof evaluationSchema;
-  /** `note`: what whoever evaluates says of the set, such as what of it was seen in training; '' for nothing. */
+  /** `note`: a remark on the set, such as its overlap with the training data; '' for none. */
   readonly index: {
     readonly name: string;
     readonly note: string;
@@ -133,11 +133,11 @@ export interface EvaluationReport {
   readonly comparisons: readonly ModelComparison[];
 }
 
-/** What a report is made of. */
+/** The input of a report. */
 export interface ReportInput {
   readonly index: EvaluationReport['index'];
   readonly set: EvaluatedSet;
-  /** In the order in which each is compared with the one before. */
+  /** Each is compared with the one before it. */
   readonly models: readonly ModelOutcomes[];
   readonly evaluatedAt: Date;
   readonly bootstrap?: BootstrapSettings;
@@ -174,11 +174,11 @@ interface ChannelInput {
   readonly bootstrap: BootstrapSettings;
 }
 
-/** Rates whose intervals are all taken from the same resamples, in a second step. */
+/** Rates whose intervals are computed later, from the same resamples. */
 class PendingRates {
   readonly #figures: WeightedFigure[] = [];
 
-  /** The figure, and where its interval will be. */
+  /** Adds a figure; returns the function that selects its interval. */
   add(figure: WeightedFigure): (intervals: readonly (Interval | null)[]) => Interval | null {
     const at = this.#figures.push(figure) - 1;
     return (intervals) => intervals[at]!;
@@ -222,7 +222,7 @@ function reportChannel({
 interface PartInput {
   readonly set: EvaluatedSet;
   readonly places: readonly number[];
-  /** The place among those of the channel, which are what is resampled. */
+  /** The index within the channel, whose recordings are resampled. */
   readonly placeOf: ReadonlyMap<number, number>;
   readonly rates: PendingRates;
 }
@@ -263,7 +263,7 @@ function startSection(input: PartInput, model: ModelOutcomes, channel: string): 
   });
 }
 
-/** Nothing where the score lacks bonafide recordings or attacks. */
+/** Empty if the score lacks bonafide recordings or attacks. */
 function startScore(input: PartInput, model: ModelOutcomes, score: ScoreName): Finish<ScoreFigures>[] {
   const { set, places } = input;
   const trials = trialsOf(set, model.outcomes, { places, score, isAttack: ({ label }) => label === attackOf[score] });
@@ -271,7 +271,7 @@ function startScore(input: PartInput, model: ModelOutcomes, score: ScoreName): F
   const curve = errorCurve(ranked);
   if (curve === undefined) return [];
   const ratios = trials.map((trial) => ({ ...trial, score: likelihoodRatioOf(trial.score) }));
-  const table = calibrationTable(trials)!; // both classes are there, as the curve is
+  const table = calibrationTable(trials)!; // the curve exists, so both classes do
   const verification = speakerVerificationRates(set, trials);
   const threshold = model.thresholds[score];
   const equalError = startRate(input, trials)!;
@@ -314,7 +314,7 @@ function startScore(input: PartInput, model: ModelOutcomes, score: ScoreName): F
   ];
 }
 
-/** The equal error of trials, whose interval comes later; undefined where a class is empty. */
+/** The equal error of trials, whose interval follows later; undefined if a class is empty. */
 function startRate({ placeOf, rates }: PartInput, trials: readonly Trial[]): Finish<RateFigure> | undefined {
   const ranked = rankTrials(trials.map((trial) => ({ ...trial, item: placeOf.get(trial.item)! })));
   const rate = equalErrorRate(ranked);
@@ -341,7 +341,7 @@ function startNuisance(input: PartInput, trials: readonly Trial[]): Finish<RateF
       );
 }
 
-/** Nothing where the two models have no bonafide recording and attack in common. */
+/** Empty if the two models have no common bonafide recording or attack. */
 function startComparison(
   { set, places, placeOf, rates }: PartInput,
   {
@@ -390,10 +390,10 @@ function countClasses(trials: readonly Trial[]): { readonly bonafide: number; re
   return { bonafide, attacks: trials.length - bonafide };
 }
 
-/** Most points of a curve that a report keeps: more than a picture can show. */
+/** Points of a curve in a report: more than a picture can show. */
 export const curvePointsMax = 400;
 
-/** The corners of a curve: points between two others on a straight line say nothing. Of too many corners, every second and so on is kept. */
+/** The corners of a curve, without points on a straight line; of too many corners, every n-th. */
 export function thinCurve({ misses, falseAlarms }: ErrorCurve): [number, number][] {
   const last = misses.length - 1;
   const corners = [...misses.keys()].filter((at) => {

@@ -3,18 +3,18 @@ import { dirname, resolve } from 'node:path';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import { readFeedRows, type RowFormat } from '../../pipelines/rows/feed-rows.ts';
 
-/** What a recording of a test set truly is. */
+/** The true class of a recording. */
 export const TRIAL_LABELS = ['bonafide', 'synthetic', 'replay'] as const;
 
 export type TrialLabel = (typeof TRIAL_LABELS)[number];
 
-/** What a trial of speaker verification beside the detector is: of the person who is claimed, or not. */
+/** Trials of speaker verification beside the detector: of the claimed person, or of another. */
 export const SPEAKER_TRIALS = ['target', 'nontarget'] as const;
 
-/** One recording of a test set, as its index describes it. Text that the index leaves out is ''. */
+/** A recording of a test set in its index. Missing text is ''. */
 export interface IndexRow {
   readonly line: number;
-  /** As it stands in the index. */
+  /** As written in the index. */
   readonly path: string;
   readonly file: string;
   readonly label: TrialLabel;
@@ -23,14 +23,14 @@ export interface IndexRow {
   /** '' for a live voice. */
   readonly synthesizer: string;
   readonly codec: string;
-  /** Kind of attack, in the words of whoever made the set: `classic`, `neural, unseen` ... */
+  /** Kind of attack, as the authors of the set name it: `classic`, `neural, unseen` ... */
   readonly attack: string;
-  /** Part of a corpus, or where it comes from. */
+  /** Part of a corpus, or source. */
   readonly set: string;
-  /** Of a replay: what was replayed. */
+  /** Label of the replayed recording. */
   readonly baseLabel: 'bonafide' | 'synthetic' | '';
   readonly snrDb: number | null;
-  /** Score of speaker verification for this recording, higher for the claimed person, and for bonafide ones what the claim was. */
+  /** Score of speaker verification, higher for the claimed person, and the kind of trial of a bonafide recording. */
   readonly asvScore: number | null;
   readonly asvTrial: (typeof SPEAKER_TRIALS)[number] | '';
 }
@@ -53,8 +53,8 @@ const format = {
 } as unknown as RowFormat; // each list of names has one name at least
 
 /**
- * Reads the index of a test set: CSV or TSV with a header. Other columns are left out, empty lines too.
- * @throws ServiceError `index_invalid`, with the line, for what is no such index
+ * Reads the index of a test set: CSV or TSV with a header. Other columns and empty lines are ignored.
+ * @throws ServiceError `index_invalid`, with the line
  */
 export async function readIndex(file: string): Promise<IndexRow[]> {
   const rows: IndexRow[] = [];

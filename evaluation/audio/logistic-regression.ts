@@ -1,4 +1,4 @@
-/** Rows of numbers with their class, for a small classifier. */
+/** Feature vectors with their classes. */
 export interface LabelledRows {
   readonly rows: readonly (readonly number[])[];
   /** True for the class whose log-odds the classifier gives. */
@@ -8,16 +8,15 @@ export interface LabelledRows {
 /** Log-odds of a row. */
 export type Classifier = (row: readonly number[]) => number;
 
-/** How strongly weights are drawn to zero, as if each had been seen wrong in so many rows. Keeps separable rows finite. */
+/** Ridge penalty, which keeps the weights of separable rows finite. */
 const ridge = 1;
 
-/** Newton's method gains two digits a step; far from the end it is damped by the ridge. */
+/** Newton's method doubles the correct digits with each step near the solution. */
 const stepsMax = 25;
 const stepMin = 1e-8;
 
 /**
- * Logistic regression by Newton's method on standardised columns, both classes of equal weight, so that the log-odds are
- * those of classes that are equally many.
+ * Logistic regression by Newton's method on standardised columns, with equal weight of both classes.
  * @throws RangeError unless both classes have a row
  */
 export function fitLogisticRegression({ rows, labels }: LabelledRows): Classifier {
@@ -43,7 +42,7 @@ function newtonStep(
   weightOf: (label: boolean) => number,
 ): number[] {
   const size = parameters.length;
-  const gradient = parameters.map((parameter, at) => (at === 0 ? 0 : ridge * parameter)); // the intercept is free
+  const gradient = parameters.map((parameter, at) => (at === 0 ? 0 : ridge * parameter)); // no penalty on the intercept
   const curvature = Array.from({ length: size }, (_none, at) =>
     Array.from({ length: size }, (_nothing, other) => (at === other ? (at === 0 ? 1e-9 : ridge) : 0)),
   );
@@ -60,7 +59,7 @@ function newtonStep(
   return solve(curvature, gradient);
 }
 
-/** Solves a symmetric positive definite system, of which the lower half is given (Cholesky). */
+/** Solves a symmetric positive definite system, given by its lower half (Cholesky). */
 function solve(matrix: number[][], right: readonly number[]): number[] {
   const size = right.length;
   const lower = matrix.map((row) => row.slice());
@@ -83,7 +82,7 @@ function solve(matrix: number[][], right: readonly number[]): number[] {
   return solution;
 }
 
-/** Brings each column to mean 0 and deviation 1; a column that never changes to 0. */
+/** Standardises each column to mean 0 and deviation 1; a constant column to 0. */
 function scaleOf(rows: readonly (readonly number[])[]): (row: readonly number[]) => number[] {
   const facts = rows[0]!.map((_value, column) => {
     const mean = rows.reduce((sum, row) => sum + row[column]!, 0) / rows.length;

@@ -1,7 +1,7 @@
 import { fitLogisticRegression } from './logistic-regression.ts';
 import type { NuisanceFeatures } from './nuisance-features.ts';
 
-/** A recording for the baseline: what it sounds like apart from any voice, who speaks, and whether it is authentic. */
+/** A recording for the baseline. */
 export interface NuisanceTrial {
   readonly features: NuisanceFeatures;
   readonly speaker: string;
@@ -12,10 +12,10 @@ export interface NuisanceTrial {
 export const nuisanceFolds = 5;
 
 /**
- * Scores of a classifier that sees only what a channel adds: level, duration, noise floor, bandwidth and silence at both ends,
- * and their squares. Each recording is scored by a classifier that was fitted without any of its speaker. If these scores
- * tell attacks from authentic recordings, then a detector need not listen to the voice, and its figures on the set are worth less.
- * Undefined where a classifier lacks one of the classes.
+ * Scores of a classifier on features of the channel only: level, duration, noise floor, bandwidth and silence at both ends, and
+ * their squares. Each recording is scored by a classifier that was fitted without its speaker. If these scores separate attacks
+ * from authentic recordings, a detector can ignore the voice, and its figures on the set mean less.
+ * Undefined if a classifier lacks a class.
  */
 export function nuisanceScores(trials: readonly NuisanceTrial[]): number[] | undefined {
   const folds = foldsOf(trials);
@@ -31,7 +31,7 @@ export function nuisanceScores(trials: readonly NuisanceTrial[]): number[] | und
   return scores;
 }
 
-/** The fold of each trial. All trials of a speaker are in one; the largest speakers are placed first, each in the fold that has fewest of its class. */
+/** The fold of each trial. All trials of a speaker are in one fold; the largest speakers are assigned first, each to the fold with fewest of its class. */
 function foldsOf(trials: readonly NuisanceTrial[]): number[] {
   const speakers = new Map<string, { authentic: number; attacks: number }>();
   for (const { speaker, authentic } of trials) {
@@ -74,5 +74,5 @@ function inputOf({
   return [...centred, ...centred.map((value) => value * value)];
 }
 
-/** Middles of usual values, around which the squares are taken. */
+/** Typical values, which are subtracted before squaring. */
 const centres = [-22, Math.log(3), -55, 4, Math.log(0.1), Math.log(0.1)];

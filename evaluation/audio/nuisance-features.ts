@@ -1,15 +1,15 @@
 import { powerSpectrogram } from '../../pipelines/audio/signal/power-spectrogram.ts';
 
-/** What a recording sounds like apart from any voice. */
+/** Features of a recording that do not depend on the voice. */
 export interface NuisanceFeatures {
-  /** RMS of the whole, 0 dBFS for full amplitude. */
+  /** RMS of the recording, 0 dBFS for full amplitude. */
   readonly levelDbfs: number;
   readonly durationSeconds: number;
-  /** Level below which a tenth of its frames of 10 ms lie. */
+  /** The lowest decile of the levels of frames of 10 ms. */
   readonly noiseFloorDbfs: number;
   /** Highest frequency at which the mean spectrum is within `bandwidthDropDb` of its peak. */
   readonly bandwidthHz: number;
-  /** Time before the first and after the last frame that is loud: within `silenceDropDb` of the loudest. */
+  /** Time before the first and after the last loud frame: within `silenceDropDb` of the loudest. */
   readonly leadingSilenceSeconds: number;
   readonly trailingSilenceSeconds: number;
 }
@@ -23,7 +23,7 @@ const loudShare = 0.95;
 const levelDbfsMin = -100;
 const spectrum = { frameSamples: 512, hopSamples: 512, fftSize: 512 } as const;
 
-/** Collects the features of a recording block by block. It keeps one number for each 10 ms. */
+/** Measures the features of a recording block by block. Keeps one number for each 10 ms. */
 export class NuisanceMeter {
   readonly #sampleRate: number;
   readonly #frameSamples: number;
@@ -53,7 +53,7 @@ export class NuisanceMeter {
     this.#rest = joined.slice(frames * spectrum.hopSamples);
   }
 
-  /** The features of all that was taken, or undefined for less than a frame. */
+  /** The features; undefined for less than a frame. */
   end(): NuisanceFeatures | undefined {
     if (this.#levels.length === 0) return undefined;
     this.#sum += this.#frame.sum;

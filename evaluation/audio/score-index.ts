@@ -10,26 +10,26 @@ import type { EvaluatedSet, ItemOutcome, ModelOutcomes } from './evaluated-set.t
 import type { IndexRow } from './index-file.ts';
 import { NuisanceMeter, type NuisanceFeatures } from './nuisance-features.ts';
 
-/** What scores an index, and how. */
+/** Models, processes and limits of the scoring of an index. */
 export interface IndexScoring {
   readonly pool: Pick<ScoringPool, 'score'>;
   readonly models: readonly EvaluatedModel[];
   readonly channels: ChannelMode;
   readonly limits: DecodeLimits;
-  /** Recordings that are under way at a time. */
+  /** Recordings that are scored at a time. */
   readonly concurrency: number;
   readonly onProgress?: (done: number, total: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What became of a recording under each model, and what it sounds like apart from any voice. */
+/** The outcome of a recording with each model, and its nuisance features. */
 interface ItemResult {
   readonly outcomes: readonly (ItemOutcome | null)[];
   readonly nuisance: NuisanceFeatures | null;
 }
 
 /**
- * Scores every recording of an index with every model that takes it. A bad file costs itself only.
+ * Scores every recording of an index with every model that takes it. A bad file affects its own outcome only.
  * @throws ServiceError `interrupted` if the signal fires, `scorer_unavailable` if no scoring process can be started
  */
 export async function scoreIndex(
@@ -94,7 +94,7 @@ async function scoreOnce(
   }
 }
 
-/** Decodes in this process: only what a scoring process has decoded before and lived. */
+/** Decodes in this process: only files that a scoring process has decoded without failing. */
 async function measureNuisance(file: string, limits: DecodeLimits): Promise<NuisanceFeatures | null> {
   try {
     const recording = await openRecording(file, limits);

@@ -32,7 +32,7 @@ export async function readStoredEvaluation(directory: string): Promise<Evaluatio
   return text === undefined ? undefined : (form.parse(JSON.parse(text)) as unknown as EvaluationReport);
 }
 
-/** Digits that a stored figure keeps: more than any interval can tell apart. */
+/** Digits of a stored figure: more than any interval resolves. */
 const digits = 6;
 
 /** An evaluation as it is stored: figures rounded, so that the file does not change where nothing did. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 
-/** What a card tells of the data that weights were trained on. */
+/** The facts about training data in a card. */
 export interface TrainingData {
   readonly name: string;
   readonly licence: string;

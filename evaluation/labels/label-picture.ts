@@ -2,7 +2,7 @@ import type { LabelReport, RuleReport } from './label-report.ts';
 
 const width = 960;
 const panel = { left: 76, width: 640, height: 170, gap: 46, top: 70 } as const;
-/** Told apart also without colour vision (Okabe and Ito). */
+/** Distinguishable also with colour blindness (Okabe and Ito). */
 const ruleColours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#7f7f7f', '#e69f00', '#56b4e9'] as const;
 const muted = '#5d6877';
 

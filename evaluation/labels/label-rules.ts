@@ -56,7 +56,7 @@ function complaints2({ reportsOfDay }: ReportHistory, holdDaysMax: number): Pred
   };
 }
 
-/** The rule in force before complaints/2, kept here to be measured against. A history has no day of violation: the day of report stands for it. */
+/** The rule before complaints/2, kept for comparison. A history has no day of violation: the day of report is used instead. */
 function complaints1(): Predictor {
   const rule = { windowDays: 365, halfLifeDays: 30, independentReportsMin: 3, scoreMin: 1.5 };
   const weights = halvings(rule.windowDays, rule.halfLifeDays);
@@ -97,7 +97,7 @@ function decayingVotes(votes: number, halfLifeDays: number): Predictor {
   };
 }
 
-/** Peers: so many reports in the days before. */
+/** Baselines: a number of reports in the preceding days. */
 function reportsInDays(reports: number, days: number): Predictor {
   return {
     name: reports === 1 ? `any report in ${days} days` : `${reports} reports in ${days} days`,

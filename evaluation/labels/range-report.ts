@@ -2,13 +2,13 @@ import { numbersInService, rangeRule } from '../../pipelines/labels/range-scorin
 import { figureOf, rounded, share, type Bootstrap, type Figure } from './figure.ts';
 import { blockSizes, type RangeInstant, type SizeFigures } from './range-walk.ts';
 
-/** What ranges catch where at most so many are listed: means over the instants of a time. */
+/** The share of reports that a limited number of ranges catches: means over the instants of a period. */
 export interface RangePoint {
   /** Numbers in a range. */
   readonly size: number;
   readonly rangesMax: number;
   readonly listed: Figure;
-  /** Share of the numbers in service that lie in a listed range. */
+  /** Share of the numbers in service that are in a listed range. */
   readonly covered: number;
   /** Share of the next week's reports that are about a number in a listed range. */
   readonly recall: Figure;

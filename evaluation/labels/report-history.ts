@@ -11,7 +11,7 @@ import { stateOfAreaCode } from './area-code-states.ts';
 export interface ReportHistory {
   /** The numbers' digits; E.164 has 15 at most, which a double holds exactly. */
   readonly phones: Float64Array;
-  /** Countries of numbers, ISO 3166-1 alpha-2; the empty text stands for none. */
+  /** Countries of numbers, ISO 3166-1 alpha-2; '' for none. */
   readonly countries: readonly string[];
   /** Country of each number, as its place in `countries`. */
   readonly countryOf: Uint16Array;

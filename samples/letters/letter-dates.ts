@@ -3,7 +3,7 @@ import type { LetterCountry } from './sample-phones.ts';
 
 const dayMs = 86_400_000;
 
-/** A day of the calendar as `YYYY-MM-DD`, so many days after an instant's day in UTC. */
+/** A date as `YYYY-MM-DD`, a number of days after an instant's day in UTC. */
 export function dayAfter(instant: Date, days: number): string {
   return new Date(instant.getTime() + days * dayMs).toISOString().slice(0, 10);
 }

@@ -236,7 +236,7 @@ class Letter {
     if (this.random.chance(0.6)) this.sheet.line(this.labelled(labels.date, this.facts.dateText));
   }
 
-  /** The place where the letter is signed, with what stands in it, down to the line below. */
+  /** The signature block, down to the line below it. */
   private signature(): void {
     const { sheet, facts } = this;
     const box = { x: sheet.left, y: sheet.y + 8, width: 190, height: 46 };

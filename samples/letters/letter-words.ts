@@ -89,7 +89,7 @@ export const nameWords = {
   },
 } as const;
 
-/** Sentences and labels of the letters. `{...}` stands for a fact of the letter. */
+/** Sentences and labels of the letters, with facts of the letter as `{...}`. */
 export interface Phrases {
   readonly heading: readonly string[];
   readonly subject: string;

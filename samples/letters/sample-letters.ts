@@ -40,7 +40,7 @@ export interface SampleLetterOptions {
   readonly cleanScans?: boolean;
 }
 
-/** How a letter is signed, as the reading tells it. */
+/** How a letter is signed, as its reading reports it. */
 export type TrueSignature = 'pdf' | 'electronic' | 'undetermined' | 'none';
 
 /** What a letter says, known because it was made so. */
@@ -63,7 +63,7 @@ export interface LetterRequest extends BrandNames {
   readonly address: string;
   /** E.164. */
   readonly phones: readonly string[];
-  /** The CSV that is handed in beside the letter. */
+  /** The CSV that is submitted with the letter. */
   readonly csv: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
-/** Countries of which the sample letters are. */
+/** Countries of the sample letters. */
 export type LetterCountry = 'US' | 'CA' | 'GB' | 'DE' | 'FR' | 'ES';
 
 /** A number in the parts that it is written in: `area` without a trunk zero. */
@@ -111,7 +111,7 @@ function pairs(digits: string): string[] {
   return digits.match(/../g) ?? [];
 }
 
-/** The number that stands so many places after another; null where more than its last two digits would change. */
+/** The number a given distance after another; null if more than its last two digits would change. */
 function following(phone: SamplePhone, step: number): SamplePhone | null {
   const joined = phone.groups.join('');
   const last = Number(joined.slice(-2)) + step;
@@ -135,7 +135,7 @@ const northAmerican: readonly PhoneForm[] = [
   toE164,
 ];
 
-/** The usual ways in each country; national forms too, which only the letter's country tells apart. */
+/** The usual formats of each country, also national ones, which are ambiguous without the letter's country. */
 export const phoneForms: Readonly<Record<LetterCountry, readonly PhoneForm[]>> = {
   US: northAmerican,
   CA: northAmerican,

@@ -1,4 +1,4 @@
--- Purpose: how many live keys a client has.
+-- Purpose: the number of live keys of a client.
 -- Parameters: $1 client.
 -- Rows: one.
 SELECT count(*) AS live

@@ -1,4 +1,4 @@
--- Purpose: every key that was ever made, for the operator.
+-- Purpose: all keys, also expired and revoked ones, for operators.
 -- Parameters: none.
 -- Rows: one a key, oldest first within a client.
 SELECT key_id, client, scopes, brand_handle AS brand,

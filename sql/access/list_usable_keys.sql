@@ -1,4 +1,4 @@
--- Purpose: the keys that may open the API, for the table that the API keeps in memory.
+-- Purpose: the usable keys, for the API's table in memory.
 -- Parameters: none.
 -- Rows: one a key that is neither revoked nor expired.
 SELECT key_id, client, key_hash AS hash, scopes, brand_handle AS brand, expires_at

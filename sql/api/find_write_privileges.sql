@@ -1,4 +1,4 @@
--- Purpose: what the role of this connection could change, so that the API can refuse to start with it.
+-- Purpose: the write privileges of this connection's role, with which the API refuses to start.
 -- Parameters: none.
 -- Rows: one a privilege, at most 20; none for a role that only reads.
 SELECT privilege

@@ -1,5 +1,5 @@
--- Purpose: letters of a brand with their findings, for /v1/brands/{handle}/letters. Who decided is told as the rules or a person
---   here already, so that no name leaves the database.
+-- Purpose: letters of a brand with their findings, for /v1/brands/{handle}/letters. The decider is reduced to
+--   "rules" or "person" here, so that no name leaves the database.
 -- Parameters: $1 brand id, $2 newest letter id that may be listed, $3 most rows.
 -- Rows: one a letter, newest first.
 SELECT l.letter_id, l.state, l.submitted_at, l.rule_version, l.signed_on, l.valid_from, l.valid_until, l.decided_at,

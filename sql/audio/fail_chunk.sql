@@ -1,4 +1,4 @@
--- Purpose: ends every item of a chunk that has no outcome in error, because its job has failed for good.
+-- Purpose: ends every item of a chunk that has no outcome in error, because its job has failed.
 -- Parameters: $1 batch id, $2 generation, $3 chunk, $4 reason, $5 its detail or NULL.
 -- Rows: none.
 UPDATE verification AS v SET state = 'error', reason = $4, reason_detail = $5, ended_at = now()

@@ -1,4 +1,4 @@
--- Purpose: stores what a model said of audio, unless it is stored already.
+-- Purpose: stores the result of a model for audio, unless it is stored already.
 -- Parameters: $1 digest of the audio, $2 model, $3 digest of its manifest, $4 digest of the settings, $5 state, $6 reason or NULL, $7 sample rate,
 --   $8 channels, $9 seconds, $10 seconds of voice, $11 synthesis or NULL, $12 replay or NULL, then JSON text: $13 decision or NULL, $14 channels' scores,
 --   $15 windows, $16 notes; $17 milliseconds of computing.

@@ -1,7 +1,7 @@
--- Purpose: the audio of a batch with what two models are stored to have said of it under the settings of the batch.
+-- Purpose: the audio of a batch with the stored results of two models under the settings of the batch.
 -- Parameters: $1 batch id, $2 and $3 the old model and the digest of its manifest, $4 and $5 those of the new one, $6 digest of audio after which
 --   to begin, $7 how many at most.
--- Rows: one a recording by its digest: its first item, how many items it has, whether its audio is gone, and of each model the result, if one is
+-- Rows: one a recording by its digest: its first item, the number of its items, whether its audio is deleted, and the result of each model, if
 --   stored.
 WITH given AS (
   SELECT audio_sha256, min(line) AS line, (array_agg(source ORDER BY line))[1] AS source, count(*) AS items

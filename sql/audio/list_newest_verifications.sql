@@ -1,8 +1,8 @@
--- Purpose: a page of verifications, the newest first. An index in this order begins with the state, the model or the label, so that a rare
---   one is found without a look at the others.
+-- Purpose: a page of verifications, the newest first. An index in this order begins with the state, the model or the label, so that rare
+--   ones are found without reading the others.
 -- Parameters: $1 state or NULL for all, $2 model or NULL for all, $3 label of the decision or NULL for all, $4 mode or NULL for all,
---   $5 lowest batch id, $6 batch id and $7 line after which the page begins, $8 and $9 instants between which a batch was handed in,
---   the last one left out, or NULL, $10 most rows.
+--   $5 lowest batch id, $6 batch id and $7 line after which the page begins, $8 and $9 instants between which a batch was submitted,
+--   the last one excluded, or NULL, $10 most rows.
 -- Rows: one a verification, by batch and line from the newest down.
 WITH page AS MATERIALIZED (
   SELECT v.*, b.public_id AS batch, b.mode, b.release, b.requested_at

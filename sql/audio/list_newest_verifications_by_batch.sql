@@ -1,8 +1,8 @@
 -- Purpose: the same as sql/audio/list_newest_verifications.sql for few of all batches: those of an owner, or of a mode that has an index. Each batch
 --   gives no more rows than the page has, from an index in the order of its lines, so that a page costs the same however large the batches are.
 -- Parameters: $1 state or NULL for all, $2 model or NULL for all, $3 label of the decision or NULL for all, $4 mode or NULL for all,
---   $5 lowest batch id, $6 batch id and $7 line after which the page begins, $8 and $9 instants between which a batch was handed in,
---   the last one left out, or NULL, $10 most rows, $11 owner or NULL for all,
+--   $5 lowest batch id, $6 batch id and $7 line after which the page begins, $8 and $9 instants between which a batch was submitted,
+--   the last one excluded, or NULL, $10 most rows, $11 owner or NULL for all,
 --   $12 public id of a batch or NULL for all.
 -- Rows: one a verification, by batch and line from the newest down.
 WITH page AS MATERIALIZED (

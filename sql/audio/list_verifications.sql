@@ -1,6 +1,6 @@
 -- Purpose: items of a batch with their outcomes, by line, or one.
 -- Parameters: $1 batch id or NULL, $2 public id of the item or NULL, $3 owner or NULL for all, $4 the one state or NULL for all, $5 states or NULL for
---   all, $6 line after which to begin, $7 how many at most, $8 whether windows are wanted.
+--   all, $6 line after which to begin, $7 how many at most, $8 true: with windows.
 -- Rows: one an item.
 WITH page AS MATERIALIZED (
   SELECT v.*, b.public_id AS batch, b.mode, b.release

@@ -1,5 +1,5 @@
 -- Purpose: voiceprints without the voice, newest first.
--- Parameters: $1 public id or NULL, $2 owner or NULL, $3 whether deleted ones are meant too, $4 voiceprint id before which to begin or NULL, $5 how many at most.
+-- Parameters: $1 public id or NULL, $2 owner or NULL, $3 true: also deleted ones, $4 voiceprint id before which to begin or NULL, $5 how many at most.
 -- Rows: voiceprints with the number of recordings that were compared with each.
 SELECT v.voiceprint_id, v.public_id AS id, v.owner, v.subject, v.model, v.model_sha256, v.recordings, v.voice_seconds,
   v.consent_reference AS "consent.reference", v.consent_at AS "consent.at", v.consent_recorded_by AS "consent.recorded_by",

@@ -1,4 +1,4 @@
--- Purpose: keeps a batch as it is until the transaction ends.
+-- Purpose: locks a batch until the transaction ends.
 -- Parameters: $1 batch id.
 -- Rows: one.
 SELECT state, items FROM verification_batch WHERE batch_id = $1 FOR UPDATE;

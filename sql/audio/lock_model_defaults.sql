@@ -1,4 +1,4 @@
--- Purpose: keeps others from setting a default until the transaction ends; reading goes on.
+-- Purpose: locks the setting of defaults, but not their reading, until the transaction ends.
 -- Parameters: none.
 -- Rows: none.
 LOCK TABLE model_default IN SHARE ROW EXCLUSIVE MODE;

@@ -1,4 +1,4 @@
--- Purpose: stored audio whose time of retention is over and which no item waits for, kept from others until the transaction ends.
+-- Purpose: locks stored audio past its retention that no item waits for, until the transaction ends.
 -- Parameters: $1 instant before which it was last used, $2 how many at most.
 -- Rows: digests, the oldest first.
 SELECT a.sha256 FROM recording AS a

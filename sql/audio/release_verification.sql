@@ -1,4 +1,4 @@
--- Purpose: takes a try back that was interrupted.
+-- Purpose: does not count an interrupted try.
 -- Parameters: $1 verification id, $2 generation of its batch.
 -- Rows: none.
 UPDATE verification AS v SET state = 'queued', attempts = v.attempts - 1

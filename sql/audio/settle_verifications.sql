@@ -1,5 +1,5 @@
--- Purpose: ends items by the results that are stored for their audio, their model and the settings of their batch. An item
---   without a model takes the one of its family, which the sample rate tells; with one family, that one.
+-- Purpose: ends items with the stored results for their audio, their model and the settings of their batch. An item without a
+--   model takes that of its family, which follows from the sample rate; with one family, that one.
 -- Parameters: $1 verification ids, $2 generation of their batch, $3 models, $4 digest of the manifest of each,
 --   $5 sample rate in Hz below which audio is of the phone family, $6 verification id whose result was computed for it or NULL, $7 the model of that.
 -- Rows: verification_id of each item that has ended now.

@@ -1,4 +1,4 @@
--- Purpose: counts a try of an item before it is made, if its batch still wants it.
+-- Purpose: counts a try of an item before its start, if its batch is still running.
 -- Parameters: $1 verification id, $2 generation of its batch.
 -- Rows: one with the tries so far, this one included, or none if the item has ended or its batch was cancelled or tried again.
 UPDATE verification AS v SET state = 'performing', attempts = v.attempts + 1, started_at = coalesce(v.started_at, now())

@@ -1,5 +1,5 @@
--- Purpose: records audio that was handed in; audio that was deleted is there again. In the order of the digests, so that
---   two batches with the same audio do not wait for each other in a circle.
+-- Purpose: records submitted audio, also audio that was deleted before. In the order of the digests, so that two batches with
+--   the same audio do not deadlock.
 -- Parameters: $1 digests, $2 bytes of each.
 -- Rows: none.
 INSERT INTO recording (sha256, bytes)

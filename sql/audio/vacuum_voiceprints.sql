@@ -1,4 +1,4 @@
--- Purpose: lets PostgreSQL overwrite the versions of rows that nobody can see any more, those of deleted voiceprints among them.
+-- Purpose: lets PostgreSQL overwrite dead rows, among them those of deleted voiceprints.
 -- Parameters: none.
 -- Rows: none.
 VACUUM (SKIP_LOCKED) voiceprint;

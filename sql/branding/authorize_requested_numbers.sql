@@ -1,4 +1,4 @@
--- Purpose: what a person who approves a letter vouches for: every number that was requested with it is on it.
+-- Purpose: authorizes all numbers that were requested with a letter, which a person confirms by approving it.
 -- Parameters: $1 letter id.
 -- Rows: none.
 INSERT INTO letter_number (letter_id, phone)

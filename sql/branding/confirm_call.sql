@@ -1,4 +1,4 @@
--- Purpose: notes that the code of a call was given back; the proof is proven with the last of its calls, with an event for each number.
+-- Purpose: records that the code of a call was entered; the last call completes the proof, with an event for each number.
 -- Parameters: $1 call id, $2 days that a proof is valid, $3 actor.
 -- Rows: none or one (proven): valid until, numbers.
 WITH confirmed AS (

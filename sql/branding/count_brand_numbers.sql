@@ -1,5 +1,5 @@
 -- Purpose: how many numbers of a brand are in each state.
--- Parameters: $1 brand id, $2 the phones that are meant or NULL for all.
+-- Parameters: $1 brand id, $2 phones or NULL for all.
 -- Rows: state, count; one a state that occurs.
 SELECT state, count(*) AS count
 FROM brand_number

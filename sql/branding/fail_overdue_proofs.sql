@@ -1,4 +1,4 @@
--- Purpose: ends the open proofs of a brand whose time is over: a code has expired, or a number of it is called that has left the brand.
+-- Purpose: ends the overdue open proofs of a brand: a code has expired, or a called number has left the brand.
 -- Parameters: $1 brand id, $2 actor.
 -- Rows: none.
 WITH overdue AS (

@@ -1,4 +1,4 @@
--- Purpose: the issued form that has one of some digests or one of some codes, with how a person decided on a letter of it before.
+-- Purpose: the issued form with one of the digests or codes, and whether a person decided against a letter of it.
 -- Parameters: $1 SHA-256 of possible first revisions, $2 codes that were read on a letter.
 -- Rows: none or one; decided_against: a person has rejected or withdrawn a letter of this form.
 SELECT f.form_id, f.code, f.owner, f.sha256, f.bytes, f.form_version, f.language, f.content, f.signature_place, f.issued_at, f.valid_until, f.brand_id,

@@ -1,4 +1,4 @@
--- Purpose: whether another owner has handed in the same file as a letter.
+-- Purpose: whether another owner has submitted the same file as a letter.
 -- Parameters: $1 document id, $2 owner.
 -- Rows: one if so.
 SELECT o.operation_id

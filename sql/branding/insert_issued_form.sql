@@ -1,4 +1,4 @@
--- Purpose: keeps what was issued as a form of a letter.
+-- Purpose: stores an issued letter form.
 -- Parameters: $1 code, $2 owner, $3 SHA-256 of its bytes, $4 their count, $5 version of the form, $6 language, $7 content (JSON text),
 --   $8 place of the signature (JSON text), $9 issued at, $10 issued by, $11 valid until.
 -- Rows: one: its id.

@@ -1,4 +1,4 @@
--- Purpose: an open proof for numbers of a brand, with its calls yet to be placed, and an event for each call.
+-- Purpose: an open proof for numbers of a brand, with its unplaced calls, and an event for each call.
 -- Parameters: $1 brand id, $2 language, $3 actor, $4 phones that it stands for, $5 phones of them that are called, $6 reason.
 -- Rows: one: its id.
 WITH made AS (

@@ -1,4 +1,4 @@
--- Purpose: records what became of each row of a request's numbers.
+-- Purpose: records the outcome of each row of a request's numbers.
 -- Parameters: $1 operation id; arrays of one value a row: $2 line, $3 phone or NULL, $4 outcome, $5 reason.
 -- Rows: none.
 INSERT INTO branding_operation_row (operation_id, line, phone, outcome, reason)

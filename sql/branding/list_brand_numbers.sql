@@ -1,5 +1,5 @@
 -- Purpose: a page of the numbers of a brand. The end of its live time is NULL where it is not published. The range is written so that only the
---   primary key gives the order: with brand_id = $1 the planner may as well walk the index by phone, past the numbers of every other brand.
+--   primary key gives the order: with brand_id = $1, the planner may scan the index by phone through the numbers of all other brands.
 -- Parameters: $1 brand id, $2 phone after which to begin ('' for the first), $3 how many at most, $4 handle of the brand, $5 id of the number
 --   after which to begin in place of the phone, or NULL.
 -- Rows: one a number, by phone; none after an id of another brand.

@@ -1,5 +1,5 @@
--- Purpose: rows of a request's numbers with what became of them, in order.
--- Parameters: $1 operation id, $2 whether only refused ones are meant, $3 line after which to begin, $4 how many at most.
+-- Purpose: rows of a request's numbers with their outcomes, in order.
+-- Parameters: $1 operation id, $2 true: only refused ones, $3 line after which to begin, $4 how many at most.
 -- Rows: line, phone, outcome, reason, state of the number now.
 SELECT r.line, r.phone, r.outcome, r.reason, n.state
 FROM branding_operation_row AS r

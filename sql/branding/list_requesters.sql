@@ -1,4 +1,4 @@
--- Purpose: who has a part in what a person is about to decide: who handed it in, and users of the console who act for the owner. Of a
+-- Purpose: the persons with a part in the subject of a decision: who submitted it, and users of the console who act for the owner. Of a
 --   letter: the letter with its request, and each revision that was not approved before up to the one that it is checked against. Of a
 --   brand: each revision that was not approved before up to the one that waits, and the letters that wait or came with them. Of a
 --   resumption: each revision up to the approved one, and their letters.

@@ -1,4 +1,4 @@
--- Purpose: calls of an open proof that no caller has taken for certain, to numbers that have not left the brand.
+-- Purpose: calls of an open proof that are not recorded as placed, to numbers that have not left the brand.
 -- Parameters: $1 proof id.
 -- Rows: call id, phone, language, whether a code was made for it.
 SELECT c.call_id, c.phone, p.language, c.code_hash IS NOT NULL AS has_code

@@ -1,4 +1,4 @@
--- Purpose: a brand with its revisions, taken for the transaction.
+-- Purpose: a brand with its revisions, locked until the transaction ends.
 -- Parameters: $1 handle.
 -- Rows: none or one; profile is that of the pending revision, else of the approved one, else of the last.
 SELECT b.brand_id, b.handle, b.owner, b.state, b.approved_revision, b.pending_revision, r.profile, b.last_revision, r.needs_decision, approved.profile AS approved_profile

@@ -1,4 +1,4 @@
--- Purpose: takes an operation for its transaction, so that it is carried out once.
+-- Purpose: locks an operation until the transaction ends, so that it runs once.
 -- Parameters: $1 operation id.
--- Rows: one if it is still to be done.
+-- Rows: one if it is still due.
 SELECT operation_id FROM branding_operation WHERE operation_id = $1 AND state = 'queued' FOR UPDATE;

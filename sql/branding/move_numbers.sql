@@ -1,11 +1,11 @@
 -- Purpose: moves numbers of a brand from some states to another, with an event for each. A number that another brand has
---   taken meanwhile, or that was rejected for good with another, is not renewed.
--- Parameters: $1 brand id, $2 phones or NULL for all, $3 states that are left, $4 standings that are meant, $5 the state
---   that is reached, $6 action, $7 actor, $8 reason, $9 operation id or NULL, $10 instant at which letters must be in date.
+--   taken meanwhile, or that was finally rejected with another, is not renewed.
+-- Parameters: $1 brand id, $2 phones or NULL for all, $3 old states, $4 standings, $5 new
+--   state, $6 action, $7 actor, $8 reason, $9 operation id or NULL, $10 instant at which letters must be in date.
 -- Rows: one: moved (numbers).
 -- A number is covered by a letter in force of the company that is published; a letter of the company that waits in the pending
--- revision makes it pending. Each number asks the indexes by itself: a join would rest on estimates, which are wrong for rows that its own
--- transaction has made, and cost the square of 100,000 numbers.
+-- revision makes it pending. The indexes are read for each number: a join would rely on estimates, which are wrong for rows that this
+-- transaction has inserted, and take quadratic time for 100,000 numbers.
 WITH company AS MATERIALIZED (
   SELECT r.profile ->> 'legalName' AS legal_name
   FROM brand AS b

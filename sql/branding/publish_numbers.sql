@@ -1,7 +1,7 @@
--- Purpose: brings the live branded numbers of a brand to what its state, its numbers and its letters say. A number that has
---   expired keeps its row, whose interval has ended. Rows that are right already are not touched.
+-- Purpose: updates the live branded numbers of a brand by its state, its numbers and its letters. A number that has expired
+--   keeps its row, whose interval has ended. Correct rows are not written.
 -- Parameters: $1 brand id.
--- Rows: one: published (numbers that were made or changed), withdrawn (numbers that were taken away).
+-- Rows: one: published (inserted or changed numbers), withdrawn (removed numbers).
 WITH live AS MATERIALIZED (
   SELECT n.phone, n.country, b.handle, r.display_name,
     coalesce(n.call_reason, r.profile -> 'callReasons' ->> 0) AS description, r.profile ->> 'website' AS detail, r.profile ->> 'logo' AS image,
@@ -37,7 +37,7 @@ WITH live AS MATERIALIZED (
     brand_handle = EXCLUDED.brand_handle, display_name = EXCLUDED.display_name, display_description = EXCLUDED.display_description,
     display_detail = EXCLUDED.display_detail, display_image = EXCLUDED.display_image,
     live_from = EXCLUDED.live_from, live_until = EXCLUDED.live_until
-  -- An ended row of one brand gives way to a live one of another, never the other way round.
+  -- A live row replaces an ended one of another brand, never the reverse.
   WHERE before.brand_handle = EXCLUDED.brand_handle OR EXCLUDED.live_until > now()
   RETURNING 1
 )

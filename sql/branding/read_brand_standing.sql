@@ -1,5 +1,5 @@
--- Purpose: what the next state of a brand depends on. Of the letters of its pending revision the best counts, and one that came
---   with numbers only never speaks against the brand. A letter is in force if it is that of the company that is published.
+-- Purpose: the facts that decide the next state of a brand. Of the letters of its pending revision the best counts; a letter that
+--   came with numbers only never counts against the brand. A letter is in force if it is of the published company.
 -- Parameters: $1 brand id, $2 instant at which letters must be in date.
 -- Rows: none or one.
 SELECT b.handle, b.state, b.pending_revision, p.needs_decision,

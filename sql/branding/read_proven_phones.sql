@@ -1,4 +1,4 @@
--- Purpose: which numbers a brand has proven to answer, as of now.
+-- Purpose: the numbers that a brand has proven to answer, at present.
 -- Parameters: $1 brand id, $2 phones or NULL for all.
 -- Rows: phone, valid until.
 SELECT m.phone, max(p.valid_until) AS valid_until

@@ -1,4 +1,4 @@
--- Purpose: a brand's new state with its event. An approval takes the pending revision, a rejection or withdrawal drops it.
+-- Purpose: a brand's new state with its event. An approval adopts the pending revision, a rejection or withdrawal drops it.
 -- Parameters: $1 brand id, $2 new state, $3 action, $4 actor, $5 reason, $6 operation id or NULL.
 -- Rows: one.
 WITH before AS (

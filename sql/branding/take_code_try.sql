@@ -1,5 +1,5 @@
--- Purpose: takes a try of the code that a number of a brand was called with.
--- Parameters: $1 brand id, $2 phone, $3 tries that a code has.
+-- Purpose: counts an attempt to enter the code of a brand's number.
+-- Parameters: $1 brand id, $2 phone, $3 attempts at most.
 -- Rows: none or one: proof id, call id, hash of the code, tries with this one, whether it was confirmed before.
 UPDATE number_proof_call AS c
 SET tries = c.tries + CASE WHEN c.confirmed_at IS NULL THEN 1 ELSE 0 END

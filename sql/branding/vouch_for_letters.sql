@@ -1,4 +1,4 @@
--- Purpose: what a person who approves another legal name vouches for: the letters in force are of the company under its new name.
+-- Purpose: assigns the letters in force to the company's new legal name, which a person confirms by approving it.
 -- Parameters: $1 brand id.
 -- Rows: none.
 UPDATE letter AS l

@@ -1,5 +1,5 @@
 -- Purpose: rows of the branded cache in ranges of phones.
--- Parameters: $1 the instant at which brands must be live, $2 beginnings of the ranges, $3 what follows each range.
+-- Parameters: $1 the instant at which brands must be live, $2 starts of the ranges, $3 their exclusive ends.
 -- Rows: range (from 1), level (NULL: the cache has none), rows.
 SELECT r.range::integer AS range, NULL AS level, c.rows
 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS r (first, after, range)

@@ -1,5 +1,5 @@
 -- Purpose: rows of one country's profile cache in ranges of phones, by level.
--- Parameters: $1 country, $2 beginnings of the ranges, $3 what follows each range.
+-- Parameters: $1 country, $2 starts of the ranges, $3 their exclusive ends.
 -- Rows: range (from 1), level, rows; none for a range without rows.
 SELECT r.range::integer AS range, c.level, c.rows
 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS r (first, after, range)

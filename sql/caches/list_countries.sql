@@ -1,4 +1,4 @@
--- Purpose: the countries that have numbers, one step through the index for each, whatever the number of rows.
+-- Purpose: the countries that have numbers, by one index lookup for each, independent of the number of rows.
 -- Parameters: none.
 -- Rows: country.
 WITH RECURSIVE known AS (

@@ -1,7 +1,7 @@
 -- Purpose: every artefact with its published version and the version before, for manifests.
 -- Parameters: none.
--- Rows: one an artefact, by cache and country; `published` is absent where nothing was ever published, `index` where the version has no
--- segment index. `deltas` has those that lead to the published version, newest first.
+-- Rows: one an artefact, by cache and country; `published` is absent without a published version, `index` without a segment
+-- index. `deltas` has those to the published version, newest first.
 SELECT
   p.cache, p.country, p.status,
   p.stale_code IS NOT NULL AS stale, p.stale_code AS "stale.code", p.stale_reason AS "stale.reason", p.stale_since AS "stale.since", p.confirmed_as_of,

@@ -1,7 +1,7 @@
 -- Purpose: every version that was published, newest first in each artefact.
 -- Parameters: none.
--- Rows: one a version; the index is NULL in versions that were published before there were segments. `deltas` has those that lead to the
---   version that readers are given, newest first.
+-- Rows: one a version; the index is NULL in versions that were published before there were segments. `deltas` has those to the
+--   published version, newest first.
 SELECT v.cache, v.country, v.version, v.version = max(v.version) OVER (PARTITION BY v.cache, v.country) AS current, v.rows, v.published_at,
   v.file_sha256 AS "file.sha256", v.file_bytes AS "file.bytes", v.plain_sha256 AS "file.plain_sha256", v.plain_bytes AS "file.plain_bytes",
   v.index_sha256, COALESCE(d.deltas, '[]') AS deltas

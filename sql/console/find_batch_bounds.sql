@@ -1,4 +1,4 @@
--- Purpose: which batches were handed in between two instants. Ids rise with time, but for batches of the same moment.
+-- Purpose: the batches that were submitted between two instants. Ids rise with time, except for batches of the same moment.
 -- Parameters: $1 first instant or NULL, $2 the instant after the last or NULL.
 -- Rows: one: lowest and highest batch id, NULL where there is no bound or no such batch.
 SELECT

@@ -1,6 +1,6 @@
--- Purpose: what was asked of a night, and the instants that it was made of
+-- Purpose: the request of a night, and the instants of its steps
 -- Parameters: $1 run id
--- Rows: one or none; only: the artefacts that were asked for, absent for all of them
+-- Rows: one or none; only: the requested artefacts, absent for all
 SELECT only_cache IS NOT NULL AS only, only_cache AS "only.cache", coalesce(only_country, '') AS "only.country", accept_shrink, full_build AS "full",
   as_of, evaluated_at
 FROM night_run

@@ -1,4 +1,4 @@
--- Purpose: a verification of any client with all that is known of it.
+-- Purpose: a verification of any client with all its facts.
 -- Parameters: $1 public id.
 -- Rows: none or one.
 SELECT v.public_id AS id, b.public_id AS batch, v.state, b.mode, v.requested_model, v.model, b.release,

@@ -1,7 +1,7 @@
--- Purpose: open a session of a user whose password is still the one that was compared. A change of the password, or the removal of the
---   user, that is under way is waited for.
+-- Purpose: open a session of a user whose password is still the compared one. Waits for a running change of the password or
+--   removal of the user.
 -- Parameters: $1 hash of its token, $2 user, $3 hash of the password that was compared, $4 hours for which it lasts
--- Rows: ends_at, role and owners that the user acts for (as they are now); none if the password is another one by now, or the user is gone
+-- Rows: ends_at, role and owners that the user acts for (as they are now); none if the password was changed or the user removed
 WITH owner AS (
   SELECT user_id, role FROM console_user WHERE user_id = $2 AND password_hash = $3
   FOR SHARE

@@ -1,5 +1,5 @@
 -- Purpose: list what was done in the console, newest first
--- Parameters: $1 only events before this one (null: from the newest), $2 only of this actor (null: of all), $3 at most so many
+-- Parameters: $1 only events before this one (null: from the newest), $2 only of this actor (null: of all), $3 at most this many
 -- Rows: event_id, at, actor, action, object, detail, address
 SELECT event_id, at, actor, action, object, detail, host(address) AS address
 FROM console_event

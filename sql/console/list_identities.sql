@@ -1,5 +1,5 @@
 -- Purpose: the latest comparisons of recordings with voiceprints.
--- Parameters: $1 digests of the audio, $2 most rows a recording, $3 whether those are meant alone that have a score.
+-- Parameters: $1 digests of the audio, $2 most rows a recording, $3 true: only those with a score.
 -- Rows: one a comparison, of each recording the newest first.
 SELECT given.sha256 AS audio_sha256, voice.public_id AS id, print.public_id AS voiceprint, print.subject, voice.identity AS score,
   (voice.decision ->> 'identityThreshold')::double precision AS threshold, voice.decision ->> 'label' AS label, voice.reason, voice.verified_at AS at

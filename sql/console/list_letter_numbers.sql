@@ -1,5 +1,5 @@
 -- Purpose: numbers that were requested with a letter, in the order of the request.
--- Parameters: $1 letter id, $2 line after which to begin, $3 whether only those are meant that the letter does not authorize,
+-- Parameters: $1 letter id, $2 line after which to begin, $3 true: only those that the letter does not authorize,
 --   $4 how many at most.
 -- Rows: line, phone, whether the letter authorizes it, state of the number now.
 SELECT r.line, r.phone, c.phone IS NOT NULL AS authorized, n.state

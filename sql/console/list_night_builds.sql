@@ -1,7 +1,7 @@
--- Purpose: the builds of the current attempt at a night with all that is known of each, finished or not
+-- Purpose: the builds of the current attempt at a night with all their facts, finished or not
 -- Parameters: $1 run id
--- Rows: one a build, by cache and country; version: that readers are given after the night; rows_before: of the version that they were given
---   before; both NULL if there is none
+-- Rows: one a build, by cache and country; version: published after the night; rows_before: of the version published before;
+--   both NULL if there is none
 SELECT b.cache, b.country, b.state, b.plan ->> 'kind' AS kind, coalesce(v.version, before.version) AS version, b.rows_expected, b.rows,
   before.rows AS rows_before, CASE WHEN b.built_at IS NOT NULL THEN b.rows_read END AS rows_read, b.segments, b.segments_differing,
   b.attempts, b.started_at, b.built_at, b.file_bytes AS bytes, b.plain_bytes,

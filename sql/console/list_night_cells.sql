@@ -1,4 +1,4 @@
--- Purpose: what became of each artefact on each of some days, by the latest night of the day that was to build it
+-- Purpose: the outcome of each artefact on each day, by the latest night of the day that was to build it
 -- Parameters: $1 first day, $2 last day
 -- Rows: cache, country, night_date, run_id, state (published, unchanged, stale, failed, running), failure_code, nights (of the day
 --   that were to build it), by cache, country and day
@@ -15,7 +15,7 @@ WITH run AS (
     END AS state
   FROM run AS r JOIN build AS b ON b.run_id = r.run_id AND b.generation = r.generation
   UNION ALL
-  -- A night that has not counted its files yet, or never did, is shown at each artefact that it was to build.
+  -- A night without counted files is shown at each artefact that it was to build.
   SELECT p.cache, p.country, r.night_date, r.run_id, r.finished_at, r.failure_code, CASE WHEN r.state = 'finished' THEN 'failed' ELSE 'running' END
   FROM run AS r
   JOIN publication AS p ON (r.only_cache IS NULL OR r.only_cache = p.cache) AND (r.only_country IS NULL OR r.only_country = p.country)
@@ -26,7 +26,7 @@ WITH run AS (
   ORDER BY cache, country, night_date, run_id DESC
 )
 SELECT l.cache, l.country, l.night_date, l.run_id, l.failure_code, l.nights,
-  -- Readers keep the version before, if there was one.
+  -- The previous version stays published, if there was one.
   CASE
     WHEN l.state = 'failed' AND EXISTS (
       SELECT FROM artefact_version AS v WHERE v.cache = l.cache AND v.country = l.country AND v.published_at <= coalesce(l.finished_at, now()))

@@ -1,6 +1,6 @@
 -- Purpose: the nights of some days, newest first
--- Parameters: $1 first day, $2 last day, $3 at most so many
--- Rows: one a night; only: the artefacts that were asked for, absent for all of them; files: 0 until they are counted
+-- Parameters: $1 first day, $2 last day, $3 at most this many
+-- Rows: one a night; only: the requested artefacts, absent for all; files: 0 until they are counted
 SELECT r.run_id, r.night_date AS date, r.trigger, r.state, r.outcome,
   r.only_cache IS NOT NULL AS only, r.only_cache AS "only.cache", coalesce(r.only_country, '') AS "only.country",
   r.accept_shrink, r.full_build AS "full", r.requested_by, r.requested_at, r.opened_at, r.finished_at, b.files, b.files_ended, b.files_failed, b.rows, b.rows_expected

@@ -1,4 +1,4 @@
--- Purpose: what was asked for with a letter.
+-- Purpose: the request of a letter.
 -- Parameters: $1 letter id.
 -- Rows: none or one: the operation's kind, who asked and when, call reason, the profile of the revision that it came with, the
 --   brand's state, how many numbers were requested and how many of them the letter authorizes.

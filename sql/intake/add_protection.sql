@@ -1,4 +1,4 @@
--- Purpose: protects a number, or all that begin with a prefix, from labels.
+-- Purpose: protects a number, or all numbers with a prefix, from labels.
 -- Parameters: $1 kind (number or prefix), $2 value, $3 reason, $4 who added it.
 -- Rows: one, or none if this value is protected already.
 INSERT INTO protected_number (kind, value, reason, added_by)

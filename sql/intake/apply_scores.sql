@@ -1,8 +1,8 @@
--- Purpose: publishes the scores of numbers of which no feed speaks. A number that reaches a level is made if need be;
---   one that fell below it, and had its level from complaints, becomes NEUTRAL. Rows that say nothing new are not touched.
---   A number that was cleared after the scoring transaction began was scored without that: it waits for the next night.
+-- Purpose: publishes the scores of numbers without a feed's label. A number that reaches a level is inserted if necessary;
+--   one that falls below it, and had its level from complaints, becomes NEUTRAL. Unchanged rows are not written.
+--   A number that was cleared after the start of the scoring transaction is left to the next night.
 -- Parameters: none.
--- Rows: one: changed (made or changed), withheld (numbers with a level that may never be labelled).
+-- Rows: one: changed (inserted or changed), withheld (protected numbers with a level).
 WITH published AS (
   INSERT INTO phone_number AS known (phone, country, reputation_level, reputation_category, reputation_source)
   SELECT s.phone, s.country, s.level, s.category, 'complaints'

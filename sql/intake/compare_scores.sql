@@ -1,6 +1,6 @@
 -- Purpose: levels and categories in complaint_scored against those of the last stored scoring.
 -- Parameters: none.
--- Rows: one for each pair of results: numbers, published (those of them of which no feed speaks and which no clearing keeps NEUTRAL).
+-- Rows: one for each pair of results: numbers, published (those without a feed's label and without an effective clearing).
 SELECT
   coalesce(s.level, 'NEUTRAL') AS level_before, s.category AS category_before, coalesce(n.level, 'NEUTRAL') AS level, n.category,
   count(*) AS numbers,

@@ -1,4 +1,4 @@
--- Purpose: rows of a complaint feed as they were judged, for one transaction.
+-- Purpose: the staging table for accepted rows of a complaint feed, for one transaction.
 -- Parameters: none.
 -- Rows: none.
 CREATE TEMP TABLE complaint_staging (

@@ -1,4 +1,4 @@
--- Purpose: rows of a directory feed as they were judged, for one transaction.
+-- Purpose: the staging table for accepted rows of a directory feed, for one transaction.
 -- Parameters: none.
 -- Rows: none.
 CREATE TEMP TABLE directory_staging (

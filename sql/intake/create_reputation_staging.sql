@@ -1,5 +1,5 @@
--- Purpose: rows of a reputation feed as they were judged, for one transaction. Plain types: each value was checked
--- before, and is checked again by the domains of phone_number.
+-- Purpose: the staging table for accepted rows of a reputation feed, for one transaction. Plain types: each value was
+-- checked before, and is checked again by the domains of phone_number.
 -- Parameters: none.
 -- Rows: none.
 CREATE TEMP TABLE reputation_staging (

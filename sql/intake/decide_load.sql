@@ -1,4 +1,4 @@
--- Purpose: an operator's decision on a held load: release queues it again, past its gates; discard ends it.
+-- Purpose: an operator's decision on a held load: release queues it again, despite its gates; discard ends it.
 -- Parameters: $1 load id, $2 release or discard, $3 who decides, $4 reason.
 -- Rows: one, or none if the load is not held.
 UPDATE feed_load SET

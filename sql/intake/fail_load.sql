@@ -1,4 +1,4 @@
--- Purpose: marks a load as failed for good. It changed nothing.
+-- Purpose: marks a load as failed. It changed nothing.
 -- Parameters: $1 load id, $2 code of the error, $3 reason.
 -- Rows: none.
 UPDATE feed_load SET state = 'failed', finished_at = clock_timestamp(), failure_code = $2, failure_reason = $3

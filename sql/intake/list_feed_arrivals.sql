@@ -1,6 +1,6 @@
--- Purpose: when each feed and source brought something last, and how often it does. A complaint file that adds nothing is one
---   that came before, and no arrival.
--- Parameters: $1 loads that are looked at, the latest.
+-- Purpose: the last arrival of each feed and source, and the usual interval. A complaint file that adds nothing is a repeated
+--   one, and no arrival.
+-- Parameters: $1 number of latest loads.
 -- Rows: feed, source, last_at, rows of that load, loads, and usual_seconds between two (nine of ten are no longer; NULL for one load).
 WITH arrived AS (
   SELECT feed, source, requested_at, rows_accepted,

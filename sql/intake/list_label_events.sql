@@ -1,4 +1,4 @@
--- Purpose: the changes of one number's published label, with the clearing that made one.
+-- Purpose: the changes of a number's published label, with their clearings.
 -- Parameters: $1 phone in E.164, $2 most rows.
 -- Rows: one a change, newest first.
 SELECT e.event_id, e.at, e.level_before AS "from.level", e.category_before AS "from.category", e.source_before AS "from.source",

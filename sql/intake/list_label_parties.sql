@@ -1,5 +1,5 @@
--- Purpose: who has a part in the label of a number: who filed a dispute of it, also one that is decided, and users of the console who
---   act for the owner of a brand that has the number.
+-- Purpose: the persons with a part in the label of a number: who filed a dispute of it, also a decided one, and users of the console
+--   who act for the owner of a brand that has the number.
 -- Parameters: $1 number or prefix (E.164), $2 true for a prefix.
 -- Rows: actor, part (dispute or number_owner).
 SELECT filed_by AS actor, 'dispute' AS part

@@ -1,4 +1,4 @@
--- Purpose: the labels that a snapshot saw, replayed from the history of labels: of each number the last change that was visible to it.
+-- Purpose: the labels that a snapshot saw, replayed from the history of labels: for each number the last change visible to it.
 -- Parameters: $1 the snapshot (pg_snapshot as text).
 -- Rows: one a number with a label, by phone.
 SELECT phone, level, category, source

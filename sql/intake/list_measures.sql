@@ -1,4 +1,4 @@
--- Purpose: what the latest loads of the same feed and source were measured to be.
+-- Purpose: the measures of the latest loads of the same feed and source.
 -- Parameters: $1 feed, $2 source, $3 only loads before this id, $4 how many at most.
 -- Rows: one a load, newest first.
 SELECT measures FROM feed_load

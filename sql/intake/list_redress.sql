@@ -1,4 +1,4 @@
--- Purpose: how often and why a number was cleared.
+-- Purpose: the clearings of a number.
 -- Parameters: $1 phone in E.164.
 -- Rows: one a clearing, newest first.
 SELECT redress_id, reason, cleared_by, cleared_at, level_before AS "before.level", category_before AS "before.category", source_before AS "before.source"

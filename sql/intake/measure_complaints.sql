@@ -1,5 +1,5 @@
--- Purpose: counts by which gates compare a complaint load with those before it. Rows are alike when all their kept fields are;
---   a row is known when such a complaint is stored already; it is old 28 days before the submission.
+-- Purpose: the measures of a complaint load for its gates. Rows are duplicates if all their kept fields are equal; a row is known
+--   if such a complaint is stored already; it is old 28 days before the submission.
 -- Parameters: $1 submitted at, $2 days after which a complaint does not count.
 -- Rows: one: numbers, new_numbers, duplicates, known_rows, top_number_rows, top_state_rows, old_rows, too_old_rows, levels (NULL).
 WITH by_number AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- Purpose: counts by which gates compare a directory load with those before it.
+-- Purpose: the measures of a directory load for its gates.
 -- Parameters: $1 submitted at and $2 days after which a complaint does not count (only complaints have a time).
 -- Rows: one, as measure_complaints.
 WITH by_number AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- Purpose: counts by which gates compare a reputation load with those before it.
+-- Purpose: the measures of a reputation load for its gates.
 -- Parameters: $1 submitted at and $2 days after which a complaint does not count (only complaints have a time).
 -- Rows: one, as measure_complaints.
 WITH by_number AS MATERIALIZED (

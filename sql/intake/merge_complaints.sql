@@ -1,6 +1,6 @@
--- Purpose: adds the complaints of a feed. A complaint is known again by all its fields and its place among rows of the
---   file that are alike, so that the same file, or a longer one that overlaps it, adds nothing twice.
---   Notes the days of report, also of complaints that were known: on them the feed spoke, and labels age by them.
+-- Purpose: adds the complaints of a feed. A complaint is identified by all its fields and its position among equal rows of the
+--   file, so that the same file, or a longer one that overlaps it, adds nothing twice.
+--   Records the days of report, also of known complaints: labels age by the days on which the feed reported.
 -- Parameters: $1 load id.
 -- Rows: one: rows_superseded (always 0), rows_changed (added), labels_withheld (always 0).
 WITH merged AS (
@@ -10,7 +10,7 @@ WITH merged AS (
     row_number() OVER (PARTITION BY phone, reported_at, violated_at, consumer_state, subject, recorded ORDER BY line_number),
     $1::bigint
   FROM complaint_staging
-  -- The order of the unique key, so that two loads at a time wait for each other and never in a circle.
+  -- In the order of the unique key, so that concurrent loads do not deadlock.
   ORDER BY phone, reported_at, violated_at, consumer_state, subject, recorded, line_number
   ON CONFLICT ON CONSTRAINT complaint_once DO NOTHING
   RETURNING 1

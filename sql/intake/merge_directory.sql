@@ -1,8 +1,7 @@
--- Purpose: makes the entries of a directory feed the display info of their numbers. The last line of a number counts.
---   A number that is not known becomes NEUTRAL. Rows that say nothing new are left out before the INSERT, which would
---   lock each of them.
+-- Purpose: stores the entries of a directory feed as display info of their numbers. The last line of a number counts.
+--   A new number becomes NEUTRAL. Unchanged rows are left out before the INSERT, which would lock each of them.
 -- Parameters: $1 load id (only the reputation feed keeps it).
--- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed),
+-- Rows: one: rows_superseded (staged rows that a later line overrides), rows_changed (inserted or changed),
 --   labels_withheld (always 0).
 WITH latest AS MATERIALIZED (
   SELECT DISTINCT ON (phone) phone, country, display_name, display_description, display_detail, display_image
@@ -24,7 +23,7 @@ WITH latest AS MATERIALIZED (
     display_description = EXCLUDED.display_description,
     display_detail = EXCLUDED.display_detail,
     display_image = EXCLUDED.display_image
-  -- The same again: the row may have changed since it was read.
+  -- Compared again: the row may have changed since it was read.
   WHERE (known.country, known.display_name, known.display_description, known.display_detail, known.display_image)
     IS DISTINCT FROM (EXCLUDED.country, EXCLUDED.display_name, EXCLUDED.display_description, EXCLUDED.display_detail, EXCLUDED.display_image)
   RETURNING 1

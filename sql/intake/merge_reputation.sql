@@ -1,11 +1,11 @@
--- Purpose: makes the words of a reputation feed the published reputation. The last line of a number counts.
---   A number that redress cleared stays clear while the feed repeats the word that was cleared; another word is news.
---   The word of a load that was submitted later stays, when this one was held up.
---   The label of a protected number is withheld by a trigger; the feed's word is kept beside it.
---   Rows that say nothing new are left out before the INSERT, which would lock each of them.
+-- Purpose: publishes the labels of a reputation feed. The last line of a number counts.
+--   A cleared number stays cleared while the feed repeats the cleared label; a different label replaces the clearing.
+--   A delayed load does not replace the label of a load that was submitted later.
+--   For a protected number, a trigger withholds the published label; the feed's label is stored.
+--   Unchanged rows are left out before the INSERT, which would lock each of them.
 -- Parameters: $1 load id.
--- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed),
---   labels_withheld (of numbers that are protected from labels).
+-- Rows: one: rows_superseded (staged rows that a later line overrides), rows_changed (inserted or changed),
+--   labels_withheld (of protected numbers).
 WITH latest AS MATERIALIZED (
   SELECT DISTINCT ON (phone) phone, country, level, category
   FROM reputation_staging
@@ -32,7 +32,7 @@ WITH latest AS MATERIALIZED (
     feed_category = EXCLUDED.feed_category,
     feed_load_id = EXCLUDED.feed_load_id,
     cleared_at = NULL
-  -- The same again: the row may have changed since it was read.
+  -- Compared again: the row may have changed since it was read.
   WHERE (known.feed_load_id IS NULL OR known.feed_load_id <= EXCLUDED.feed_load_id) AND (
     (known.reputation_source IS DISTINCT FROM 'feed' AND known.cleared_at IS NULL)
     OR known.feed_level IS DISTINCT FROM EXCLUDED.feed_level

@@ -1,5 +1,5 @@
 -- Purpose: settings of a transaction that sorts and writes many rows: memory for its sorts (with the default of 4 MB a
---   million rows are sorted on disk), and a look once a second whether the client still lives, so that the transaction
+--   million rows are sorted on disk), and a check of the client's connection once a second, so that the transaction
 --   of a killed worker, with its locks, ends soon.
 -- Parameters: none.
 -- Rows: one, without use.

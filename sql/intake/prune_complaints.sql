@@ -1,5 +1,5 @@
--- Purpose: deletes complaints that were reported before an instant, so many at most, so that no statement holds its locks for long.
--- Parameters: $1 instant, $2 most.
+-- Purpose: deletes complaints that were reported before an instant, in limited numbers, so that no statement holds its locks for long.
+-- Parameters: $1 instant, $2 most rows.
 -- Rows: one: removed.
 WITH pruned AS (
   DELETE FROM complaint

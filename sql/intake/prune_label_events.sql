@@ -1,5 +1,5 @@
--- Purpose: removes changes of labels that are past their retention. The last change of each number before that instant stays while it
---   gives a label: it is the label that the number had then. Older changes go first, so that no part of the work leaves a label that ended.
+-- Purpose: removes changes of labels past their retention. The last change of each number before the instant is kept if it set a
+--   label: it is the label at that instant. Older changes are removed first, so that a partial run leaves no label that had ended.
 -- Parameters: $1 instant before which changes are past it, $2 most rows.
 -- Rows: one: removed.
 WITH old AS (

@@ -1,4 +1,4 @@
--- Purpose: everything that is known of one number.
+-- Purpose: all facts about a number.
 -- Parameters: $1 phone in E.164.
 -- Rows: one.
 SELECT

@@ -1,5 +1,5 @@
--- Purpose: publishes the feed's word on numbers whose protection ended. A label from complaints comes with the next night.
--- Parameters: $1 value that the numbers are or begin with.
+-- Purpose: publishes the feed's label of numbers whose protection ended. A label from complaints follows in the next night.
+-- Parameters: $1 number or prefix.
 -- Rows: one: restored.
 WITH restored AS (
   UPDATE phone_number SET reputation_level = feed_level, reputation_category = feed_category

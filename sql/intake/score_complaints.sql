@@ -1,13 +1,13 @@
 -- Purpose: scores every number whose complaints count, as of an instant, into complaint_scored. The same complaints and instant give the
 --   same rows: points are whole numbers. docs/scoring.md explains the rule, addUpReports (complaint-rule.ts) is the same rule in TypeScript.
---   A number that may never be labelled is scored like any other; the table of numbers withholds its label.
+--   A protected number is scored like any other; the table of numbers withholds its label.
 -- Parameters: $1 evaluated at, $2 rule version, $3 window in calendar days, $4 points of a day by its age in counted days from 0,
 --   $5 points of a further state on that day, by the same ages, $6 further states of a day that count, $7 points for more than one state,
 --   $8 independent reports needed, $9 points needed, $10 category of a recorded message, $11 category otherwise,
 --   $12 longest silence of the feed in days during which labels do not age, $13 NULL, or the transactions that an earlier scoring saw
---   (pg_snapshot): what others brought in does not count.
--- Rows: one: scored (numbers whose complaints count), transactions (what this statement saw, pg_snapshot as text), silent_days (days
---   since the feed spoke last; NULL if it has not within twice the window).
+--   (pg_snapshot): others do not count.
+-- Rows: one: scored (numbers whose complaints count), transactions (that this statement saw, pg_snapshot as text), silent_days (days
+--   since the feed's last report; NULL if there is none within twice the window).
 WITH evaluation AS (
   SELECT ($1::timestamptz AT TIME ZONE 'UTC')::date AS today
 ), seen_load AS (
@@ -16,12 +16,12 @@ WITH evaluation AS (
 ), spoken AS (
   SELECT DISTINCT day FROM complaint_day JOIN seen_load USING (load_id), evaluation WHERE day < today
 ), silence AS (
-  -- Days since the feed spoke last, 0 where it spoke. Twice the window, so that a silence that began before it is known.
+  -- Days since the feed's last report. Over twice the window, to include a silence that started before it.
   SELECT d.day::date AS day, d.day::date - max(s.day) OVER (ORDER BY d.day) AS days
   FROM evaluation, generate_series(today - 2 * $3::integer, today - 1, interval '1 day') AS d (day)
   LEFT JOIN spoken AS s ON s.day = d.day::date
 ), aged AS (
-  -- The age of a day: days after it, and before the day of evaluation, that count.
+  -- The age of a day: the counted days between it and the day of evaluation.
   SELECT day, count(*) FILTER (WHERE days = 0 OR days > $12::integer) OVER (ORDER BY day DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS age
   FROM silence
   UNION ALL
@@ -44,7 +44,7 @@ WITH evaluation AS (
   WHERE c.reported_at <= $1::timestamptz
     AND (r.cleared_at IS NULL OR l.requested_at > r.cleared_at)
 ), independent AS (
-  -- Reports from one state on one day are one.
+  -- Reports from one state on one day count once.
   SELECT
     phone, day, consumer_state, day_points, further_points, min(country) AS country, count(*) AS complaints,
     min(reported_at) AS first_reported_at, max(reported_at) AS last_reported_at,
@@ -63,7 +63,7 @@ WITH evaluation AS (
 ), labelled AS (
   SELECT phone FROM by_phone WHERE independent_reports >= $8::integer AND points >= $9::integer
 ), speaking AS (
-  -- Of several complaints from one state on one day the latest gives the category.
+  -- The latest of several complaints from one state on one day gives the category.
   SELECT DISTINCT ON (phone, day, consumer_state)
     phone, day_points, coalesce(s.category, CASE WHEN c.recorded THEN $10::smallint ELSE $11::smallint END) AS category
   FROM counted AS c

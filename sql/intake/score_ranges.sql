@@ -3,7 +3,7 @@
 -- Parameters: $1 evaluated at, $2 rule version, $3 window in days, $4 half-life in days, $5 reported numbers needed, $6 score needed,
 --   $7 ranges of a country at most, $8 scores from which on the risks are higher, ascending, $9 the risks (one more than $8),
 --   $10 the lift of each risk.
--- Rows: one: listed, written (new or with other facts), removed.
+-- Rows: one: listed, written (inserted or changed), removed.
 WITH cleared AS (
   SELECT phone, max(cleared_at) AS cleared_at FROM redress GROUP BY phone
 ), reported AS (
@@ -19,7 +19,7 @@ WITH cleared AS (
   SELECT
     left(phone, -3) AS prefix, min(country) AS country, count(*)::integer AS numbers_reported,
     sum(round(power(0.5::double precision, extract(epoch FROM $1::timestamptz - last_reported_at)::double precision / 86400 / $4::double precision)::numeric, 9)) AS score,
-    -- When this one leaves the window, too few numbers are left.
+    -- When this number leaves the window, too few remain.
     (array_agg(last_reported_at ORDER BY last_reported_at DESC))[$5::integer] AS needed_reported_at
   FROM reported
   GROUP BY 1

@@ -1,5 +1,5 @@
--- Purpose: stores complaint_scored. A number whose complaints do not count any more has no points. A row that says nothing new is not written,
---   so that scored_at is when the score changed last.
+-- Purpose: stores complaint_scored. A number whose complaints no longer count has no points. Unchanged rows are not written, so that
+--   scored_at is the time of the last change.
 -- Parameters: $1 evaluated at, $2 rule version.
 -- Rows: none.
 INSERT INTO complaint_score AS before

@@ -1,5 +1,5 @@
--- Purpose: takes back the published labels of numbers that became protected. The feed's word is kept beside it.
--- Parameters: $1 value that the numbers are or begin with.
+-- Purpose: removes the published labels of numbers that became protected. The feed's label is kept.
+-- Parameters: $1 number or prefix.
 -- Rows: one: withheld.
 WITH withheld AS (
   UPDATE phone_number SET reputation_level = 'NEUTRAL', reputation_category = NULL

@@ -1,4 +1,4 @@
 -- Purpose: the batch of recordings that were taken from the drop folder.
--- Parameters: $1 requested by, which holds the id of what was taken.
--- Rows: one, or none if it was not handed in yet.
+-- Parameters: $1 requested by, which contains the id of the taken entry.
+-- Rows: one, or none if it was not submitted yet.
 SELECT public_id FROM verification_batch WHERE requested_by = $1 ORDER BY batch_id LIMIT 1;

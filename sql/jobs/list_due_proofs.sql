@@ -1,4 +1,4 @@
--- Purpose: proofs of numbers with a call that is yet to be placed.
+-- Purpose: proofs of numbers with an unplaced call.
 -- Parameters: $1 proof id or NULL for all.
 -- Rows: proof_id.
 SELECT p.proof_id

@@ -1,6 +1,6 @@
--- Purpose: the nights that are to be done, for comparison with the queues.
+-- Purpose: the nights that are due or running, for comparison with the queues.
 -- Parameters: $1 run id, or NULL for all.
--- Rows: one a night that is due or running, the oldest first; build_ids: the builds of the current attempt, empty until
+-- Rows: one a night, the oldest first; build_ids: the builds of the current attempt, empty until
 -- its snapshot is taken; open_build_ids: those without an outcome.
 SELECT
   r.run_id, r.generation,

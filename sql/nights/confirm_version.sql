@@ -1,5 +1,5 @@
--- Purpose: records that a build gave exactly the published bytes: nothing new is published, and what changes from now on is
---   counted from this night's snapshot.
+-- Purpose: records that a build gave exactly the published bytes: nothing new is published, and later changes count from this
+--   night's snapshot.
 -- Parameters: $1 build id, $2 as of.
 -- Rows: none.
 WITH done AS (

@@ -1,6 +1,6 @@
--- Purpose: numbers whose label is another one in a night than in what is published, by country: from no label to one, from one
---   to none, and from one level to another. The first event after the published snapshot has the level of then, the last one
---   that the night sees the level of now.
+-- Purpose: numbers whose label in a night differs from the published one, by country: from no label to one, from one to none,
+--   and from one level to another. The first event after the published snapshot has the old level, the last event that the
+--   night sees has the new one.
 -- Parameters: $1 published snapshot and $2 the night's (pg_snapshot as text), $3 an instant before every event between them.
 -- Rows: one a country ('' for numbers without one) with rises, falls and flips.
 WITH moved AS (

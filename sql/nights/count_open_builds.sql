@@ -1,4 +1,4 @@
--- Purpose: how many builds of an attempt have no outcome yet, and whether the attempt still counts.
+-- Purpose: the number of builds of an attempt without an outcome, and whether the attempt is the current one.
 -- Parameters: $1 run id, $2 generation.
 -- Rows: one.
 SELECT

@@ -1,4 +1,4 @@
--- Purpose: a row for every artefact of an attempt, so that it can be locked; stale until its first version.
+-- Purpose: inserts missing rows for the artefacts of an attempt, so that they can be locked; stale until their first version.
 -- Parameters: $1 run id, $2 generation.
 -- Rows: none.
 INSERT INTO publication (cache, country, status, stale_code, stale_reason, stale_since)

@@ -1,4 +1,4 @@
--- Purpose: ends a night that could not be opened, and marks the artefacts that it was to build as stale.
+-- Purpose: ends a night that could not be opened, and marks its artefacts as stale.
 -- Parameters: $1 run id, $2 code, $3 reason.
 -- Rows: none.
 WITH failed AS (

@@ -1,4 +1,4 @@
--- Purpose: records that a build failed: readers keep the old version, marked stale with the reason.
+-- Purpose: records that a build failed: the old version stays published, marked stale with the reason.
 -- Parameters: $1 build id, $2 code, $3 reason.
 -- Rows: none.
 WITH done AS (

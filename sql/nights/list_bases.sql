@@ -1,4 +1,4 @@
--- Purpose: what is published of each artefact, as far as a build can start from it, with the deltas that lead to it.
+-- Purpose: the published version of each artefact, from which a build can start, with the deltas to it.
 -- Parameters: none.
 -- Rows: one an artefact with a published version; index and basis columns are NULL where the version has none.
 SELECT

@@ -1,5 +1,5 @@
--- Purpose: the builds of an attempt beside what is published now. lock_publications has run before, in a statement of its
---   own: a lock taken here would wait for another night, and then join the new pointer to the old list of versions.
+-- Purpose: the builds of an attempt with the published versions. lock_publications has run before, in a statement of its own:
+--   after waiting for a lock here, this statement would join the new pointer to the old list of versions.
 -- Parameters: $1 run id, $2 generation.
 -- Rows: one a build, by cache and country.
 SELECT

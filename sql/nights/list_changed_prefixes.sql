@@ -1,11 +1,11 @@
 -- Purpose: the key ranges of each artefact whose rows may have changed since a basis, from the marks of writers and from brands
 --   that begin or end between the two instants. A change of a brand concerns the profile cache of each country that has
 --   numbers in its range as this snapshot sees them; a number that changes its country has marks of its own.
--- Parameters: $1 basis (pg_snapshot as text), $2 and $3 the instants at which brands were live and must be live, in either
+-- Parameters: $1 basis (pg_snapshot as text), $2 and $3 the instants at which brands were live and must be live, in any
 --   order, $4 prefixes of one artefact at most.
 -- Rows: cache, country ('*' for every country), number of prefixes, and the prefixes; NULL where they are more than $4.
 WITH marked AS (
-  -- A mark from the future was restored from another cluster.
+  -- A mark of a future transaction was restored from another cluster.
   SELECT DISTINCT cache, country, prefix FROM change_mark
   WHERE NOT pg_visible_in_snapshot(changed_by, $1::pg_snapshot) AND changed_by < pg_snapshot_xmax(pg_current_snapshot())
 ), branded AS (

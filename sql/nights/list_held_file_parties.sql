@@ -1,5 +1,5 @@
--- Purpose: who handed in the loads that held files are made from: those that were merged since readers' version of a file was found
---   right. Branded files have none: each brand and letter in them was decided already.
+-- Purpose: who submitted the loads of held files: those that were merged since the published version of a file was last confirmed.
+--   Branded files have none: each brand and letter in them was decided already.
 -- Parameters: $1 cache or NULL for all, $2 country or NULL for all.
 -- Rows: actor, part (file_load).
 SELECT DISTINCT f.submitted_by AS actor, 'file_load' AS part

@@ -1,4 +1,4 @@
--- Purpose: begins an attempt at a night: raises the fence, fixes the instant of evaluation.
+-- Purpose: starts an attempt at a night: raises the generation, sets the instant of evaluation.
 -- Parameters: $1 run id.
 -- Rows: the run, or none if it is finished.
 UPDATE night_run

@@ -1,5 +1,5 @@
--- Purpose: publishes a build as the next version: the row of the version, the one pointer to it, and the deltas that lead to it
---   if they were made from the version before.
+-- Purpose: publishes a build as the next version: the row of the version, the pointer to it, and the deltas to it if they were
+--   made from the previous version.
 -- Parameters: $1 build id, $2 version, $3 as of, $4 categories version.
 -- Rows: none.
 WITH source AS (

@@ -1,6 +1,6 @@
--- Purpose: records that a build has stored its file. Nothing points to the file yet.
+-- Purpose: records that a build has stored its file, which is not published yet.
 -- Parameters: $1 build id, $2 try, $3 rows, $4 file sha256, $5 file bytes, $6 plain sha256, $7 plain bytes, $8 format, $9 index sha256,
---   $10 index bytes, $11 segments, $12 segments that differ from what was taken to be unchanged, $13 deltas (JSON text),
+--   $10 index bytes, $11 segments, $12 segments that changed without a mark, $13 deltas (JSON text),
 --   $14 rows that were read.
 -- Rows: none.
 UPDATE build

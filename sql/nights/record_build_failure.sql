@@ -1,4 +1,4 @@
--- Purpose: records that a build has failed for good.
+-- Purpose: records that a build has failed.
 -- Parameters: $1 build id, $2 code, $3 reason.
 -- Rows: none.
 UPDATE build SET state = 'failed', failure_code = $2, failure_reason = $3

@@ -1,4 +1,4 @@
--- Purpose: records the snapshot of a night with the artefacts that are expected of it.
+-- Purpose: records the snapshot of a night with its expected artefacts.
 -- Parameters: $1 run id, $2 generation, $3 as of, $4 snapshot id, $5 transactions that it sees (pg_snapshot as text), $6 cluster,
 --   $7 caches, $8 countries, $9 rows expected, $10 levels expected (JSON texts), $11 plans (JSON texts).
 -- Rows: the id of each build with its cache and country; none if another attempt took over.

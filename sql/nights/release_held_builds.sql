@@ -1,4 +1,4 @@
--- Purpose: lets held files through: for each file that is held now, the build that was held last.
+-- Purpose: releases held files: for each file that is held now, the last held build.
 -- Parameters: $1 cache or NULL for all, $2 country or NULL for all, $3 reason, $4 who releases.
 -- Rows: cache, country and gates of each file that was released.
 WITH held AS (

@@ -1,6 +1,6 @@
--- Purpose: begins a try at a build.
+-- Purpose: starts a try of a build.
 -- Parameters: $1 build id.
--- Rows: what the build needs, or none if it has its outcome or its night was taken over.
+-- Rows: the parameters of the build, or none if it has an outcome or its night was taken over.
 UPDATE build AS b
 SET state = 'running', attempts = b.attempts + 1, started_at = now(), rows = 0
 FROM night_run AS r

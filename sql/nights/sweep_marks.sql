@@ -1,6 +1,6 @@
 -- Purpose: removes the marks that every basis has seen, and those that were restored from another cluster. An artefact that was
---   stale for 14 days gives up its basis, so that the marks of all others need not be kept for it; its next build is a full
---   one. One that another night has in hand is left to a later sweep.
+--   stale for 14 days loses its basis, so that marks are not kept for it alone; its next build is a full one. Artefacts
+--   that another night has locked are left to a later sweep.
 -- Parameters: none.
 -- Rows: none.
 WITH old AS (

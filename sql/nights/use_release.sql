@@ -1,4 +1,4 @@
--- Purpose: notes that a file was published, so that earlier releases of it count no more.
+-- Purpose: records that a file was published, so that earlier releases of it no longer apply.
 -- Parameters: $1 build id that was published.
 -- Rows: none.
 UPDATE night_release AS r SET used_by_build_id = b.build_id

@@ -151,17 +151,17 @@ describe('a brand', () => {
     return { handle, phones };
   }
 
-  it('is not decided by who handed in the revision that waits', async () => {
+  it('is not decided by who submitted the revision that waits', async () => {
     const { handle } = await approvedBrand();
     await ask(db, 'update_managed_brand', { handle, changes: renamed }, { requestedBy: 'console ben' });
     await expect(decideIt(handle, 'cli ben')).rejects.toMatchObject(refused);
     await expect(decideIt(handle, 'cli ben', false)).rejects.toMatchObject(refused);
-    // Who handed in what was approved before may.
+    // Who submitted what was approved before may.
     expect(await decideIt(handle, 'cli ada')).toBe('approved');
     expect((await readBrand(db, handle)).profile.displayName).toBe('Meridian Bank');
   });
 
-  it('is not decided by who handed in an earlier part of what waits, after another person has added to it', async () => {
+  it('is not decided by who submitted an earlier part of what waits, after another person has added to it', async () => {
     const { handle } = await approvedBrand();
     await ask(db, 'update_managed_brand', { handle, changes: renamed }, { requestedBy: 'cli ada' });
     await ask(
@@ -175,7 +175,7 @@ describe('a brand', () => {
     expect(await decideIt(handle, 'console ben')).toBe('approved');
   });
 
-  it('is not decided by who handed in the letter that came with the revision', async () => {
+  it('is not decided by who submitted the letter that came with the revision', async () => {
     const { handle, phones } = fresh(1);
     await ask(
       db,
@@ -193,7 +193,7 @@ describe('a brand', () => {
     const { brandId, state } = await readBrand(db, handle);
     expect(state).toBe('in_review');
     for (const actor of ['cli ada', 'cli eve'])
-      expect(await whyNotDecide(db, { eyes, actor, of: { kind: 'brand', brandId } })).toContain('handed in');
+      expect(await whyNotDecide(db, { eyes, actor, of: { kind: 'brand', brandId } })).toContain('submitted');
     expect(await decideIt(handle, 'console ben')).toBe('approved');
   });
 });
@@ -205,7 +205,7 @@ describe('each decision', () => {
   let disputeId: number;
   let loadId: number;
 
-  /** Everything was handed in by ada for the owner that agnes acts for, and approved by ben; the label of the brand's number was disputed by eve. */
+  /** Everything was submitted by ada for the owner that agnes acts for, and approved by ben; the label of the brand's number was disputed by eve. */
   beforeEach(async () => {
     brand = await waitingLetter({ requestedBy: 'cli ada' });
     phone = brand.phones[0]!;
@@ -250,7 +250,7 @@ describe('each decision', () => {
       {
         before: suspendedNumber,
         act: (actor) => changeNumber({ ...by(actor), handle: brand.handle, phone, action: 'resume' }),
-        barred: { 'console ada': 'handed in', 'cli agnes': 'acts for' },
+        barred: { 'console ada': 'submitted', 'cli agnes': 'acts for' },
       },
     ],
     [
@@ -347,7 +347,7 @@ describe('each decision', () => {
     await expect(act('cli ada')).resolves.toBeDefined();
   });
 
-  it('to release held files is free for who handed in what readers have already', async () => {
+  it('to release held files is free for who submitted what readers have already', async () => {
     await db.query('UPDATE publication SET confirmed_as_of = now()');
     expect(await releaseHeldFiles(db, { ...by('cli eve'), scope: everything })).toHaveLength(1);
   });
