@@ -14,10 +14,10 @@ export const brandLimits = {
   urlBytesMax: 512,
 } as const;
 
-/** In which capacity the one who registers the brand acts. */
+/** The capacity in which the registrant of a brand acts. */
 export const RELATIONSHIPS = ['owner', 'agency', 'reseller'] as const;
 
-/** Text of a profile: clean, not empty, of at most so many characters. */
+/** Text of a profile: clean, not empty, of limited length. */
 export const profileText = (charactersMax: number) =>
   z
     .string()
@@ -102,7 +102,7 @@ const fields = {
   relationship: z.enum(RELATIONSHIPS),
 } as const;
 
-/** What is known of a managed brand, beside its handle, owner and state. Texts are clean. */
+/** The profile of a managed brand, without its handle, owner and state. Texts are clean. */
 export const brandProfileSchema = z.strictObject({
   ...fields,
   dba: fields.dba.default(null),
@@ -141,7 +141,7 @@ export function suggestHandle(name: string): string {
     .replace(/-+$/, '');
 }
 
-/** The fields that an update changes only with an approval, because they are what a called person or a letter names. */
+/** The fields whose change needs an approval, because called persons see them or letters name them. */
 const approvedFields = ['legalName', 'dba', 'displayName'] as const satisfies readonly (keyof BrandProfile)[];
 
 /** True if the change of a profile must be approved before it is published. */

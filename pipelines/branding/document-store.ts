@@ -4,14 +4,13 @@ import { sql } from '../../sql/sql.ts';
 import type { SealedName, SealingKey, Vault } from '../../runtime/vault.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
-/** A file that is kept sealed: a letter, or a list of numbers. */
+/** A sealed file: a letter, or a list of numbers. */
 export interface StoredDocument {
   readonly documentId: number;
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** What documents are stored with. */
 export interface DocumentStore {
   readonly db: Queryable;
   readonly vault: Vault;
@@ -50,7 +49,7 @@ export async function openDocument(store: DocumentStore, documentId: number): Pr
   return key.open(row.sealedContent!, `content ${row.sha256}`, thing(documentId));
 }
 
-/** Seals what was read from a document beside it, under the same key. */
+/** Seals the reading of a document beside it, under the same key. */
 export async function storeReading(store: DocumentStore, documentId: number, reading: unknown): Promise<void> {
   const { key, row } = await readDocument(store, documentId);
   const sealed = key.seal(Buffer.from(JSON.stringify(reading)), `reading ${row.sha256}`);
@@ -58,7 +57,7 @@ export async function storeReading(store: DocumentStore, documentId: number, rea
 }
 
 /**
- * What was read from a document, or null if nothing was.
+ * The reading of a document, or null if there is none.
  * @throws ServiceError `document_destroyed`, `document_sealed`
  */
 export async function openReading(store: DocumentStore, documentId: number): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** Why a letter is not read at all. Closed list: the code of a finding, what it means, and what its sender should do. */
+/** Why a letter is refused unread. Closed list: the code of the finding, and its meaning. */
 export const LETTER_REFUSALS = {
   letter_empty: 'The file is empty.',
   letter_type_refused: 'The file is neither a PDF nor a PNG; its first bytes decide, not its name.',
@@ -24,19 +24,19 @@ export interface Box {
   readonly height: number;
 }
 
-/** One line of text as a person reads it, from left to right; lines of a page stand in reading order. */
+/** One line of text; the lines of a page are in reading order. */
 export interface LetterLine {
   readonly text: string;
   readonly box: Box;
-  /** How sure OCR was, 0 to 100; null for text that the PDF carries itself. */
+  /** Confidence of OCR, 0 to 100; null for text of the PDF itself. */
   readonly confidence: number | null;
-  /** Name of the font of most of its characters, where the PDF says it: a script font is told by it. */
+  /** Name of the font of most of its characters, where the PDF has it; it identifies script fonts. */
   readonly font: string | null;
 }
 
 /**
- * Something on a page that is not text: a placed picture, drawn strokes, or on a scan ink that is no printed word.
- * `annotation`: text or a drawing that was laid over the page, such as a comment or a stamp. `see_through`: a picture that
+ * A mark on a page that is not text: a picture, drawn strokes, or on a scan ink that is no printed word.
+ * `annotation`: text or a drawing over the page, such as a comment or a stamp. `see_through`: a picture that
  * is drawn half transparent over text. `strike`: a straight line through text or through a drawing.
  */
 export interface PageMark {
@@ -44,7 +44,7 @@ export interface PageMark {
   readonly box: Box;
 }
 
-/** One page that was read. `ocr`: its text was recognised from its picture, because it carries none. */
+/** One page. `ocr`: its text was recognised from its picture, because it has none. */
 export interface LetterPage {
   /** From 1. */
   readonly page: number;
@@ -52,7 +52,7 @@ export interface LetterPage {
   readonly width: number;
   readonly height: number;
   readonly source: 'text' | 'ocr';
-  /** Degrees by which the picture of the page was turned clockwise, about its middle, before its text was recognised: places, width and height are those of the turned page. */
+  /** Degrees by which the picture was rotated clockwise before its text was recognised; places, width and height are those of the rotated page. */
   readonly turned?: number | undefined;
   readonly lines: readonly LetterLine[];
   readonly marks: readonly PageMark[];
@@ -61,7 +61,7 @@ export interface LetterPage {
 /** Whether a chain of valid certificates leads to a configured root; `unchecked`: no roots are configured. */
 export type ChainVerdict = 'trusted' | 'untrusted' | 'unchecked';
 
-/** The time of a time stamp (RFC 3161) that verifies, and who vouches for it. */
+/** A time stamp (RFC 3161) that verifies. The finding on the signature shows it to the reviewer. */
 export interface PdfTimeStamp {
   /** ISO 8601. */
   readonly time: string;
@@ -83,14 +83,14 @@ export interface PdfSignature {
   readonly signerOrganization: string | null;
   /** ISO 8601: the time that the signer claims, but not after that of a time stamp; null where neither says one. */
   readonly signedAt: string | null;
-  /** The earliest time stamp of the signature, its own or one of the document; null: the time is the signer's word alone. */
+  /** The earliest time stamp of the signature, its own or one of the document; null if the time is only the signer's claim. */
   readonly timeStamp: PdfTimeStamp | null;
-  /** The digest of the covered bytes is the one that was signed. */
+  /** The digest of the covered bytes is the signed one. */
   readonly digestMatches: boolean;
   /** The signature fits the certificate's key. */
   readonly signatureValid: boolean;
   /**
-   * What stands in the file besides the bytes that it covers. `whole`: nothing but the signature itself. `extended`: later
+   * What the file has besides the bytes that it covers. `whole`: only the signature itself. `extended`: later
    * revisions of validation data, time stamps, further signatures or locked fields. `changed`: a later revision of
    * something else. `partial`: it leaves out bytes of its own revision.
    */
@@ -101,7 +101,7 @@ export interface PdfSignature {
   readonly problem: string | null;
 }
 
-/** What one revision of a PDF (ISO 32000-1 section 7.5.6) is: the first part of the file, or what an update added. */
+/** One revision of a PDF (ISO 32000-1 section 7.5.6): the first part of the file, or an incremental update. */
 export interface PdfRevision {
   /** Offset of the byte after it, counted from the beginning of the file. */
   readonly end: number;
@@ -113,7 +113,7 @@ export interface PdfRevision {
   readonly changes: readonly string[];
 }
 
-/** Everything that was read from one letter. */
+/** The content of one letter. */
 export interface LetterReading {
   readonly format: 'pdf' | 'png';
   readonly pages: readonly LetterPage[];
@@ -124,12 +124,12 @@ export interface LetterReading {
   readonly embeddedCsv: { readonly name: string; readonly text: string } | null;
 }
 
-/** What reading a letter ends in, whatever the file is. */
+/** The outcome of reading a letter. */
 export type LetterReadingOutcome =
   | { readonly kind: 'read'; readonly reading: LetterReading }
   | { readonly kind: 'refused'; readonly code: LetterRefusalCode; readonly problem: string };
 
-/** Where in a letter something was read: page and line from 1 (line 0: not in a line), and the rectangle of the line. */
+/** A place in a letter: page and line from 1 (line 0: not in a line), and the rectangle of the line. */
 export interface LetterPlace {
   readonly page: number;
   readonly line: number;

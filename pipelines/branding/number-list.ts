@@ -49,7 +49,7 @@ export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits
   return rows;
 }
 
-/** The same for numbers that a request names itself; their place counts as line. */
+/** The same for numbers that a request names itself; the position counts as line. */
 export function judgeNumberTexts(texts: readonly string[]): NumberRow[] {
   return texts.map((text, at) => judgeRow(at + 1, text));
 }

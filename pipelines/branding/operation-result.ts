@@ -10,7 +10,7 @@ export interface PublicFinding {
   readonly line: number | null;
 }
 
-/** What became of a request's numbers. accepted + known + rejected = given. */
+/** The outcomes of a request's numbers. accepted + known + rejected = given. */
 export interface NumbersResult {
   readonly given: number;
   /** New with the brand, or submitted again. */
@@ -18,7 +18,7 @@ export interface NumbersResult {
   /** With the brand already: not verified again. */
   readonly known: number;
   readonly rejected: number;
-  /** Accepted and known numbers by the state that they came to. */
+  /** Accepted and known numbers by their state. */
   readonly states: Partial<Record<NumberState, number>>;
   /** The first refused rows, at most {@link rejectsShownMax}; the operation's rows have all. */
   readonly rejects: readonly {

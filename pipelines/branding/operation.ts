@@ -18,7 +18,7 @@ import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
-/** Numbers that a request may name itself; more come as a CSV. */
+/** Numbers that a request may name itself; more are submitted as a CSV. */
 export const namedNumbersMax = 1000;
 
 const wellFormed = z
@@ -77,7 +77,7 @@ export type CheckedOperationRequest<Kind extends OperationKind = OperationKind> 
   (typeof OPERATIONS)[Kind]
 > & { readonly handle: string };
 
-/** What a sender hands in. */
+/** An operation to submit. */
 export interface Submission<Kind extends OperationKind = OperationKind> {
   readonly kind: Kind;
   readonly request: OperationRequest<Kind>;
@@ -86,17 +86,17 @@ export interface Submission<Kind extends OperationKind = OperationKind> {
   /** Printable ASCII without spaces, at most 128 characters. The same key of the same owner gives the same answer. */
   readonly key: string;
   readonly requestedBy: string;
-  /** Name of the person who hands it in, where `requestedBy` does not say who it is: another one decides it. */
+  /** Name of the person who submits it, where `requestedBy` does not identify the person: another one decides it. */
   readonly person?: string | undefined;
   /** Bytes of the letter of authorization. */
   readonly letter?: Uint8Array | undefined;
   /** Bytes of a CSV of numbers. */
   readonly numbersFile?: Uint8Array | undefined;
-  /** Writes a record of its own in the transaction that stores the request, unless that was stored before: if it fails, nothing is. */
+  /** Writes the caller's record in the transaction that stores the request, unless that was stored before; if it fails, nothing is stored. */
   readonly record?: (client: Queryable, operationId: number) => Promise<void>;
 }
 
-/** An operation as it stands. */
+/** An operation with its state. */
 export interface Operation {
   readonly operationId: number;
   readonly kind: OperationKind;
@@ -110,7 +110,7 @@ export interface Operation {
   readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
 }
 
-/** What became of one row of a request's numbers. */
+/** The outcome of one row of a request's numbers. */
 export interface OperationRow {
   readonly line: number;
   readonly phone: string | null;
@@ -121,7 +121,7 @@ export interface OperationRow {
   readonly state: string | null;
 }
 
-/** The operation with what carries it out. */
+/** The operation with everything that running it needs. */
 export interface OperationRecord extends Operation {
   readonly request: CheckedOperationRequest;
   readonly letterDocumentId: number | null;
@@ -129,8 +129,8 @@ export interface OperationRecord extends Operation {
 }
 
 /**
- * Checks a request, stores it with its files, and returns the id of its operation, which a job carries out. The same
- * request under a key that its owner has used returns the operation of then.
+ * Checks a request, stores it with its files, and returns the id of its operation, which a job runs. The same
+ * request under the same key of its owner returns the same operation.
  * @throws ServiceError `brand_request_invalid`, `idempotency_conflict`
  */
 export async function submitOperation(
@@ -240,7 +240,7 @@ function operationInvalid(kind: string, problem: string): ServiceError {
   });
 }
 
-/** Of the checked request and the files: the same request written in another way is the same. */
+/** Digest of the checked request and the files, independent of how the request was written. */
 function digestOfOperation(request: CheckedOperationRequest, ...files: (Uint8Array | undefined)[]): string {
   const hash = createHash('sha256').update(canonical(request));
   for (const file of files) hash.update(file === undefined ? '\n-' : `\n${sha256Of(file)}`);
@@ -255,7 +255,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** The error for an operation that is not there, or that who asks may not see. */
+/** The error for an operation that does not exist or that the caller may not see. */
 export function operationUnknown(operationId: number): ServiceError {
   return new ServiceError('operation_unknown', { operation: 'read branding operation', object: String(operationId) });
 }
@@ -268,7 +268,7 @@ export async function readOperationRecord(db: Queryable, operationId: number): P
 }
 
 /**
- * An operation as it stands.
+ * An operation with its state.
  * @throws ServiceError `operation_unknown`
  */
 export async function readOperation(db: Queryable, operationId: number): Promise<Operation> {
@@ -290,7 +290,7 @@ export async function listOperationRows(
   return queryRows<OperationRow>(db, sql('branding/list_operation_rows'), [operationId, refused, after, limit]);
 }
 
-/** Ends an operation that cannot be carried out; the same key gives this answer from then on. */
+/** Ends an operation that failed permanently; the same key gives this answer from then on. */
 export async function failOperation(
   db: Queryable,
   operationId: number,

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Of one kind of thing: every state, and for each action the states that it leaves and the one that it leads to. */
+/** The states of one kind of resource, and the transitions of each action. */
 export interface TransitionTable<State extends string, Action extends string> {
   readonly kind: 'brand' | 'letter' | 'number';
   readonly states: readonly State[];
@@ -10,7 +10,7 @@ export interface TransitionTable<State extends string, Action extends string> {
 const table = <const State extends string, const Action extends string>(definition: TransitionTable<State, Action>) =>
   definition;
 
-/** A managed brand. `draft`: it waits for a letter. `expired`: no letter is in force any more. */
+/** A managed brand. `draft`: it waits for a letter. `expired`: it has no letter in force. */
 export const BRAND_TRANSITIONS = table({
   kind: 'brand',
   states: ['draft', 'submitted', 'in_review', 'approved', 'rejected', 'suspended', 'expired', 'withdrawn'],
@@ -84,7 +84,7 @@ export type LetterAction = ActionOf<typeof LETTER_TRANSITIONS>;
 export type NumberState = StateOf<typeof NUMBER_TRANSITIONS>;
 export type NumberAction = ActionOf<typeof NUMBER_TRANSITIONS>;
 
-/** True if the table lets the action leave the state. */
+/** True if the table allows the action in the state. */
 export function allows<State extends string, Action extends string>(
   { actions }: TransitionTable<State, Action>,
   from: State,

@@ -2,18 +2,18 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 
-/** What a submitted file must be. */
+/** Limits of a submitted file. */
 export interface FileRule {
   readonly code: Extract<ErrorCode, 'letter_file_invalid' | 'numbers_file_invalid' | 'brand_request_invalid'>;
   readonly bytesMax: number;
 }
 
 /**
- * The bytes of a file that somebody hands in: a regular file, never through a link, within the limit.
+ * The bytes of a submitted file: a regular file within the limit; symbolic links are not followed.
  * @throws ServiceError with the rule's code
  */
 export async function readSubmittedFile(path: string, rule: FileRule): Promise<Buffer> {
-  // Non-blocking: a named pipe must not hold us.
+  // Non-blocking, so that a named pipe cannot block the process.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: NodeJS.ErrnoException) => {
       throw fileInvalid(rule, reasons[cause.code ?? ''] ?? 'It cannot be read.', cause);

@@ -77,7 +77,7 @@ export async function loadRegistry(
   { modelDir, shippedDirectory = shippedModelsDirectory }: RegistrySources,
 ): Promise<ModelRegistry> {
   const shipped = await readShippedRows(join(shippedDirectory, 'registry.json'));
-  const [added, told] = [
+  const [added, setDefaults] = [
     await queryRows<AddedRow>(db, sql('audio/list_added_models')),
     await queryRows<Pick<DefaultRow, 'family' | 'model'>>(db, sql('audio/list_model_defaults')),
   ];
@@ -86,7 +86,7 @@ export async function loadRegistry(
       ...(await Promise.all(shipped.models.map((row) => openShipped(row, shippedDirectory)))),
       ...added.map((row) => openAdded(row, modelDir)),
     ],
-    defaults: [...shipped.defaults, ...told.map(({ family, model }) => ({ family, model, release: null }))],
+    defaults: [...shipped.defaults, ...setDefaults.map(({ family, model }) => ({ family, model, release: null }))],
   });
 }
 

@@ -36,7 +36,7 @@ export interface ChannelSettings {
   readonly detector: VoiceDetector;
 }
 
-/** Rate of the voice detector for a model: the model's own if the detector supports it, else the highest supported rate below it. */
+/** Sample rate of the voice detector for a model: the highest supported one that is not above the model's, or 8 kHz. */
 export function voiceRateOf(modelRate: number): VoiceSampleRate {
   return modelRate >= 16_000 ? 16_000 : 8000;
 }

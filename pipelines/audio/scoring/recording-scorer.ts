@@ -119,12 +119,12 @@ export class RecordingScorer {
     for await (const { samples, ...facts } of cut) {
       if (++this.windows > windowsMax)
         throw new AudioRefusal('recording_too_long', `It has more than ${windowsMax} windows.`);
-      const told = channel.early.get(facts.start);
+      const emitted = channel.early.get(facts.start);
       const window: OpenWindow = { ...facts, logits: null };
       channel.windows.push(window);
       channel.early.delete(facts.start);
-      if (window.label === 'validVoice') await this.score(window, samples, told?.logits ?? null);
-      if (told?.label !== window.label) this.tell(channel, window);
+      if (window.label === 'validVoice') await this.score(window, samples, emitted?.logits ?? null);
+      if (emitted?.label !== window.label) this.emit(channel, window);
     }
   }
 
@@ -134,7 +134,7 @@ export class RecordingScorer {
       const window: OpenWindow = { ...facts, logits: null };
       channel.early.set(window.start, window);
       if (window.label === 'validVoice') await this.score(window, samples, null);
-      this.tell(channel, window);
+      this.emit(channel, window);
     }
   }
 
@@ -145,7 +145,7 @@ export class RecordingScorer {
     if (onWindow !== undefined) await batch.flush();
   }
 
-  private tell({ number }: Channel, window: OpenWindow): void {
+  private emit({ number }: Channel, window: OpenWindow): void {
     this.options.onWindow?.(showWindow(window, number, this.options.manifest.calibration));
   }
 

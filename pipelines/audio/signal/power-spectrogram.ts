@@ -27,7 +27,7 @@ export function powerSpectrogram(samples: Float32Array, settings: SpectrogramSet
   return { values, frames, bins };
 }
 
-/** Rows that the spectrogram of so many samples has. @throws RangeError if the hop is none */
+/** Rows of the spectrogram of some samples. @throws RangeError if the hop is 0 */
 export function framesOf(samples: number, { frameSamples, hopSamples }: SpectrogramSettings): number {
   if (!Number.isInteger(hopSamples) || hopSamples < 1)
     throw new RangeError(`A hop of ${hopSamples} samples is no hop.`);

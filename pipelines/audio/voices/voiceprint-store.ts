@@ -358,7 +358,7 @@ function voiceprintExists(of: string): ServiceError {
   return new ServiceError('voiceprint_exists', {
     operation: 'enrol voice',
     object: of,
-    hint: 'Delete it first with `caller-trust voice delete`, if it is to be made anew.',
+    hint: 'Delete it first with `caller-trust voice delete`, to make a new one.',
   });
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../names/protected-names.ts';
 import { NAME_REASONS, relateName } from '../names/related-name.ts';
 
-/** What is checked about a brand and its letter together, beside the rules of letters: the text when it passes, and when a person must decide. */
+/** The checks of a brand together with its letter, beside the rules of letters: the text when one passes, and when a person must decide. */
 export const BRAND_CHECKS = {
   display_name_related: {
     pass: 'The display name is related to the legal name or the DBA.',
@@ -47,17 +47,17 @@ function findingAbout(code: keyof typeof BRAND_CHECKS, words: Readonly<Record<st
   return { ...finding, message: finding.message.replace(/\{(\w+)\}/g, (_place, word: string) => words[word]!) };
 }
 
-/** The names of a brand, as findings call them. */
+/** The names of a brand in findings. */
 const namesOfBrand = { displayName: 'display name', dba: 'DBA', legalName: 'legal name' } as const satisfies Partial<
   Record<keyof BrandProfile, string>
 >;
 
-/** What is compared with protected names. */
+/** The texts that are compared with protected names. */
 type CheckedProfile = Pick<BrandProfile, keyof typeof namesOfBrand | 'callReasons'>;
 
 /**
  * Checks the names of a profile: a display name that is not plainly the company's, and a name or call reason near a protected name,
- * might be those of somebody else, so a person decides; also where the company has that very name.
+ * might belong to another company, so a person decides, also where the company has exactly that name.
  */
 export function checkBrand(profile: CheckedProfile, protectedNames: ProtectedNames): readonly Finding[] {
   const { related, reason } = relateName(profile.displayName, profile);

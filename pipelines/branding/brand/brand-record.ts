@@ -23,17 +23,17 @@ export interface BrandSummary {
   readonly verifiedNumbers: number;
 }
 
-/** A brand without private fields: the profile is that of the approved revision, or else of the one that waits, or of the last. */
+/** A brand without private fields: the profile is that of the approved revision, else of the pending one, else of the last. */
 export interface BrandOverview
   extends
     Omit<BrandSummary, 'verifiedNumbers'>,
     Pick<BrandProfile, 'dba' | 'website' | 'country' | 'callReasons' | 'logo' | 'relationship'>,
     Pick<BrandRecord, 'brandId' | 'approvedRevision' | 'pendingRevision' | 'createdAt' | 'approvedAt'> {
-  /** Null where they were not counted. */
+  /** Null if not counted. */
   readonly verifiedNumbers: number | null;
 }
 
-/** Everything that is known of a brand. */
+/** A brand with all fields. */
 export interface BrandRecord {
   readonly brandId: number;
   readonly handle: string;
@@ -61,7 +61,7 @@ export interface BrandNumber {
   readonly submittedAt: Date;
   readonly changedAt: Date;
   readonly verifiedAt: Date | null;
-  /** End of the time in which the branded cache has it; null if it is not there. */
+  /** Until when it is in the branded cache; null if it is not. */
   readonly liveUntil: Date | null;
 }
 
@@ -163,7 +163,7 @@ export async function readBrand(db: Queryable, handle: string): Promise<BrandRec
   };
 }
 
-/** The error for a brand that is not there, or that who asks may not see. */
+/** The error for a brand that does not exist or that the caller may not see. */
 export function brandUnknown(handle: string): ServiceError {
   return new ServiceError('brand_unknown', {
     operation: 'show brand',
@@ -229,7 +229,7 @@ export async function listLetters(
 }
 
 /**
- * A letter with its findings; `opened` adds what was sealed beside it, for those who may see its text.
+ * A letter with its findings; `opened` adds the sealed reading, for those who may see its text.
  * @throws ServiceError `letter_unknown`, `document_sealed`
  */
 export async function readLetterRecord(
@@ -247,7 +247,7 @@ export async function readLetterRecord(
   return { ...letter, findings: await listFindings(db, letterId), opened };
 }
 
-/** The error for a letter that is not there, or that who asks may not see. */
+/** The error for a letter that does not exist or that the caller may not see. */
 export function letterUnknown(letterId: number): ServiceError {
   return new ServiceError('letter_unknown', {
     operation: 'show letter',

@@ -7,7 +7,7 @@ import type { Finding } from '../finding.ts';
 import { listOwnProtectedNames, type OwnProtectedName } from '../names/protected-name-record.ts';
 import { protectedNameIn, protectedNamesWith } from '../names/protected-names.ts';
 
-/** What was found about the names of a brand, and what it was found by: if either has changed since, it does not hold. */
+/** The findings on the names of a brand, and the names and list that they depend on: if either has changed since, they are outdated. */
 export interface NameCheck {
   readonly findings: readonly Finding[];
   readonly profile: BrandProfile;
@@ -16,7 +16,7 @@ export interface NameCheck {
   readonly protectedReasons: readonly string[];
 }
 
-/** Checks the names of a profile. The comparison takes milliseconds (bench/names.ts): where it can, before the lock of changes is taken. */
+/** Checks the names of a profile. The comparison takes milliseconds (bench/names.ts), so it is done before the lock of changes is taken where possible. */
 export async function checkNames(
   db: Queryable,
   profile: BrandProfile,
@@ -45,7 +45,7 @@ export async function isNameCheckCurrent(
   return sameNames && isDeepStrictEqual(await listOwnProtectedNames(db), protectedNames);
 }
 
-/** A letter that the rules approve has the names of its revision: a person is needed only for what was found about the names themselves. */
+/** A letter that the rules approve has the names of its revision, so a person is needed only for findings on the names themselves. */
 export async function judgeNames(
   client: Queryable,
   brandId: number,

@@ -10,7 +10,7 @@ import { destroyDocument } from '../document-store.ts';
 const dayMs = 86_400_000;
 const actor = 'expiry';
 
-/** The night waits for this: a transaction that is stuck must not hold it. */
+/** The night waits for this, so a stuck transaction must not block it. */
 const lockSecondsMax = 30;
 
 interface DueLetter {
@@ -21,7 +21,7 @@ interface DueLetter {
   handle: string;
 }
 
-/** What an evaluation at one instant has changed. */
+/** The changes by an evaluation at one instant. */
 export interface Expired {
   /** Letters that ended, and those that have come near their end. */
   readonly expired: number;
@@ -29,8 +29,8 @@ export interface Expired {
 }
 
 /**
- * Ends the letters whose validity is over at an instant, with what rests on them, and marks those that end within 30 days.
- * One transaction a brand; safe to run twice. What a night publishes does not wait for it: its rows carry their end.
+ * Ends the letters whose validity is over at an instant, with the numbers and brands that depend on them, and marks those that end within 30 days.
+ * One transaction a brand; safe to run twice. Nights do not depend on it: the rows that they publish carry their end.
  */
 export async function expireLetters(db: Pool, at: Date): Promise<Expired> {
   const due = await queryRows<DueLetter>(db, sql('branding/list_due_letters'), [at, nearEnd(at), null]);

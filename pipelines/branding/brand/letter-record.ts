@@ -15,7 +15,7 @@ import type { OperationRecord } from '../operation.ts';
 import type { Cause } from './settle.ts';
 import { LETTER_TRANSITIONS, transition, type LetterAction, type LetterState } from '../states.ts';
 
-/** A letter that was read, or could not be, with what the rules make of it. */
+/** The decision on a letter, whether it could be read or not. */
 export interface DecidedLetter {
   readonly outcome: LetterOutcome;
   readonly ruleVersion: string;
@@ -24,7 +24,7 @@ export interface DecidedLetter {
   /** The day on which it ends by its own words. */
   readonly endsOn: string | null;
   readonly coveredPhones: readonly string[];
-  /** The issued form that it is, byte for byte; and whether it was issued for this request, so that no other brand may use it. */
+  /** The issued form that it equals byte for byte, and whether it was issued for this request, so that no other brand may use it. */
   readonly formId: number | null;
   readonly formFits: boolean;
   /** Null if it could not be read. */
@@ -34,14 +34,14 @@ export interface DecidedLetter {
   readonly reason: string;
 }
 
-/** What is sealed beside a letter for those who review it. */
+/** The sealed content beside a letter, for reviewers. */
 export interface SealedReading {
   readonly findings: readonly Finding[];
   readonly fields: LetterFields | null;
   readonly reading: LetterReading | null;
 }
 
-/** What a letter is decided by, under the lock of changes: what was read and found before, and what must still be so. */
+/** The input of the decision under the lock of changes: the reading and the findings on the text, and facts that may have changed since. */
 export interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'textFindings'> {
   readonly reading: LetterReadingOutcome;
   readonly text: LetterTextDecision;
@@ -49,7 +49,7 @@ export interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'te
   readonly more: readonly Finding[];
 }
 
-/** Brings what was found in a letter together with what it is a form of: the one decision. */
+/** Decides a letter by the findings on its text and by the issued form that it is. */
 export function concludeLetter({ reading: outcome, text, more, ...facts }: LetterDecisionFacts): DecidedLetter {
   const reading = outcome.kind === 'read' ? outcome.reading : null;
   const { form, request } = facts;
@@ -89,7 +89,7 @@ export function concludeLetter({ reading: outcome, text, more, ...facts }: Lette
   const formFits = !findings.some(
     ({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'),
   );
-  // What a stranger hands in of somebody's form must not count against that form.
+  // Another client's copy of a form must not count against that form.
   const formId = form.owner === request.owner ? form.formId : null;
   return {
     ...known,
@@ -146,7 +146,7 @@ export async function recordLetter(
     reading?.pages.length ?? null,
     decided.signedOn,
     operation.requestedBy,
-    `Handed in with operation ${operation.operationId}.`,
+    `Submitted with operation ${operation.operationId}.`,
     profile.legalName,
     decided.endsOn,
     decided.formId,
@@ -175,7 +175,7 @@ export async function recordLetter(
 }
 
 /**
- * Moves a letter by its table; an approval gives it its time of validity.
+ * Moves a letter by its transition table; an approval sets its validity.
  * @throws ServiceError `transition_refused`
  */
 export async function moveLetter(

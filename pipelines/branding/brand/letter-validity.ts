@@ -6,7 +6,7 @@ export const expiringDays = 30;
 
 const dayMs = 86_400_000;
 
-/** The same day so many months later, or the last day of that month where it has no such day. */
+/** The same day some months later, or the last day of that month if it has no such day. */
 export function addMonths(date: string, months: number): string {
   const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
   const last = new Date(Date.UTC(year, month - 1 + months + 1, 0));
@@ -16,9 +16,9 @@ export function addMonths(date: string, months: number): string {
 }
 
 /**
- * From when to when an approved letter is valid: from its approval to the end (UTC) of the day 12 months after it was
+ * The validity of an approved letter: from its approval to the end (UTC) of the day 12 months after it was
  * signed, or after its approval where no signing date was read, or of the day on which the letter ends by its own words, if
- * that is earlier. Null if that is over already.
+ * that is earlier. Null if it is over already.
  */
 export function letterValidity({
   signedOn,

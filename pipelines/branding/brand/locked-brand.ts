@@ -4,7 +4,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { BrandProfile } from '../brand-profile.ts';
 import type { BrandState } from '../states.ts';
 
-/** A brand that its transaction has taken: nobody else changes it meanwhile. */
+/** A brand that is locked by its transaction. */
 export interface LockedBrand {
   readonly brandId: number;
   readonly handle: string;
@@ -29,7 +29,7 @@ export async function takeChangeLock(client: Queryable): Promise<void> {
 }
 
 /**
- * Takes a brand for the transaction. To an owner, another owner's brand is as unknown as none.
+ * Locks a brand for the transaction. Another owner's brand counts as unknown.
  * @throws ServiceError `brand_unknown`
  */
 export async function lockBrand(client: Queryable, handle: string, owner: string | null): Promise<LockedBrand> {
@@ -46,7 +46,7 @@ export async function lockBrand(client: Queryable, handle: string, owner: string
 }
 
 /**
- * While a person has yet to decide a letter of the pending revision, nothing takes its place.
+ * A pending revision cannot be replaced while a person has yet to decide a letter of it.
  * @throws ServiceError `transition_refused`
  */
 export async function requireDecidedLetters(client: Queryable, brand: LockedBrand): Promise<void> {

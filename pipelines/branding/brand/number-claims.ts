@@ -5,7 +5,7 @@ import type { OperationRecord } from '../operation.ts';
 import type { Cause } from './settle.ts';
 import { allows, NUMBER_TRANSITIONS, type NumberState } from '../states.ts';
 
-/** The closed list of what becomes of a row of numbers, beside the codes of rows that name no number. */
+/** The outcomes of a row of numbers, beside the codes of rows that name no number. Closed list. */
 export const NUMBER_OUTCOMES = {
   accepted: 'The number was submitted with the brand.',
   known: 'The brand has this number already; it is not verified again.',
@@ -14,7 +14,7 @@ export const NUMBER_OUTCOMES = {
   number_permanently_rejected: 'This number was rejected for good.',
 } as const satisfies Record<string, string>;
 
-/** A row with what becomes of it. */
+/** A row with its outcome. */
 export interface ClaimedRow {
   readonly line: number;
   readonly phone: string | null;
@@ -25,10 +25,10 @@ export interface ClaimedRow {
   readonly reason: string;
 }
 
-/** What a request's numbers amount to. */
+/** The outcomes of a request's numbers. */
 export interface NumberClaims {
   readonly rows: readonly ClaimedRow[];
-  /** Each number of the request once, in order, whatever becomes of it. */
+  /** Each number of the request once, in order, whatever its outcome. */
   readonly phones: readonly string[];
   readonly ofOtherBrands: readonly string[];
 }
@@ -40,7 +40,7 @@ interface Conflict {
   rejectedForGood: boolean;
 }
 
-/** Says for each row what becomes of its number, under the lock of claims. */
+/** The outcome of each row, under the lock of claims. */
 export async function judgeClaims(
   client: Queryable,
   brandId: number,
@@ -79,7 +79,7 @@ function judgeConflict(conflict: Conflict | undefined): keyof typeof NUMBER_OUTC
   return conflict.ownState === null || allows(NUMBER_TRANSITIONS, conflict.ownState, 'submit') ? 'accepted' : 'known';
 }
 
-/** Submits the accepted numbers with the brand, and keeps every row with what became of it. */
+/** Submits the accepted numbers with the brand, and stores every row with its outcome. */
 export async function claimNumbers(
   client: Queryable,
   {

@@ -13,7 +13,7 @@ import { destroyDocument } from '../document-store.ts';
 export interface Decider {
   readonly actor: string;
   readonly reason: string;
-  /** Writes a record of its own in the transaction of the action: if it fails, nothing is done. */
+  /** Writes the caller's record in the transaction of the action; if it fails, nothing is done. */
   readonly record?: (client: Queryable) => Promise<void>;
 }
 
@@ -27,12 +27,12 @@ export interface LetterActionOptions extends Decider {
   readonly letterId: number;
 }
 
-/** Who may make a decision that takes a second person. */
+/** Who may make a decision that requires a second person. */
 export interface SecondPerson {
   readonly eyes: EyesPolicy;
 }
 
-/** A decision on what was handed in, and who may make it. */
+/** A decision on a submitted brand or letter. */
 export interface PersonDecision extends SecondPerson {
   readonly approve: boolean;
 }
@@ -42,7 +42,7 @@ export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
 
 /**
  * Approves or rejects a brand that waits for a person, or the pending revision of one that was approved before. A revision never
- * changes: who names the one that was looked at decides no other.
+ * changes: naming the one that was reviewed decides no other.
  * @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`: also while a letter of it is undecided, and if it is
  *   another revision that waits, `decided_by_requester`
  */
@@ -98,7 +98,7 @@ export async function withdrawBrand(options: BrandActionOptions): Promise<BrandS
 }
 
 /**
- * Approves or rejects a letter that waits for a person. Who approves it vouches for every number that was requested with it.
+ * Approves or rejects a letter that waits for a person. An approval covers every number that was requested with it.
  * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused`, `decided_by_requester`
  */
 export async function decideLetterByPerson({
@@ -109,7 +109,7 @@ export async function decideLetterByPerson({
   return withLetter(options, async (client, letter, cause) => {
     if (approve) await client.query(sql('branding/authorize_requested_numbers'), [letter.letterId]);
     const state = await moveLetter(client, letter, { action: approve ? 'approve' : 'reject', at: new Date(), cause });
-    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'letter', ...letter } }); // last: of a letter that is decided its state is the better answer
+    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'letter', ...letter } }); // last: for a decided letter its state is the better answer
     return state;
   });
 }
@@ -180,12 +180,12 @@ export async function changeNumber({
         of: { kind: 'resumption', brandId: brand.brandId },
       });
   });
-  // What it came to: a resumed number that no letter names any more has expired.
+  // The state after settling: a resumed number that no letter names has expired.
   return (await queryRow<{ state: NumberState }>(options.db, sql('branding/read_brand_number'), [of.brandId, phone]))!
     .state;
 }
 
-/** Runs an action on a brand under its lock, then brings everything to where it belongs; returns the brand's state. */
+/** Runs an action on a brand under its lock and settles the brand; returns its state. */
 async function withBrand(
   { db, handle, ...decider }: BrandActionOptions,
   work: (client: Queryable, brand: LockedBrand, cause: Cause) => Promise<unknown>,

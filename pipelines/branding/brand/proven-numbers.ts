@@ -2,7 +2,7 @@ import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 
 /**
- * Which of some numbers (E.164) a brand has proven to answer, by calls whose codes it gave back. A proof counts until its time of
+ * Which of some numbers (E.164) a brand has proven to answer, by returning the codes of calls. A proof counts until its time of
  * validity is over, the number leaves the brand, or another brand takes it.
  */
 export async function readProvenPhones(

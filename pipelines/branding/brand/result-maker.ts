@@ -17,7 +17,7 @@ interface ResultRow {
   } | null;
 }
 
-/** The answer to a request, from what its transaction has made of the brand. */
+/** The answer to a request, read from the brand at the end of its transaction. */
 export async function makeResult(
   client: Queryable,
   {
@@ -47,7 +47,7 @@ export async function makeResult(
   };
 }
 
-/** What the states of all resources amount to for the one who asked. */
+/** The outcome of the operation by the states of all resources. */
 function operationOutcomeOf({
   brand,
   pending,

@@ -1,6 +1,6 @@
 import type { BrandAction, BrandState, LetterState, NumberAction, NumberState } from '../states.ts';
 
-/** What a brand's next state depends on. */
+/** The facts that a brand's next state depends on. */
 export interface BrandStanding {
   readonly state: BrandState;
   /** The revision that waits for a decision; null if none does. */
@@ -10,7 +10,7 @@ export interface BrandStanding {
     /** A finding about the brand itself, or a change of name without a letter, that a person must judge. */
     readonly needsDecision: boolean;
   } | null;
-  /** Some letter of the published company is approved and in date. */
+  /** A letter of the published company is approved and valid. */
   readonly letterInForce: boolean;
 }
 
@@ -19,12 +19,12 @@ export type BrandStep =
   | { readonly kind: 'brand'; readonly action: BrandAction }
   | { readonly kind: 'revision'; readonly action: 'approve' | 'reject' };
 
-/** What a pending revision has come to. */
+/** The outcome of a pending revision. */
 type BrandVerdict = 'waits' | 'review' | 'approve' | 'reject';
 
 /**
- * The next step of a brand after something changed, or null if it stands where it belongs. Ask again after each step.
- * A brand that was approved before keeps its approved revision while another one is judged.
+ * The next step of a brand after a change, or null if none is due. Call it again after each step.
+ * A brand that was approved before keeps its approved revision while another one is decided.
  */
 export function nextBrandStep(standing: BrandStanding): BrandStep | null {
   const { state, pending, letterInForce } = standing;
@@ -59,7 +59,7 @@ function wasApproved(state: BrandState): boolean {
 }
 
 /**
- * How a number stands to the letters of its brand: `covered` by one in force, `pending` if one that is not decided yet
+ * The relation of a number to the letters of its brand: `covered` by one in force, `pending` if one that is not decided yet
  * names it or came with it, else `none`.
  */
 export type NumberStanding = 'covered' | 'pending' | 'none';
@@ -122,7 +122,7 @@ const moves: { readonly [State in BrandState]: readonly NumberMove[] } = {
   ],
 };
 
-/** The moves that bring a brand's numbers to where its state and its letters put them, in order. */
+/** The moves, in order, that bring a brand's numbers to the states that follow from its state and its letters. */
 export function numberMoves(state: BrandState): readonly NumberMove[] {
   return moves[state];
 }

@@ -10,7 +10,7 @@ import {
   type LetterState,
 } from '../states.ts';
 
-/** Who changes something and why, for the audit trail. */
+/** The actor and the reason of a change, for the audit trail. */
 export interface Cause {
   readonly actor: string;
   readonly reason: string;
@@ -30,7 +30,7 @@ interface NumberStandingRow {
 const stepsMax = 8;
 
 /**
- * Brings a brand, its numbers and its live branded numbers to where its letters and decisions put them. Letters must be
+ * Brings a brand, its numbers and its live branded numbers to the states that follow from its letters and decisions. Letters must be
  * in date at `at`. Inside a transaction that holds the lock of the brand.
  */
 export async function settleBrand(
@@ -92,7 +92,7 @@ export async function moveBrand(
   return to;
 }
 
-/** Takes or drops the pending revision of a brand that was approved before. */
+/** Publishes or drops the pending revision of a brand that was approved before. */
 export async function endRevision(
   client: Queryable,
   brandId: number,

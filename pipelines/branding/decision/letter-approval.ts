@@ -7,12 +7,12 @@ import { findingsBy, letterRuleLimits } from '../letter/letter-rules.ts';
 import { compareNames, comparePeople } from '../names/name-match.ts';
 import { isWithin } from '../reading/pdf/page-geometry.ts';
 
-/** What the approval of a letter depends on. Everything is cheap to compare: it is decided under the lock of changes. */
+/** The facts that the approval of a letter depends on, all cheap to compare, since it is decided under the lock of changes. */
 export interface ApprovalFacts {
   /** The issued form that the letter is or shows; null: neither. */
   readonly form: KnownForm | null;
   readonly reading: Pick<LetterReading, 'signatures' | 'revisions'>;
-  /** What the rules of free text found; of an issued form only those on numbers of other brands count. */
+  /** Findings of the rules of free text; for an issued form only those of `rulesBesideText` count. */
   readonly textFindings: readonly Finding[];
   readonly request: ApprovalRequest;
   /** Of the form's numbers. */
@@ -34,18 +34,18 @@ export interface ApprovalRequest {
   readonly ownPhones: ReadonlySet<string>;
 }
 
-/** What becomes of a letter, and why. */
+/** The outcome of a letter, and why. */
 export interface Approval {
   readonly outcome: LetterOutcome;
   readonly findings: readonly Finding[];
 }
 
-/** Findings of the rules of free text that hold for an issued form as well: they are about the request and not about the text. */
+/** Rules of free text that apply to an issued form, too: they are about the request and not about the text. */
 const rulesBesideText: ReadonlySet<string> = new Set(['numbers_of_one_brand', 'letter_of_one_owner']);
 
 /**
- * Decides a letter. Approved is only an issued form that came back unchanged, signed by its signer under the policy; no text is
- * understood for that. A free letter is rejected where its findings say so, and else goes to a person.
+ * Decides a letter. Only an issued form that was returned unchanged and signed by its signer under the policy is approved; its text need not be
+ * interpreted. A free letter is rejected if a finding says so, else a person decides.
  */
 export function decideApproval(facts: ApprovalFacts): Approval {
   const { form, textFindings } = facts;
@@ -63,13 +63,13 @@ function outcomeOf(findings: readonly Finding[]): LetterOutcome {
   return findings.some(({ severity }) => severity === 'review') ? 'in_review' : 'approved';
 }
 
-/** What is kept of a finding beside a letter. */
+/** The part of a finding that is stored with a letter. */
 export type KeptFinding = Pick<Finding, 'code' | 'severity'>;
 
 /**
- * True if a letter waits for nothing but the proof of its numbers, by the findings that were kept: once every number is proven, it is
- * approved without being read again. A free letter never is: it has a finding of its own that waits for a person. What another
- * policy has let pass as a note does not hold under a stricter one.
+ * True if, by its stored findings, a letter waits only for the proof of its numbers: once every number is proven, it is
+ * approved without being read again. A free letter never is, since one of its findings waits for a person. A note under one
+ * policy does not count as passed under a stricter one.
  */
 export function waitsForProofOnly(findings: readonly KeptFinding[], policy: ApprovalPolicy): boolean {
   const lasting = policy === 'form+numbers' ? ['pass', 'note'] : ['pass'];
@@ -93,7 +93,7 @@ const { pass, report, orPass } = findingsBy(FORM_RULES);
 export const provenFinding = pass('numbers_proven');
 
 function judgeForm(form: KnownForm, facts: ApprovalFacts): readonly Finding[] {
-  const isSigned = facts.reading.signatures.length > 0; // where nothing is signed, nothing is said of the signature
+  const isSigned = facts.reading.signatures.length > 0; // without a signature there are no findings on it
   return [
     ...judgeIssued(form, facts),
     ...judgeRequest(form, facts),
@@ -158,7 +158,7 @@ function judgeUnchanged(
   ]);
 }
 
-/** A signature without a place on a page draws nothing; any other one draws inside of its rectangle only. */
+/** A signature is invisible, or drawn within the reserved rectangle. */
 function isInPlace({ page, box }: PdfSignature, reserved: LetterPlace): boolean {
   if (page === null) return true;
   return page === reserved.page && box !== null && isWithin(box, reserved.box!);
@@ -203,7 +203,7 @@ function judgeFormSigner(
         return [report('form_signer_fits', 'another_person', { place })];
       if (company === null)
         return [report('form_signer_fits', policy === 'signature' ? 'no_company' : 'company_not_needed', { place })];
-      // The DBA and the display name are the sender's own words: who holds a certificate for one of them is not the company
+      // The DBA and the display name are the sender's claims: a certificate for one of them does not prove the company
       return compareNames(company, content.legalName) === 'same'
         ? []
         : [report('form_signer_fits', 'another_company', { place })];
@@ -242,7 +242,7 @@ function judgeProof({ content: { phones } }: KnownForm, { provenPhones, policy }
   ];
 }
 
-/** The day on which a form was signed, by the latest of its signatures; null if none says so. */
+/** The day on which a form was signed, by the latest of its signatures; null if none has a time. */
 export function formSignedOn({ signatures }: Pick<LetterReading, 'signatures'>): string | null {
   return (
     signatures

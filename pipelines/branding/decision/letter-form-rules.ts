@@ -1,6 +1,6 @@
 import { letterRuleLimits, type LetterRule } from '../letter/letter-rules.ts';
 
-/** What approval by rules alone asks for beside an issued form that came back unchanged (setting LETTER_APPROVAL). */
+/** The requirements of approval by rules beside an issued form that was returned unchanged (setting LETTER_APPROVAL). */
 export const APPROVAL_POLICIES = {
   signature: 'A signature whose certificate leads to a configured root and names the signer and the company.',
   'signature+numbers': 'The same, and every number on the form proven.',
@@ -12,7 +12,7 @@ export type ApprovalPolicy = keyof typeof APPROVAL_POLICIES;
 
 /** Figures of these rules. */
 export const formRuleLimits = {
-  /** A signer's clock may be behind by so much when it signs a form that was issued a moment ago. */
+  /** How far a signer's clock may be behind when it signs a form that was issued just before. */
   clockMinutesMax: 10,
 } as const;
 

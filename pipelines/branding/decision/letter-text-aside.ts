@@ -5,7 +5,7 @@ import { decideLetterText, type LetterTextDecision, type LetterTextFacts } from 
 
 /** Limits of a decision on a text. */
 export const textDecisionLimits = {
-  /** A text of so many characters is decided at once, in some 10 ms; a longer one, or one with more numbers, in a thread. */
+  /** A text of at most this many characters is decided synchronously, in some 10 ms; a longer one, or one with more numbers, in a thread. */
   charactersAtOnceMax: 6000,
   numbersAtOnceMax: 1000,
   /** 100,000 characters take half a second. */
@@ -14,7 +14,7 @@ export const textDecisionLimits = {
 } as const;
 
 /**
- * Decides the text of a letter without holding up the event loop: a short one at once, a long one in a thread of its own.
+ * Decides the text of a letter without blocking the event loop: a short one synchronously, a long one in a worker thread.
  * @throws ServiceError `interrupted` when the signal fires, `internal` if the thread fails or takes too long
  */
 export async function decideLetterTextAside(facts: LetterTextFacts, signal?: AbortSignal): Promise<LetterTextDecision> {
@@ -59,7 +59,7 @@ function isShortLetter({ reading, requestedPhones, csvPhones }: LetterTextFacts)
 
 const compiled = import.meta.url.endsWith('.js');
 
-/** The compiled module, from source too: Node 20 runs no TypeScript. */
+/** The compiled module, also when run from source: Node 20 runs no TypeScript. */
 const threadPath = fileURLToPath(
   new URL(
     compiled ? './letter-text-thread.js' : '../../../dist/pipelines/branding/decision/letter-text-thread.js',

@@ -6,7 +6,7 @@ import { extractFields, type LetterFields } from '../letter/letter-fields.ts';
 import { findFormCodes } from '../form/issued-form.ts';
 import type { LetterReadingOutcome } from '../letter-reading.ts';
 
-/** What the rules of free text look at. */
+/** The input of the rules of free text. */
 export interface LetterTextFacts {
   readonly reading: LetterReadingOutcome;
   readonly brand: BrandProfile;
@@ -19,18 +19,18 @@ export interface LetterTextFacts {
   readonly csvPhones: readonly string[] | null;
 }
 
-/** What was found in the text of a letter. It helps a person to decide, and approves nothing. */
+/** The findings on the text of a letter. They help a person decide and approve nothing. */
 export interface LetterTextDecision {
   readonly findings: readonly Finding[];
   /** Null if it could not be read. */
   readonly fields: LetterFields | null;
   readonly signedOn: string | null;
   readonly coveredPhones: readonly string[];
-  /** Codes of issued forms that stand in the text. */
+  /** Codes of issued forms in the text. */
   readonly formCodes: readonly string[];
 }
 
-/** Applies the rules of free text to a letter as it was read. Takes up to half a second for 100,000 characters. */
+/** Applies the rules of free text to a letter. Takes up to half a second for 100,000 characters. */
 export function decideLetterText({
   reading: outcome,
   brand,

@@ -3,7 +3,7 @@ import type { FormContent } from './letter-form-pdf.ts';
 import type { LetterPlace, LetterReading } from '../letter-reading.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
-/** A form as it was issued, without its bytes. */
+/** An issued form without its bytes. */
 export interface IssuedForm {
   readonly formId: number;
   readonly code: string;
@@ -18,22 +18,22 @@ export interface IssuedForm {
   readonly validUntil: Date;
 }
 
-/** A form that a letter was found to be, and what has become of it since. */
+/** The issued form that a letter is, with its later history. */
 export interface KnownForm extends IssuedForm {
   /** The brand whose letter it became, if any. */
   readonly brandId: number | null;
   /** A person has rejected or withdrawn a letter of this form. */
   readonly decidedAgainst: boolean;
-  /** False: the letter only shows the code of the form. */
+  /** False if the letter only shows the code of the form. */
   readonly sameBytes: boolean;
 }
 
-/** As printed, with the letters that recognition takes for digits of another alphabet. */
+/** A printed code, with the letters that recognition confuses with digits. */
 const printedCode = /(?<![A-Z0-9])(?:[A-Z0-9]{4}\s?-\s?){6}[A-Z0-9]{2}(?![A-Z0-9])/g;
 
 const codesMax = 20;
 
-/** Codes of forms that stand in a letter's text, as they may have been printed. */
+/** Codes of forms in a letter's text. */
 export function findFormCodes({ pages }: Pick<LetterReading, 'pages'>): readonly string[] {
   const found = pages.flatMap(({ lines }) => lines.flatMap(({ text }) => text.toUpperCase().match(printedCode) ?? []));
   return [
@@ -43,12 +43,12 @@ export function findFormCodes({ pages }: Pick<LetterReading, 'pages'>): readonly
   ].slice(0, codesMax);
 }
 
-/** Bytes that a signing program may put or leave out between a file and what it appends: the end of a line. */
+/** Line ends that a signing program may insert or drop between a file and the revision that it appends. */
 const endings = ['', '\n', '\r', '\r\n'];
 
 /**
- * Digests of what may be the form in a letter: its first revision, with every way in which its last line may end. Of a file that is no
- * PDF with revisions, of the whole.
+ * Digests of the bytes that may be a form: the first revision of a letter with every possible end of its last line; of a file that is no
+ * PDF with revisions, the whole file.
  */
 export function digestsOfFirstRevision(
   bytes: Uint8Array,

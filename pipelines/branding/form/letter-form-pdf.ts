@@ -9,10 +9,10 @@ import { sha256Of } from '../../../runtime/digest.ts';
 /** The layout and the texts of the form; a change of either is a new version. */
 export const formVersion = 'letter-form/2';
 
-/** More numbers than these are not listed on the form, which then has their count, the first, the last and a digest. */
+/** Most numbers that the form lists; for more it has their count, the first, the last and a digest. */
 export const formNumbersListedMax = 15;
 
-/** What a form says, beside its language. */
+/** The content of a form, except its language. */
 export interface FormContent {
   readonly legalName: string;
   readonly dba: string | null;
@@ -26,17 +26,17 @@ export interface FormContent {
   readonly phones: readonly string[];
 }
 
-/** What makes one form different from all others. */
+/** The identity of one issued form. */
 export interface FormIssue {
   readonly code: string;
   readonly issuedAt: Date;
   readonly validUntil: Date;
 }
 
-/** A form as it is handed out. */
+/** A rendered form. */
 export interface RenderedForm {
   readonly bytes: Uint8Array;
-  /** The rectangle that the signature's appearance must stay in. */
+  /** The rectangle that the signature's appearance must be in. */
   readonly signaturePlace: LetterPlace;
 }
 
@@ -223,7 +223,7 @@ function addSignatureField(doc: PDFKit.PDFDocument, texts: FormTexts): LetterPla
   (field as unknown as { end(): void }).end(); // the types ask for a chunk of a stream, which a field does not have
   doc.initForm();
   const { _root: root } = doc as unknown as { _root: { data: { AcroForm: { data: Record<string, unknown> } } } }; // pdfkit has no signature fields
-  const { NeedAppearances: _redrawn, ...form } = root.data.AcroForm.data; // viewers draw nothing anew
+  const { NeedAppearances: _redrawn, ...form } = root.data.AcroForm.data; // viewers need not redraw fields
   root.data.AcroForm.data = { ...form, Fields: [field], SigFlags: 3 }; // they append, and do not rewrite
   doc.page.dictionary.data['Annots'] = [field];
   const { left, top: boxTop } = box;

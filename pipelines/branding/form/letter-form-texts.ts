@@ -1,4 +1,4 @@
-/** What an issued form says in one language; `{...}` is replaced. */
+/** The texts of an issued form in one language; `{...}` is replaced. */
 export interface FormTexts {
   readonly title: string;
   readonly authorizes: string;

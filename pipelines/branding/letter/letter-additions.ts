@@ -3,18 +3,17 @@ import type { FoundPhone } from './letter-numbers.ts';
 import type { FoundSignature } from './letter-signer.ts';
 import { foundIn, type LetterText, type TextLine } from './letter-text.ts';
 
-/** What stands on a page beside its own print. Each is a case of the rule `page_plain`. */
+/** Additions to a page that are not part of its print. Each is a case of the rule `page_plain`. */
 export type AdditionKind =
   'annotation' | 'see_through' | 'crossed_out' | 'mark_elsewhere' | 'behind_signature' | 'other_script';
 
-/** One such thing. The line is that on which it lies, or 0. */
+/** One addition. Its line is the one that it covers, or 0. */
 export interface FoundAddition {
   readonly kind: AdditionKind;
   readonly place: LetterPlace;
   readonly excerpt: string | null;
 }
 
-/** What is looked at. */
 export interface AdditionSearch {
   readonly reading: LetterReading;
   readonly letter: LetterText;
@@ -30,7 +29,7 @@ const markAreaMax = 0.5;
 /** How far over and under its line a signature reaches. */
 const signatureReach = 0.1;
 
-/** What was added to the pages, page by page. */
+/** The additions to the pages, page by page. */
 export function additionsOf(search: AdditionSearch): readonly FoundAddition[] {
   const { reading, letter } = search;
   const marks = reading.pages.flatMap(({ page, marks: all }) =>

@@ -1,6 +1,6 @@
 import { foldSameLength } from './letter-text.ts';
 
-/** A date in a text. `alternative` is the other reading of a numeric date whose order cannot be told (03/04/2026). */
+/** A date in a text. `alternative` is the other reading of a numeric date whose order is ambiguous (03/04/2026). */
 export interface DateInText {
   /** YYYY-MM-DD. */
   readonly date: string;
@@ -62,7 +62,7 @@ const forms: readonly RegExp[] = [
 ];
 
 /**
- * The dates in a text, in its order; days that the calendar does not have are none. A year of two digits is of this
+ * The dates in a text, in its order, without days that do not exist. A year of two digits is of this
  * century. In a numeric date a part over 12 is the day; otherwise the country decides which comes first.
  */
 export function findDates(text: string, country: string): readonly DateInText[] {
@@ -139,7 +139,7 @@ function yearOf(digits: string): number {
 
 const years = { min: 1900, max: 2199 };
 
-/** YYYY-MM-DD, or null for a day that the calendar does not have. */
+/** YYYY-MM-DD, or null for a day that does not exist. */
 function calendarDay(fullYear: number, monthNumber: number, dayNumber: number): string | null {
   if (fullYear < years.min || fullYear > years.max || monthNumber < 1 || monthNumber > 12 || dayNumber < 1) return null;
   const time = new Date(Date.UTC(fullYear, monthNumber - 1, dayNumber));
@@ -159,7 +159,7 @@ export function daysBetween(from: string, to: string): number {
 }
 
 /**
- * What the words around a date make of it: `signing` (a label such as "Date:", "Dated", "Signed on", "Fecha", "Fait à
+ * The role of a date by the words around it: `signing` (a label such as "Date:", "Dated", "Signed on", "Fecha", "Fait à
  * Paris, le"), `other` (effective, expires, valid until, revised, born), or `unlabelled`.
  */
 export type DateRole = 'signing' | 'other' | 'unlabelled';

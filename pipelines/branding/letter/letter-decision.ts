@@ -25,7 +25,7 @@ import {
   type TextWord,
 } from '../names/name-match.ts';
 
-/** What a letter is decided by. */
+/** The input of the rules. */
 export interface LetterDecisionInput {
   /** YYYY-MM-DD, UTC. */
   readonly submittedOn: string;
@@ -52,19 +52,19 @@ export interface LetterBrand {
   readonly address: string | null;
 }
 
-/** What the rules make of a letter. */
+/** The result of the rules for a letter. */
 export interface LetterDecision {
   /** `letter-rules/2`. */
   readonly ruleVersion: string;
   /** One or more for each rule, in the order of the rules. */
   readonly findings: readonly Finding[];
-  /** The signing date, if it can be told. */
+  /** The signing date, if found. */
   readonly signedOn: string | null;
   /** All numbers that the letter and its CSV authorize, each once. */
   readonly coveredPhones: readonly string[];
 }
 
-/** Applies the rules of free text to a letter. What becomes of it is decided in letter-approval.ts. */
+/** Applies the rules of free text to a letter. Its outcome is decided in letter-approval.ts. */
 export function decideLetterByRules(input: LetterDecisionInput): LetterDecision {
   const case_ = openCase(input);
   const findings = [
@@ -95,21 +95,21 @@ export function decideLetterByRules(input: LetterDecisionInput): LetterDecision 
   };
 }
 
-/** The finding on a letter that was not read at all. */
+/** The finding on a letter that could not be read. */
 export function refusalFinding(code: LetterRefusalCode, problem: string): Finding {
   const more = problem.trim() === '' || LETTER_REFUSALS[code].includes(problem.trim()) ? '' : ` ${problem.trim()}`;
   return { code, severity: 'reject', message: `${LETTER_REFUSALS[code]}${more}`, place: null, excerpt: null };
 }
 
-/** The input with what several rules need of it. */
+/** The input with derived values that several rules need. */
 interface LetterCase extends LetterDecisionInput {
   readonly letter: LetterText;
   readonly words: readonly TextWord[];
   /** Some of the text was recognised from a picture. */
   readonly scanned: boolean;
-  /** The text is too uncertain for a thing that was not found to be missing. */
+  /** The text is too uncertain to conclude that something is missing. */
   readonly unsure: boolean;
-  /** Words and marks may stand on the page that recognition has not found: what is missing is not known to be. */
+  /** Recognition may have missed words and marks, so that nothing is known to be missing. */
   readonly mayBeUnread: boolean;
   readonly csv: readonly string[] | null;
   readonly covered: ReadonlySet<string>;
@@ -157,7 +157,7 @@ function judgeReadable({ fields, reading, letter }: LetterCase): readonly Findin
   return orPass('text_readable', findings);
 }
 
-/** Each line once that a field was read from. */
+/** The lines that fields were read from, each once. */
 function decisiveFields({
   signerName,
   signerTitle,
@@ -255,7 +255,7 @@ function isAnotherCompany(authorizer: string, names: readonly string[]): boolean
   return namesCompany(authorizer) || (subjectOnly.test(authorizer) && !pronoun.test(authorizer));
 }
 
-/** A plain porting letter says so, in a sentence that authorizes and without any word of branding or of denial. */
+/** True for a porting letter: a sentence authorizes porting, without any word of branding or of denial. */
 function judgePurpose({
   fields: { title, purpose, otherPurpose, sentences },
   mayBeUnread,
@@ -275,7 +275,7 @@ interface NameSeen extends FindingSource {
   readonly kind: NameInText['kind'];
 }
 
-/** Where one of some names stands best in the letter. */
+/** The best occurrence of any of some names in the letter. */
 function findAnyName({ letter, words, scanned }: LetterCase, names: readonly string[]): NameSeen | null {
   const order = ['whole', 'other_form', 'longer', 'near'];
   const found = names.flatMap((name) => {
@@ -290,7 +290,7 @@ function seenAt(letter: LetterText, offset: number): FindingSource {
   return foundIn(line, line.text);
 }
 
-/** How a name compares to the best fitting of some. */
+/** The best result of comparing a name with some others. */
 function bestComparison(value: string, names: readonly string[]): NameComparison {
   const all = names.map((name) => compareNames(value, name));
   return (['same', 'other_form', 'near'] as const).find((comparison) => all.includes(comparison)) ?? 'other';
@@ -441,7 +441,7 @@ function judgePdfSignature({
     ];
   });
   const verified = signatures.filter(isVerified);
-  // Every one: what somebody changes and signs anew after the named signer is covered by the later signature only.
+  // Every one must be the signer's: a change after the signer's own signature is covered only by a later one.
   const named = verified.every(
     (signature) =>
       signerName !== null &&
@@ -455,7 +455,7 @@ function judgePdfSignature({
   return orPass('pdf_signature_valid', findings, signatures[0] === undefined ? null : placeOfSignature(signatures[0]));
 }
 
-/** Where a signature stands, and whose time it has. */
+/** The place of a signature, and the source of its time. */
 function placeOfSignature({ page, box, signedAt, timeStamp }: PdfSignature): FindingSource {
   const stamp =
     timeStamp === null
@@ -472,7 +472,7 @@ const chainWords = {
   unchecked: ' (its authority was not checked)',
 } as const;
 
-/** What is wrong with a signature itself; what is wrong with its chain is told by `chain`. */
+/** The problem of a signature itself, apart from its chain. */
 function signatureProblem({
   digestMatches,
   signatureValid,
@@ -486,7 +486,7 @@ function signatureProblem({
   return problem !== null && chain === 'unchecked' ? 'unverified' : null;
 }
 
-/** A signature without time is judged by the date of the letter alone. */
+/** True if a signature was made in time; one without a time is judged by the date of the letter alone. */
 function isTimely(signedAt: string | null, submittedOn: string): boolean {
   const days = signedAt === null ? 0 : daysBetween(signedAt.slice(0, 10), submittedOn);
   return days >= 0 && days <= letterRuleLimits.ageDaysMax;
@@ -503,7 +503,7 @@ function judgeDay(
   return days > letterRuleLimits.ageDaysMax ? 'too_old' : 'in_time';
 }
 
-/** The four rules on the signing date. A date refuses a letter where it is labelled as that of signing, in text that the PDF carries, and no other is. */
+/** The four rules on the signing date. A date leads to a refusal only if it alone is labelled as the signing date, in text of the PDF itself. */
 function judgeDate(letterCase: LetterCase): readonly Finding[] {
   const { fields, submittedOn, mayBeUnread } = letterCase;
   const { signingDate: date, otherDates } = fields;
@@ -542,7 +542,7 @@ function judgeDate(letterCase: LetterCase): readonly Finding[] {
   ];
 }
 
-/** Without a date the rules on it have nothing to say, and `date_given` decides. */
+/** Without a date only `date_given` decides. */
 function judgeMissingDate(otherDates: readonly FoundDate[]): readonly Finding[] {
   const possible = otherDates.find(({ role }) => role === 'unlabelled');
   const given =
@@ -599,7 +599,7 @@ function judgeCoveredNumbers({ requestedPhones, fields, covered, letter }: Lette
   return orPass('numbers_authorized', findings, line === undefined ? null : foundIn(line, line.text));
 }
 
-/** More missing numbers than this are not looked for digit by digit. */
+/** Most missing numbers that are searched digit by digit. */
 const resemblingMax = 20;
 const comparedDigits = 7;
 const readAsDigits: Readonly<Record<string, string>> = {

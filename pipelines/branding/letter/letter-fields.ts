@@ -18,13 +18,13 @@ export type { FoundAddition } from './letter-additions.ts';
 export type { FoundSentence } from './letter-sentences.ts';
 export type { FoundAttachment, FoundPhone } from './letter-numbers.ts';
 
-/** What was found in a letter. Nothing of it is judged yet. */
+/** The fields of a letter, before any rule is applied. */
 export interface LetterFields extends AuthorizingWords {
-  /** What a person should read with care. */
+  /** Sentences that a person should read with care. */
   readonly sentences: readonly FoundSentence[];
-  /** What stands on the pages beside their own print. */
+  /** Marks and text on the pages that are not part of their print. */
   readonly additions: readonly FoundAddition[];
-  /** Another one than this service that the letter authorizes by name, where it does not name this service. */
+  /** Another party that the letter authorizes by name, where it does not name this service. */
   readonly otherProvider: FoundText | null;
   readonly brandNames: readonly FoundName[];
   readonly legalName: FoundText | null;
@@ -33,7 +33,7 @@ export interface LetterFields extends AuthorizingWords {
   readonly address: FoundText | null;
   readonly signerName: FoundText | null;
   readonly signerTitle: FoundText | null;
-  /** What may be meant where no name or title could be told. */
+  /** Candidates, where no name or title was certain. */
   readonly possibleSignerName: FoundText | null;
   readonly possibleSignerTitle: FoundText | null;
   readonly signingDate: FoundDate | null;
@@ -50,11 +50,11 @@ export interface LetterFields extends AuthorizingWords {
   readonly lines: number;
   /** Least mean confidence of a page that OCR read, 0 to 100, weighted by characters; null if all text is the PDF's own. */
   readonly confidence: number | null;
-  /** False if the letter has more text or numbers than are read. */
+  /** False if the letter exceeds the limits of text or numbers. */
   readonly complete: boolean;
 }
 
-/** What is known of the brand that helps to read its letter. */
+/** Facts of the brand that help to read its letter. */
 export interface LetterHints {
   /** ISO 3166-1 alpha-2: the default of numbers without country, and the order of ambiguous dates. */
   readonly country: string;

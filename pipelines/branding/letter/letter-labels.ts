@@ -3,7 +3,7 @@ import { foldSameLength, type LetterText, type TextLine } from './letter-text.ts
 import { looksLikePerson } from '../names/name-match.ts';
 import type { Box } from '../letter-reading.ts';
 
-/** What a label announces. `other`: something that is not sought, but ends the value before it. */
+/** The field that a label announces. `other`: a label that is not needed, but ends the value before it. */
 export type LabelKind = 'signature' | 'name' | 'title' | 'date' | 'legal' | 'brand' | 'address' | 'other';
 
 /**
@@ -68,10 +68,10 @@ interface LabelCell {
   readonly box: Box;
 }
 
-/** A label and the value that was read beside, under or over it. */
+/** A label and the value beside, under or over it. */
 export interface LabelledValue {
   readonly kind: LabelKind;
-  /** Without fill; empty if nothing stands there. */
+  /** Without fill; empty if there is none. */
   readonly value: string;
   /** The line of the value, or of the label if there is no value. */
   readonly lineIndex: number;
@@ -144,7 +144,7 @@ function insideCell(cell: LabelCell, inside: RegExp): readonly InsideLabel[] {
 const emptyValues = /^(?:n\/?a|none|tbd|x{2,}|\W*)$/i;
 const placeholder = /^[[<{(].*[\]>})]$/;
 
-/** A value without what forms print around it; a placeholder (`[Company name]`) is no value. */
+/** A value without the fill of forms; a placeholder (`[Company name]`) is no value. */
 function withoutFill(text: string): string {
   const value = text
     .replace(fill, (run) => (run === '--' ? run : ' '))
@@ -153,7 +153,7 @@ function withoutFill(text: string): string {
   return emptyValues.test(value) || placeholder.test(value) ? '' : value;
 }
 
-/** The cells of a letter and who stands over, under and beside whom. */
+/** The cells of a letter and their neighbours above, below and beside. */
 class CellGrid {
   readonly cells: readonly LabelCell[];
   private readonly byLine: readonly (readonly LabelCell[])[];
@@ -167,7 +167,7 @@ class CellGrid {
     this.cells = this.byLine.flat();
   }
 
-  /** The value of a label that has none in its cell stands in the next column, or under it. */
+  /** The value of a label without one in its cell: in the next column, or under it. */
   complete({ kind, cell, value, start }: InsideLabel, country: string): LabelledValue {
     const label = { lineIndex: cell.lineIndex, box: cell.box };
     if (value !== '') return { kind, value, lineIndex: cell.lineIndex, start, label };
@@ -242,7 +242,7 @@ class CellGrid {
 
 const linesAround = 10;
 
-/** Where a label's value may stand; of equally likely ones the first. */
+/** Possible places of a label's value; of equally likely ones the first. */
 const sides = ['beside', 'under', 'over'] as const;
 type Side = (typeof sides)[number];
 

@@ -12,7 +12,7 @@ export interface FoundPhone {
   readonly place: LetterPlace | null;
 }
 
-/** What the letter says of a list that comes with it: "see the attached list from +1... to +1..., 120 numbers". */
+/** The letter's description of an attached list: "see the attached list from +1... to +1..., 120 numbers". */
 export interface FoundAttachment {
   readonly stated: boolean;
   readonly first: string | null;
@@ -30,11 +30,11 @@ export interface FoundNumbers {
   readonly attachment: FoundAttachment;
   /** Ranges that were not expanded: too many numbers, or ends that do not fit together. */
   readonly refusedRanges: readonly LetterPlace[];
-  /** False if there are more numbers than are read. */
+  /** False if there are more numbers than the limits allow. */
   readonly complete: boolean;
 }
 
-/** How many numbers are read. */
+/** Limits of numbers. */
 export const letterNumberLimits = {
   /** Numbers of one range; the product asks for a CSV for more than 15 numbers, so a longer range is a mistake or an attempt to get a block. */
   rangeNumbersMax: 1_000,
@@ -138,7 +138,7 @@ interface Phone extends PhoneInText {
   readonly through: string | null;
 }
 
-/** The numbers of a letter and of the CSV in it, and what it says of a list. */
+/** The numbers of a letter and of its embedded CSV, and its description of a list. */
 export function findNumbers(
   reading: LetterReading,
   letter: LetterText,
@@ -260,7 +260,7 @@ const rangeTail = new RegExp(
   'g',
 );
 
-/** Numbers in all lines, also those that go over the end of one; dates and other identifiers are none. */
+/** Numbers in all lines, also those that continue in the next line, without dates and other identifiers. */
 function phonesInText(letter: LetterText, dates: readonly DateInText[], country: string): readonly Phone[] {
   const blanked = blankOut(letter.text, dates);
   const phones: Phone[] = [];
@@ -278,7 +278,7 @@ function phonesInText(letter: LetterText, dates: readonly DateInText[], country:
     const over = phoneOverEnd({ letter, at, text, found, blanked, country });
     if (over === null) continue;
     wrapped.push(over);
-    if (phones.at(-1)?.offset === over.offset) phones.pop(); // what stood at the end was a part of it
+    if (phones.at(-1)?.offset === over.offset) phones.pop(); // the one at the end of the line was a part of it
   }
   const inColumns = phonesInColumns(letter, [...phones, ...wrapped], country);
   return wrapped.length + inColumns.length === 0
@@ -286,11 +286,11 @@ function phonesInText(letter: LetterText, dates: readonly DateInText[], country:
     : [...phones, ...wrapped, ...inColumns].sort((a, b) => a.offset - b.offset);
 }
 
-/** A part of a number that stands in a column of its own. */
+/** A part of a number in a column of its own. */
 const numberPart = /^[+(]?\d[\d ().-]{0,11}$/;
 const partsMax = 5;
 
-/** Numbers whose parts stand apart in one row, as a tab or several spaces leave them: `614` and `555-0141`. */
+/** Numbers whose parts are separated by a tab or several spaces in one row: `614` and `555-0141`. */
 function phonesInColumns({ lines }: LetterText, known: readonly Phone[], country: string): readonly Phone[] {
   const whole = new Set(known.map(({ line }) => line));
   const parts = lines.filter((line) => !whole.has(line) && numberPart.test(line.text.trim()));
@@ -318,7 +318,7 @@ function phonesInColumns({ lines }: LetterText, known: readonly Phone[], country
     });
 }
 
-/** True if a line stands right of another one in the same row. */
+/** True if a line is right of another one in the same row. */
 function isBesideLine(line: TextLine, other: TextLine): boolean {
   return (
     line.page === other.page &&
@@ -468,7 +468,7 @@ const labelledLast = /(?:^|[^a-z])(?:last|ultimo|dernier|letzte)(?: [a-z]{2,10})
 
 const sentenceCharactersMax = 400;
 
-/** What the letter says of a list, and the numbers that stand in it as the first and last of the list. */
+/** The letter's description of a list, and its first and last number if named. */
 function findAttachment(
   letter: LetterText,
   phones: readonly Phone[],

@@ -6,13 +6,13 @@ export const letterRuleVersion = 'letter-rules/2';
 
 /** Figures of the rules. */
 export const letterRuleLimits = {
-  /** A letter that was signed this many days before it was submitted is taken, a day more is too old. */
+  /** Most days between signing and submission. */
   ageDaysMax: 30,
-  /** So many numbers may be requested without a CSV. */
+  /** Most numbers that may be requested without a CSV. */
   numbersWithoutCsvMax: 15,
-  /** So many numbers a letter may list itself, one by one and in ranges. */
+  /** Most numbers that a letter may list itself, one by one and in ranges. */
   listedNumbersMax: 100,
-  /** Mean OCR confidence of a page, 0 to 100, under which its text proves neither that something is there nor that it is missing. */
+  /** Mean OCR confidence of a page, 0 to 100, below which its text proves neither that something is present nor that it is missing. */
   pageConfidenceMin: 75,
   /** The same for a line that a field was read from. */
   lineConfidenceMin: 60,
@@ -22,7 +22,7 @@ export const letterRuleLimits = {
   textHeightMin: 0.0038,
 } as const;
 
-/** One way in which a rule does not pass: what it leads to, and the text for the customer. `{...}` is replaced by a figure. */
+/** One way in which a rule fails: its severity, and the text for the customer. `{...}` is replaced by a figure. */
 export interface RuleCase {
   readonly severity: Exclude<Severity, 'pass'>;
   readonly message: string;
@@ -41,7 +41,7 @@ export interface LetterRule {
 
 /**
  * All rules, in the order of the findings. docs/letters.md has a row for each. They help a person decide. `reject` stands
- * only where something was seen with certainty that no honest letter has; what could not be found or followed is `review`.
+ * only for what no honest letter has and was found with certainty; what could not be found or understood is `review`.
  */
 export const LETTER_RULES = [
   {
@@ -515,7 +515,7 @@ export const LETTER_RULES = [
 /** Id of a rule. */
 export type LetterRuleId = (typeof LETTER_RULES)[number]['id'];
 
-/** Where a finding was seen, and the text there. */
+/** The place of a finding, and the text there. */
 export interface FindingSource {
   readonly place?: LetterPlace | null;
   readonly excerpt?: string | null;
@@ -523,7 +523,7 @@ export interface FindingSource {
 
 type CaseOf<Rule extends LetterRule, Id> = keyof Extract<Rule, { readonly id: Id }>['cases'] & string;
 
-/** What makes the findings of a list of rules; the compiler knows the rules and the cases of each. */
+/** Functions that make the findings of a list of rules; the compiler knows the rules and the cases of each. */
 export function findingsBy<Rule extends LetterRule>(rules: readonly Rule[]) {
   const byId = new Map<string, LetterRule>(rules.map((rule) => [rule.id, rule]));
   const finding = (
@@ -553,7 +553,7 @@ export function findingsBy<Rule extends LetterRule>(rules: readonly Rule[]) {
   };
 }
 
-/** The worst that a rule can lead to. */
+/** The worst severity of a rule. */
 export function worstOfRule({ cases }: LetterRule): Severity {
   const severities = Object.values(cases).map(({ severity }) => severity);
   return (['reject', 'review', 'note'] as const).find((severity) => severities.includes(severity)) ?? 'pass';

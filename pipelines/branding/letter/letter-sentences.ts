@@ -16,14 +16,14 @@ import { foldWords } from '../names/name-folding.ts';
 export type SentenceKind =
   'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company' | 'unusual';
 
-/** A sentence that a person should read, at the word that stands out. */
+/** A sentence that a person should read, at the notable word. */
 export interface FoundSentence extends FoundText {
   readonly kind: SentenceKind;
 }
 
 /**
- * Words that a careful clerk stops at, folded; English, Spanish, French, German, Portuguese and Italian. They understand
- * nothing: they only say where to look. bench/letters.ts counts how often they point at what is wrong, and how many
+ * Words that a careful clerk would stop at, folded; English, Spanish, French, German, Portuguese and Italian. They interpret
+ * nothing and only mark where to look. bench/letters.ts counts how often they mark what is wrong, and how many
  * sentences of honest letters they mark.
  */
 const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company' | 'unusual'>, RegExp>> = {
@@ -58,7 +58,7 @@ const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company' | '
   ),
 };
 
-/** What nearly every honest letter says: an end that has not come, whose the numbers are, and calls that are not spam. */
+/** Wording of nearly every honest letter: a future end, the ownership of the numbers, and calls that are not spam. */
 const usualWordings: readonly RegExp[] = [
   wording(
     String.raw`(?:until|unless|till|may|can|right to|entitled to|notice of|puede|podemos|poderemos|pouvons|peut|kann|konnen|jederzeit|possiamo|salvo|hasta|sauf|jusqu['’]a|sofern|soweit|bis|fino|ate)(?: [a-z'’,]+){0,8} (?:revo[cgk]\w*|withdr\w+|rescind\w*|cancel\w*|terminat\w*|widerruf\w*)(?: it)?`,
@@ -97,7 +97,7 @@ export function sentencesOf(letter: LetterText, names: readonly string[]): reado
   return all.sort((a, b) => a.place.page - b.place.page || a.place.line - b.place.line);
 }
 
-/** One for each line, the first of so many. */
+/** One per line, up to a maximum. */
 function sentencesAt(letter: LetterText, kind: SentenceKind, matches: readonly RegExpMatchArray[]): FoundSentence[] {
   const found = new Map<number, FoundSentence>();
   for (const match of matches) {
@@ -166,11 +166,11 @@ function otherCompanies(letter: LetterText, names: readonly string[]): FoundSent
   return found.slice(0, ofKindMax).map((line) => ({ kind: 'another_company', ...foundIn(line, line.text.trim()) }));
 }
 
-/** A language of which less than this share of words is known is not judged by its words. */
+/** Lines are not judged by their words if less than this share of the letter's words is known: its language is another one. */
 const knownShareMin = 0.6;
 const lettersMin = 3;
 
-/** Lines with a word in small letters that letters of authorization seldom have; none where the language is not known. */
+/** Lines with a lower-case word that letters of authorization seldom have; none if the language is unknown. */
 function unusualLines(letter: LetterText, names: readonly string[]): FoundSentence[] {
   const own = new Set(names.flatMap((name) => foldWords(name)));
   const lines = letter.lines.map((line) => ({ line, words: smallWords(line) }));
@@ -197,7 +197,7 @@ const authorizes =
   /(?<![a-z])(?:authori[sz](?:es?|ing)|permits?|grants?|autoris(?:e|ons)|autoriza(?:mos)?|erlaubt|bevollmachtigt|ermachtigt|autorizza)\s{1,3}/g;
 const serviceName = /caller ?trust/;
 
-/** Whom the letter authorizes by a name that is not this service's; null where it names the service or nobody. */
+/** The name of another party that the letter authorizes; null if it names this service or nobody. */
 export function otherProviderOf(letter: LetterText, names: readonly string[]): FoundText | null {
   if (serviceName.test(letter.flat)) return null;
   for (const match of letter.flat.matchAll(authorizes)) {
@@ -213,7 +213,7 @@ export function otherProviderOf(letter: LetterText, names: readonly string[]): F
 
 /**
  * Words that letters of authorization usually have, folded; English, German, French and Spanish. A sentence with another
- * word stands out, whatever it says. Written from the wording that is asked for in docs/letters.md and its like.
+ * word is marked, whatever it means. Written from the wording that docs/letters.md suggests and similar ones.
  */
 const usualWordLists: readonly string[] = [
   'a an the of and or to in for on by with from as at is are be been was were will shall may can has have had do does this that these those it its we our us i my me you your they their them who whom which whose',

@@ -16,23 +16,23 @@ import { compareNames, comparePeople, looksLikePerson } from '../names/name-matc
 /**
  * How a letter is signed. `pdf`: a PDF signature that verifies. `electronic`: a name after `/s/`, or the wording of a signing
  * service. `undetermined`: ink, a picture, drawn strokes, a script font, or a typed name at the place of the signature; only
- * a person can tell what it is. `none`: nothing is there.
+ * a person can decide what it is. `none`: no signature.
  */
 export interface FoundSignature {
   readonly kind: 'pdf' | 'electronic' | 'undetermined' | 'none';
-  /** Whose signature it is by its own words. */
+  /** The signer that it names. */
   readonly name: string | null;
   readonly place: LetterPlace | null;
   readonly excerpt: string | null;
-  /** What was seen, in one sentence without text of the letter. */
+  /** A description in one sentence, without text of the letter. */
   readonly reason: string;
 }
 
-/** Who signs, as the letter says. */
+/** The signer that the letter names. */
 export interface Signer {
   readonly name: FoundText | null;
   readonly title: FoundText | null;
-  /** What may be meant as name and title where none could be told with certainty. */
+  /** Candidates for name and title, where none was certain. */
   readonly possibleName: FoundText | null;
   readonly possibleTitle: FoundText | null;
 }
@@ -53,7 +53,7 @@ export interface SignaturePlace {
   readonly lastLineIndex: number;
   readonly page: number;
   readonly area: Box;
-  /** Text that stands at the place itself, if any. */
+  /** Text at the place itself, if any. */
   readonly text: string;
 }
 
@@ -270,7 +270,7 @@ interface SignatureSearch {
   readonly names: readonly string[];
 }
 
-/** How the letter is signed: the strongest sign at any of its places. */
+/** How the letter is signed: the strongest evidence at any of its places. */
 export function findSignature(
   reading: LetterReading,
   letter: LetterText,
@@ -288,7 +288,7 @@ export function findSignature(
   );
 }
 
-/** A signature that fits the bytes and its key, of a letter that nobody changed since. */
+/** A signature that fits the bytes and its key, of a letter that was not changed since. */
 export function isVerified({ digestMatches, signatureValid, coverage }: PdfSignature): boolean {
   return digestMatches && signatureValid && (coverage === 'whole' || coverage === 'extended');
 }
@@ -311,7 +311,7 @@ interface ElectronicSignature {
   readonly line: TextLine;
   readonly at: number;
   readonly name: string;
-  /** What stands after the name in its line. */
+  /** The text after the name in its line. */
   readonly rest: string;
 }
 
@@ -348,7 +348,7 @@ const timeOfSigning = new RegExp(
   '(?<![\\p{L}\\d])(?:\\d{1,2}:\\d{2}(?::\\d{2})?(?:\\.\\d+)?|[ap]\\.?m\\.?|utc|gmt|z|[ecmp][sd]?t|cest|[+-]\\d{1,2}:?\\d{2}|on|at|the|date|dated|signed|electronically|am|den|um|uhr|le|el|il|em|a|as|alle|ore|las|de|day|of)(?![\\p{L}\\d])',
   'giu',
 );
-/** No title has these: somebody else signs, or nobody yet. */
+/** Words that no title has: another person signs, or nobody yet. */
 const notInTitles =
   /(?<![a-z])(?:by|for|per|pp|p\.p|not|no|yet|without|pending|unsigned|sign\w*|behalf|draft|knowledge|assistant|proxy|absen\w+|authority|under|por|par|durch|fur|im auftrag|i\.a|da|su|nicht|sin|sans|ohne|sem|senza)(?![a-z])/;
 
@@ -375,7 +375,7 @@ function withoutName(text: string, name: string): string {
     : `${text.slice(0, at).replace(/(?:,|\s(?:of|at|for|de|der|von|du|di|do|da))?\s*$/i, '')} ${text.slice(at + name.length)}`;
 }
 
-/** What is wrong with it is for the rule on PDF signatures to tell. */
+/** The rule on PDF signatures reports its problems. */
 function unverifiedPdf([signature]: readonly PdfSignature[]): FoundSignature | null {
   if (signature === undefined) return null;
   return undetermined(
@@ -482,7 +482,7 @@ function pageOf(reading: LetterReading, page: number): LetterPage | undefined {
 const rule = { heightMax: 0.008, aspectMin: 12 };
 const pictureAreaMax = 0.25;
 
-/** Not the ruled line to sign on, and not a frame or a background. */
+/** Excludes the ruled line to sign on, frames and backgrounds. */
 function isStroke({ box }: PageMark, page: LetterPage | undefined): boolean {
   const [width, height] = [box.width * (page?.width ?? 1), box.height * (page?.height ?? 1)];
   if (box.height <= rule.heightMax && width > height * rule.aspectMin) return false;

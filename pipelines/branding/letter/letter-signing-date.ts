@@ -19,7 +19,7 @@ export interface FoundDate {
   readonly excerpt: string;
 }
 
-/** What the search for the signing date goes by. */
+/** The input of the search for the signing date. */
 export interface DateSearch {
   readonly reading: LetterReading;
   readonly letter: LetterText;
@@ -35,7 +35,7 @@ interface DateCandidate {
   /** Smaller is better: labelled at the signature, at the signature, labelled elsewhere; null: not a signing date. */
   readonly rank: number | null;
   readonly distance: number;
-  /** Nothing else stands in its line but a place, as in "Paris, 3 March 2026". */
+  /** Its line has nothing else but a place, as in "Paris, 3 March 2026". */
   readonly alone: boolean;
 }
 
@@ -64,7 +64,7 @@ const endWords =
 const endBefore = new RegExp(
   `(?:^|[^a-z])${endWords}(?![a-z])\\.?[^.;\\n\\d]{0,40}(?:\\n(?! *(?:date|signed|executed|fecha|firmad|fait|signe|datum|unter|data|firmat|assinad|luogo|local))[^.;:\\n\\d]{0,30})?$`,
 );
-/** `March 1, 2025 to March 1, 2026`: what stands between two dates. */
+/** `March 1, 2025 to March 1, 2026`: the text between two dates. */
 const betweenDates =
   /^\s*(?:,\s)?(?:to|until|through|thru|-|\u2013|al?|au|bis(?: zum)?|ate|hasta(?: el)?|fino al)\s*(?:the\s|el\s|le\s|il\s|den\s)?$/;
 /** `until 2021`; not the last digits of a range of numbers, `555 1000 through 1999`. */
@@ -74,7 +74,7 @@ const endYear = new RegExp(
 );
 const endContextCharacters = 80;
 
-/** Dates at which the letter ends, whatever else they are. */
+/** Dates at which the letter ends. */
 export function endDatesOf(letter: LetterText, dates: readonly DateInText[]): readonly FoundDate[] {
   const found = dates.filter((_, at) => isEnd(letter, dates, at));
   const years = [...letter.flat.matchAll(endYear)].filter(
@@ -101,7 +101,7 @@ function dateSeenAt(letter: LetterText, offset: number): Pick<FoundDate, 'role' 
   return { role: 'other', labelled: false, place: placeOfLine(line), excerpt: makeExcerpt(line.text) };
 }
 
-/** Of several dates without a label none is known to be that of the letter. */
+/** With several unlabelled dates the date of the letter is unknown. */
 function dateOfLetter(candidates: readonly DateCandidate[]): DateCandidate | undefined {
   const [only, ...others] = candidates.filter(({ found }) => found.role === 'unlabelled');
   return others.length === 0 && only?.alone === true ? only : undefined;
@@ -140,7 +140,7 @@ function isInRange(offset: number, { start, value }: LabelledValue): boolean {
   return offset >= start - 2 && offset <= start + value.length;
 }
 
-/** How far from the signature its date may stand. */
+/** How far from the signature its date may be. */
 const signatureLines = 5;
 
 function candidateOf({

@@ -1,7 +1,7 @@
 import { makeExcerpt } from '../../phone/text-cleaning.ts';
 import type { Box, LetterReading, LetterPlace } from '../letter-reading.ts';
 
-/** What is read of a letter; one that has more is not decided without a person. */
+/** Limits of a letter's text; a letter with more is not decided without a person. */
 export const letterTextLimits = {
   /** Characters of all lines. A dense page has 4,500, and a letter at most 20 pages. */
   charactersMax: 100_000,
@@ -9,13 +9,13 @@ export const letterTextLimits = {
   linesMax: 4_000,
 } as const;
 
-/** A line as the fields are sought in it. */
+/** A line in the form in which fields are searched. */
 export interface TextLine {
   /** NFKC, without invisible characters; a tab is two spaces. */
   readonly text: string;
-  /** The same, character for character, in lower case without accents; accented words that were recognised are mended. */
+  /** The same, character for character, in lower case without accents; misread accented words are corrected. */
   readonly folded: string;
-  /** Where it begins in the text of the letter. */
+  /** Its offset in the text of the letter. */
   readonly start: number;
   readonly page: number;
   /** In its page, from 1. */
@@ -32,7 +32,7 @@ export interface LetterText {
   readonly folded: string;
   /** The folded text with a space for each line feed, for wording that may be wrapped. */
   readonly flat: string;
-  /** False if the letter has more text than is read. */
+  /** False if the letter exceeds the limits. */
   readonly complete: boolean;
 }
 
@@ -119,7 +119,7 @@ const mendings = accentedWords.map((word) => ({
 }));
 
 /**
- * The folded text of a recognised line with the words of a list as they are spelled. The English model reads an accented letter
+ * The folded text of a recognised line with the words of a list corrected. The English model reads an accented letter
  * as any other one: `números` as `nimeros`, after which its numbers were not listed.
  */
 function mendAccented(folded: string): string {
@@ -143,7 +143,7 @@ export function lineIndexAt({ lines }: LetterText, offset: number): number {
   return low;
 }
 
-/** A text and where it was read. */
+/** A text and its source. */
 export interface FoundText {
   readonly value: string;
   readonly place: LetterPlace;

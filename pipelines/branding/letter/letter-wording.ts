@@ -33,7 +33,7 @@ const portingWording = new RegExp(
 export interface AuthorizingWords {
   /** "Letter of Authorization", or wording that authorizes. */
   readonly title: FoundText | null;
-  /** What stands before the wording that authorizes in its sentence: who authorizes. */
+  /** The words before the wording that authorizes in its sentence: who authorizes. */
   readonly authorizer: FoundText | null;
   /** Words that say what is authorized: brand, display name, caller name. */
   readonly purpose: FoundText | null;

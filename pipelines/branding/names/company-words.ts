@@ -1,6 +1,6 @@
 import { foldWords, foldWordsBothWays, type FoldedWord } from './name-folding.ts';
 
-/** Forms of companies of many countries, as folded words; forms in one row are one. They do not tell companies' names apart. */
+/** Legal forms of many countries, as folded words; the forms of one row are equivalent. They do not distinguish companies. */
 const legalForms: readonly (readonly string[])[] = [
   // English
   ['inc', 'incorporated'],
@@ -180,7 +180,7 @@ const formOf = new Map(legalForms.flatMap((names) => names.map((name) => [name, 
 /** The most words that a legal form has. */
 export const formWordsMax = Math.max(...[...formOf.keys()].map((name) => name.split(' ').length));
 
-/** The legal form that some folded words are (`inc` for incorporated), or undefined. */
+/** The legal form of some folded words (`inc` for incorporated), or undefined. */
 export function legalFormOf(words: readonly string[]): string | undefined {
   return formOf.get(words.join(' '));
 }
@@ -212,7 +212,7 @@ export function splitCompanyName(name: string): SplitName<FoldedWord> {
 }
 
 /**
- * Words that say what a business is and not which one, folded, by what they do in a name:
+ * Words that describe a business without identifying it, folded, by their function in a name:
  * `joining` ones join others, `business`, `trade` and `place` ones are common to many, `contact` ones stand in names of
  * help desks; `role` ones claim an office, a licence or a supply that the public trusts.
  */
@@ -242,7 +242,7 @@ const genericWordLists = {
     'refund refunds prevention protection protect safe safety secure member members membership rewards reward tech technical assistance kundenservice kundendienst hilfe sicherheit betrug servicio cliente clientes atencion soporte assistance serviceclient my your the login update reply msg message messages text sms ground gift id code renewal subscription order orders package parcel tracking internet wireless warranty licence license division representative agent agents executive enquiries caller number',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** What a word does in the name of a business; see the list above. `form` is a word of a legal form. */
+/** The function of a word in the name of a business; see the list above. `form` is a word of a legal form. */
 export type GenericKind = keyof typeof genericWordLists | 'form';
 
 const genericKinds = new Map<string, Set<GenericKind>>();
@@ -257,7 +257,7 @@ for (const [kind, list] of genericLists) {
 /** All generic words, folded. */
 export const genericWords: readonly string[] = [...genericKinds.keys()];
 
-/** True if a word is generic, in one of some ways where they are given. */
+/** True if a word is generic, of one of the given kinds. */
 export function isGeneric(word: FoldedWord, kinds?: readonly GenericKind[]): boolean {
   const known = [genericKinds.get(word.plain), genericKinds.get(word.spelledOut)];
   return known.some((found) => found !== undefined && (kinds === undefined || kinds.some((kind) => found.has(kind))));

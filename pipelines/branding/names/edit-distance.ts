@@ -1,7 +1,7 @@
 /** Longest name that is compared letter by letter, in characters. */
 const comparedCharactersMax = 80;
 
-/** True if one edit in names of 5 letters, or two in names of 12, make one of the other. */
+/** True if two names differ by one edit (from 5 letters on) or two (from 12). */
 export function isNearSpelling(left: string, right: string): boolean {
   const shorter = Math.min(left.length, right.length);
   if (shorter < 5 || Math.max(left.length, right.length) > comparedCharactersMax) return false;
@@ -24,7 +24,7 @@ export function editDistance(left: string, right: string, max: number): number |
   return previous[right.length]! <= max ? previous[right.length]! : null;
 }
 
-/** True if two texts are one, or one insertion, deletion, replacement or swap of neighbours makes one of the other. */
+/** True if two texts are equal, or differ by one insertion, deletion, replacement or swap of neighbours. */
 export function isWithinOneEdit(left: string, right: string): boolean {
   if (Math.abs(left.length - right.length) > 1) return false;
   let start = 0;

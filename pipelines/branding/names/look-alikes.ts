@@ -47,7 +47,7 @@ const digitsAsLetters: Readonly<Record<string, string>> = {
   '¢': 'c',
 };
 
-/** The Latin letters that a character looks like, else the character itself. */
+/** The Latin letters that a character resembles, else the character itself. */
 function latinOf(character: string): string {
   if (/[\u0000-\u007F]/.test(character)) return character;
   const looks = strokes[character] ?? confusables[character] ?? character;
@@ -59,7 +59,7 @@ function latinOf(character: string): string {
 }
 
 /**
- * The letters of a text as a quick eye reads them, all in one: `PayPa1`, `РауРаl` (Cyrillic) and `P a y P a l` are one.
+ * The letters of a text reduced to their look: `PayPa1`, `РауРаl` (Cyrillic) and `P a y P a l` give the same.
  * Only for comparison with another text in this form.
  */
 export function lookOf(text: string): string {

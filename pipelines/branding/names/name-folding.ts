@@ -1,6 +1,6 @@
 /**
  * The one folding of names: case, accents, compatibility forms, ligatures and punctuation do not count. Pure. Letters of
- * different scripts are never made one here; see look-alikes.ts.
+ * different scripts are never equated here; see look-alikes.ts.
  */
 
 /** A word of a name, folded. */
@@ -29,12 +29,12 @@ const plainLetters: Readonly<Record<string, string>> = {
   ς: 'σ',
 };
 
-/** How letters are written where the keyboard has none of them, after NFC and in lower case. */
+/** ASCII spellings of letters that a keyboard may lack, after NFC and in lower case. */
 const spelledOutLetters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' };
 
-/** Signs that companies put behind a name and nobody reads as letters: NFKD would make `TM` of one. */
+/** Signs behind a company's name that are not read as letters: NFKD would turn one into `TM`. */
 const signsOfRights = /[©®™℠]/gu;
-/** Marks that stand alone in no alphabet: accents, Arabic vowels, selectors. Those of kana tell sounds apart, as vowel signs of Indic scripts do. */
+/** Marks that are no letters in any alphabet: accents, Arabic vowels, selectors. Those of kana distinguish sounds, as vowel signs of Indic scripts do. */
 const accents = /(?![\u3099\u309A])(?:(?=\p{M})\p{Script=Inherited})|[\u0591-\u05C7]/gu;
 const notShown = /\p{Default_Ignorable_Code_Point}/gu;
 const apostrophes = /['’‘ʼ´`′]/gu;
@@ -89,12 +89,12 @@ function withoutAccents(word: string): string {
   return letters.replace(/[^\p{L}\p{N}\p{M}]+/gu, '').normalize('NFC');
 }
 
-/** True if two words are one: `Müller` is `Mueller` and `Muller`. */
+/** True if two words are equal in some spelling: `Müller` equals `Mueller` and `Muller`. */
 export function isSameWord(left: FoldedWord, right: FoldedWord): boolean {
   return left.plain === right.plain || left.spelledOut === right.plain || left.plain === right.spelledOut;
 }
 
-/** The letters of some words in a row, in each way to write them. */
+/** Some words joined without spaces, in each spelling. */
 export function joinWords(words: readonly FoldedWord[]): FoldedWord {
   return {
     plain: words.map(({ plain }) => plain).join(''),

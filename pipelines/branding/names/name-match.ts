@@ -22,7 +22,7 @@ export function compareNames(left: string, right: string): NameComparison {
   return isNearSpelling(coreA.plain, coreB.plain) ? 'near' : 'other';
 }
 
-/** A word of a text in the form of `foldWordsBothWays`, and how it stands there. */
+/** A word of a text, folded as by `foldWordsBothWays`, with its position. */
 export interface TextWord {
   readonly word: string;
   /** The same with umlauts spelled out (`mueller`). */
@@ -34,7 +34,7 @@ export interface TextWord {
   readonly written: string;
 }
 
-/** The words of a text with their places. A written word may be several folded ones (`AT&T`), which share its place. */
+/** The words of a text with their positions. A written word may be several folded ones (`AT&T`), which share its position. */
 export function wordsInText(text: string): readonly TextWord[] {
   return [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+|[&+]/gu)].flatMap((match) =>
     foldWordsBothWays(match[0]).map(({ plain, spelledOut }) => ({
@@ -48,8 +48,8 @@ export function wordsInText(text: string): readonly TextWord[] {
 }
 
 /**
- * How a name stands in a text. `whole`: as a name of its own; `longer`: perhaps as a part of a longer name (`Acme Rivals`
- * for Acme); `other_form`: with another legal form; `near`: with a letter or two that differ, which is only looked for on request.
+ * How a name occurs in a text. `whole`: as a name of its own; `longer`: perhaps as a part of a longer name (`Acme Rivals`
+ * for Acme); `other_form`: with another legal form; `near`: with a letter or two that differ, searched only on request.
  */
 export interface NameInText {
   readonly kind: 'whole' | 'longer' | 'other_form' | 'near';
@@ -69,7 +69,7 @@ const notPartOfNames = new Set(
   ).split(' '),
 );
 
-/** Where a name stands best in a text, or null. */
+/** The best occurrence of a name in a text, or null. */
 export function findName(
   text: string,
   words: readonly TextWord[],
@@ -123,7 +123,7 @@ function kindOfOccurrence({ text, words, from, to, name, form }: Occurrence): Na
     : 'whole';
 }
 
-/** A name of one word is told from the common word by its capitals: Target is not `target`. */
+/** Capitals distinguish a name of one word from the common word: Target is not `target`. */
 function isWrittenAsName(written: string, name: string): boolean {
   const first = name
     .replace(/^the\s+/i, '')

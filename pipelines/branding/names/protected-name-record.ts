@@ -19,7 +19,7 @@ export interface OwnProtectedName extends ProtectedName {
   readonly removed: { readonly by: string; readonly at: Date; readonly reason: string } | null;
 }
 
-/** A change of the list: the name, why, and who makes it. */
+/** A change of the list: the name, the reason and the actor. */
 export interface ProtectedNameChange {
   readonly db: Queryable;
   readonly name: string;

@@ -6,7 +6,7 @@ import { foldWordsBothWays, joinWords, type FoldedWord } from './name-folding.ts
 import { lookOf } from './look-alikes.ts';
 import { transliterate } from './transliteration.ts';
 
-/** What a protected name stands for. */
+/** The kinds of protected names. */
 export const PROTECTED_CATEGORIES = [
   'bank',
   'payment',
@@ -23,7 +23,7 @@ export const PROTECTED_CATEGORIES = [
 ] as const;
 export type ProtectedCategory = (typeof PROTECTED_CATEGORIES)[number];
 
-/** A name that nobody is shown under without a person. */
+/** A name that may be shown only after a person has decided. */
 export interface ProtectedName {
   readonly name: string;
   readonly category: ProtectedCategory;
@@ -33,7 +33,7 @@ export interface ProtectedName {
   readonly common: boolean;
 }
 
-/** How a name is near to a protected one, with the words of the finding. */
+/** How a name resembles a protected one, with the words of the finding. */
 export const NEARNESS = {
   same: 'it is that name',
   look_alike: 'it looks like that name',
@@ -43,12 +43,12 @@ export const NEARNESS = {
 } as const;
 export type Nearness = keyof typeof NEARNESS;
 
-/** The protected name that a name is near to, and how. */
+/** The protected name that a name resembles, and how. */
 export interface NearName extends ProtectedName {
   readonly how: Nearness;
 }
 
-/** Protected names, made ready for comparison. */
+/** Protected names, prepared for comparison. */
 export type ProtectedNames = readonly ReadyName[];
 
 interface ReadyName extends Comparable {
@@ -57,14 +57,14 @@ interface ReadyName extends Comparable {
   readonly generic: boolean;
 }
 
-/** A name in the forms in which it is compared: words that join others and the legal form are left out. */
+/** A name in the forms that are compared, without joining words and the legal form. */
 interface Comparable {
   readonly words: readonly FoldedWord[];
   readonly looks: readonly string[];
   readonly joined: FoldedWord;
-  /** The letters of all its words in a row, in each way to write them, with and without the joining words. */
+  /** All its words joined, in each spelling, with and without the joining words. */
   readonly rows: readonly string[];
-  /** As a quick eye reads it. */
+  /** Reduced to its look (`lookOf`). */
   readonly look: string;
 }
 
@@ -75,15 +75,15 @@ const editLettersMin = 3;
 const editLettersAnywhereMin = 6;
 /** Shortest name of which two letters may differ. */
 const twoEditsLettersMin = 9;
-/** Shortest generic word that is known misspelled. */
+/** Shortest generic word whose misspellings are recognised. */
 const misspelledLettersMin = 4;
-/** Shortest name that is found as a run of letters in any other. */
+/** Shortest name that is searched as a substring of any other. */
 const runLettersMin = 6;
-/** The same where a letter is a syllable or a word. */
+/** The same for scripts in which a letter is a syllable or a word. */
 const runLettersMinEastAsian = 3;
 const eastAsian = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+$/u;
 
-/** Makes names ready for comparison. */
+/** Prepares names for comparison. */
 export function prepareProtectedNames(entries: readonly ProtectedName[]): ProtectedNames {
   return entries
     .map((entry) => {
@@ -93,7 +93,7 @@ export function prepareProtectedNames(entries: readonly ProtectedName[]): Protec
     .filter(({ words }) => words.length > 0);
 }
 
-/** The list of the project with further names, ready for comparison. */
+/** The shipped list with further names, prepared for comparison. */
 export function protectedNamesWith(further: readonly ProtectedName[]): ProtectedNames {
   own ??= prepareProtectedNames(
     parseProtectedNames(readFileSync(createRequire(import.meta.url).resolve('#data/protected-names.tsv'), 'utf8')),
@@ -146,8 +146,8 @@ function comparable(name: string): Comparable {
 }
 
 /**
- * The protected name that a name is near to, or null: the name itself, its look-alikes, one letter that differs, or a
- * longer name that contains it. Of several the closest is given.
+ * The protected name that a name resembles, or null: the name itself, its look-alikes, one letter that differs, or a
+ * longer name that contains it. Of several the closest.
  */
 export function nearProtectedName(name: string, protectedNames: ProtectedNames): NearName | null {
   const withoutDigits = name.replace(/\d+/g, ' '); // digits may be letters (`PayPa1`) or nothing (`DHL24`)
@@ -178,9 +178,9 @@ export function protectedNameIn(callReason: string, protectedNames: ProtectedNam
   return near === null || near.how === 'one_edit' || near.how === 'two_edits' || isWording(near) ? null : near;
 }
 
-/** A name that is compared with each protected one; what all comparisons need of it is made once. */
+/** A name that is compared with each protected one, prepared once. */
 interface ComparedName extends Comparable {
-  /** Where each spelling of its words stands. */
+  /** Positions of each spelling of its words. */
   readonly places: ReadonlyMap<string, number>;
   /** Neighbouring words, joined. */
   readonly runs: readonly {
@@ -256,7 +256,7 @@ function isNearGeneric(word: FoldedWord): boolean {
   );
 }
 
-/** The letters stand in a row in the other name, as in `ChaseBank` or `mypaypalhelp`. */
+/** The protected name is a substring of the other, as in `ChaseBank` or `mypaypalhelp`. */
 function containsLetters(shown: Comparable, { rows, entry, generic }: ReadyName): boolean {
   return shown.rows.some((letters) =>
     rows.some((wanted) => {
@@ -272,7 +272,7 @@ function containsLetters(shown: Comparable, { rows, entry, generic }: ReadyName)
   );
 }
 
-/** True if what stands before and after the letters is empty or generic words without spaces. */
+/** True if the rest before and after the substring is empty or generic words without spaces. */
 function isBetweenGeneric(letters: string, wanted: string): boolean {
   for (let at = letters.indexOf(wanted); at !== -1; at = letters.indexOf(wanted, at + 1)) {
     if (isGenericRun(letters.slice(0, at)) && isGenericRun(letters.slice(at + wanted.length))) return true;
@@ -280,9 +280,9 @@ function isBetweenGeneric(letters: string, wanted: string): boolean {
   return false;
 }
 
-/** True if letters are generic words of two letters or more in a row. */
+/** True if a text is a sequence of generic words of at least two letters. */
 function isGenericRun(letters: string): boolean {
-  const ends = new Set([0]); // each end of a word is looked at once, in however many ways it is reached
+  const ends = new Set([0]); // each end of a word is visited once
   for (const from of ends) {
     for (let to = from + 2; to <= Math.min(letters.length, from + genericLettersMax); to++) {
       const word = letters.slice(from, to);
@@ -314,7 +314,7 @@ function isGenericLook(look: string): boolean {
   return genericLooks.has(look);
 }
 
-/** Some neighbouring words, joined, differ from the protected name in so many letters. */
+/** Some consecutive words, joined, differ from the protected name by a few letters. */
 function isEditedFrom(
   shown: ComparedName,
   { joined, look, words, entry, generic }: ReadyName,

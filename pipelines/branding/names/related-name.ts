@@ -10,7 +10,7 @@ import {
   scriptsOf,
 } from './look-alikes.ts';
 
-/** How a comparison of a shown name with a company's names ended: the first two relate them, the others need a person. */
+/** Result of comparing a shown name with a company's names: the first two relate them, the others need a person. */
 export const NAME_REASONS = {
   same_words: 'It has the words of the company’s name.',
   part_of_words: 'Its distinctive words are all in the company’s name.',
@@ -31,7 +31,7 @@ export const NAME_REASONS = {
 
 export type NameReason = keyof typeof NAME_REASONS;
 
-/** Whether a shown name is plainly the company's, and why. */
+/** Whether a shown name clearly belongs to the company, and why. */
 export interface NameRelation {
   readonly related: boolean;
   readonly reason: NameReason;
@@ -45,8 +45,8 @@ export interface CompanyNames {
 }
 
 /**
- * Whether a shown name is plainly that of a company: its distinctive words are all in the legal name, or all in the DBA.
- * Everything else needs a person. Letters are compared as they are written: look-alikes are never taken for others.
+ * Whether a shown name clearly belongs to a company: its distinctive words are all in the legal name, or all in the DBA.
+ * Everything else needs a person. Letters are compared as written: a look-alike never matches another letter.
  */
 export function relateName(shown: string, { legalName, dba }: CompanyNames): NameRelation {
   const companies = [legalName, ...(dba === null ? [] : [dba])];
@@ -67,7 +67,7 @@ export function relateName(shown: string, { legalName, dba }: CompanyNames): Nam
 
 const verificationSigns = /[\u2611\u2705\u2713\u2714\u221A\u{1F5F8}\u{1F5F9}\u{1F6E1}\u{1F512}\u2605\u2606]/u;
 
-/** What in the characters themselves needs a person, whatever the words are. */
+/** The reason in the characters themselves that needs a person, or null. */
 function reasonAgainst(names: readonly string[]): NameReason | null {
   if (names.some(hasHiddenCharacters)) return 'hidden_characters';
   if (names.some((name) => verificationSigns.test(name))) return 'verification_sign';
@@ -98,10 +98,10 @@ function compareWithCompany(shown: readonly FoldedWord[], company: readonly Fold
   return counted.some((word) => !isGeneric(word) && contains(company, word)) ? 'some_words' : 'no_words';
 }
 
-/** Kinds of words that do not tell companies apart: a shown name may have others of them than the company. */
+/** Kinds of words that do not distinguish companies: a shown name may have others of these than the company. */
 const freeWords = ['joining', 'business', 'trade', 'place', 'contact'] as const;
 
-/** True if each of two names has a trade that the other lacks: Northwind Plumbing is not plainly Northwind Dental. */
+/** True if each of two names has a trade that the other lacks: Northwind Plumbing may not be Northwind Dental. */
 function hasOtherTrade(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
   const lacks = (some: readonly FoldedWord[], others: readonly FoldedWord[]) =>
     some.some(
@@ -111,7 +111,7 @@ function hasOtherTrade(shown: readonly FoldedWord[], company: readonly FoldedWor
   return lacks(shown, company) && lacks(company, shown);
 }
 
-/** A word that tells one business from another: not a generic one, nor a single letter of an alphabet. */
+/** A word that distinguishes businesses: not a generic one, nor a single letter of an alphabet. */
 function isDistinctive(word: FoldedWord): boolean {
   return !isGeneric(word) && (word.plain.length > 1 || /[\p{Script=Han}\p{Script=Hangul}]/u.test(word.plain));
 }
@@ -124,7 +124,7 @@ function contains(words: readonly FoldedWord[], wanted: FoldedWord): boolean {
   return words.some((word) => isSameWord(word, wanted));
 }
 
-/** The words that are not among others; a word twice needs two of them. */
+/** The wanted words that the company's name lacks, with repetitions. */
 function missingFrom(company: readonly FoldedWord[], wanted: readonly FoldedWord[]): readonly FoldedWord[] {
   const left = [...company];
   return wanted.filter((word) => {
@@ -134,7 +134,7 @@ function missingFrom(company: readonly FoldedWord[], wanted: readonly FoldedWord
   });
 }
 
-/** True if a name is some neighbouring words of the other with other spaces: `FooBar` and `Foo Bar`. */
+/** True if a name equals some consecutive words of the other but for spaces: `FooBar` and `Foo Bar`. */
 function isJoinOfRun(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
   const wanted = joinWords(shown);
   return company.some((_, from) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 
-/** A call that says a code to whoever answers a number. */
+/** A call that speaks a code to the person who answers. */
 export interface VerificationCall {
   readonly callId: number;
   readonly phone: string;
@@ -15,11 +15,11 @@ export interface VerificationCall {
   readonly expiresAt: Date;
 }
 
-/** Makes calls that give codes out. A driver takes a call; when it is made is its own matter, but not after the code has expired. */
+/** Places calls that speak codes. A driver accepts a call and makes it at any time before the code expires. */
 export interface CodeCaller {
   /** @throws ServiceError `caller_failed` if it did not take the call, which is then placed again */
   place(call: VerificationCall): Promise<void>;
-  /** True if it has taken the call: after a crash nobody is called twice. False where it cannot tell. */
+  /** True if it has accepted the call, so that after a crash nobody is called twice. False if that is unknown. */
   hasTaken(callId: number): Promise<boolean>;
 }
 
@@ -69,7 +69,7 @@ export class CallFile implements CodeCaller {
     );
   }
 
-  /** Undefined if the file is not there. */
+  /** Undefined if the file does not exist. */
   async #withFile<Result>(flags: number, work: (file: FileHandle) => Promise<Result>): Promise<Result | undefined> {
     const file = await open(this.#path, flags | O_NOFOLLOW, 0o600).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code === 'ENOENT' && (flags & O_CREAT) === 0) return undefined;

@@ -21,7 +21,7 @@ interface WaitingLetter extends Record<string, unknown> {
 
 /**
  * Approves the letters of a brand that waited for nothing but the proof of their numbers, now that all are proven; returns their ids.
- * Nothing is read again: the findings that were kept with a letter say what else it would wait for. Under the lock of the brand; the
+ * No letter is read again: its stored findings show what else it would wait for. Under the lock of the brand; the
  * caller settles the brand afterwards.
  */
 export async function approveProvenLetters(

@@ -23,16 +23,16 @@ export type ProofLimits = Pick<
   | 'numberCodeMinutes'
 >;
 
-/** What is proven of a number, and what is under way. */
+/** The proof of a number, and its open proof. */
 export interface NumberProofStatus {
   readonly phone: string;
   readonly state: NumberState;
-  /** Until when a proof counts; null if none does. */
+  /** Until when its proof is valid; null if it has none. */
   readonly provenUntil: Date | null;
   /** The open proof; null if there is none. */
   readonly pending: {
     readonly proofId: number;
-    /** The number's own call; null where others of its block are called. `placedAt` and `expiresAt` are null until the caller has it. */
+    /** The number's own call; null where others of its block are called. `placedAt` and `expiresAt` are null until the caller has accepted it. */
     readonly call: {
       readonly placedAt: Date | null;
       readonly expiresAt: Date | null;
@@ -104,7 +104,7 @@ async function listRows(
 /** A proof that was started, with the numbers that will be called. */
 export interface StartedProof {
   readonly proofId: number;
-  /** Numbers that it stands for. */
+  /** Numbers that it covers. */
   readonly numbers: number;
   readonly called: readonly string[];
 }
@@ -112,7 +112,7 @@ export interface StartedProof {
 /** Why numbers are not called. */
 export type ProofSkip = 'open' | 'proven' | 'not_held' | 'calls_of_day' | 'proofs_open';
 
-/** What a request for proofs came to. */
+/** The outcome of a request for proofs. */
 export interface StartedProofs {
   readonly started: readonly StartedProof[];
   readonly skipped: readonly { readonly phone: string; readonly why: ProofSkip }[];
@@ -126,7 +126,7 @@ export interface StartProofsOptions {
   readonly language: string;
   readonly actor: string;
   readonly limits: ProofLimits;
-  /** Writes a record of its own in the transaction: if it fails, nothing is done. */
+  /** Writes the caller's record in the transaction; if it fails, nothing is done. */
   readonly record?: (client: Queryable) => Promise<void>;
 }
 
@@ -209,7 +209,7 @@ function requireKnown(phones: readonly string[] | null, rows: readonly ProofRow[
   });
 }
 
-/** Limits are an error where they leave nothing to do. */
+/** Limits are an error only if no number is left to call. */
 function requireSome(
   { started, skipped }: StartedProofs,
   { numberCallsPerDayMax, numberProofsOpenMax }: ProofLimits,
@@ -243,14 +243,14 @@ export interface PlaceCallsOptions {
 const proofLock = 7_224_204; // any constant
 
 /**
- * Hands the calls of a proof to the caller, each with a code of its own of which only a hash is stored. Safe to run twice: the hash is
- * stored before the call is handed over, and a call whose code was made is handed over again, with another code, only if the caller
- * says that it has not taken it. Returns how many calls were placed.
+ * Passes the calls of a proof to the caller, each with its own code, of which only a hash is stored. Safe to run twice: the hash is
+ * stored before the call is passed on, and a call with a stored hash is passed on again, with another code, only if the caller
+ * has not accepted it. Returns how many calls were placed.
  * @throws ServiceError `caller_failed`
  */
 export async function placeProofCalls({ db, caller, secret, proofId, limits }: PlaceCallsOptions): Promise<number> {
   return inTransaction(db, async (locked) => {
-    await locked.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [proofLock, proofId]); // beside the pool: each step below is kept by itself
+    await locked.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [proofLock, proofId]); // a session of its own: each step below commits separately
     const calls = await queryRows<{ callId: number; phone: string; language: string; hasCode: boolean }>(
       db,
       sql('branding/list_unplaced_calls'),
@@ -291,12 +291,12 @@ export interface ConfirmCodeOptions {
   readonly actor: string;
   readonly secret: string;
   readonly limits: Pick<ProofLimits, 'numberCodeTriesMax' | 'numberProofDays'>;
-  /** LETTER_APPROVAL: a letter that waits for nothing but the proof of its numbers is approved with the last of them. */
+  /** LETTER_APPROVAL: a letter that waits only for the proof of its numbers is approved with the last of them. */
   readonly policy: ApprovalPolicy;
   readonly record?: (client: Queryable) => Promise<void>;
 }
 
-/** What a code that was right came to: a block may wait for codes of other calls. */
+/** The outcome of a correct code: a block may wait for the codes of other calls. */
 export type ConfirmedCode =
   | {
       readonly proven: true;
@@ -307,7 +307,7 @@ export type ConfirmedCode =
   | { readonly proven: false };
 
 /**
- * Takes a code back that a call has given out. Each wrong one counts, also where it is refused; the last try fails the whole proof.
+ * Checks a code that a call has spoken. Each wrong one counts, also where it is refused; the last attempt fails the whole proof.
  * @throws ServiceError `brand_unknown`, `proof_unknown` if no code of the number waits (any more), `proof_code_wrong`
  */
 export async function confirmCode(options: ConfirmCodeOptions): Promise<ConfirmedCode> {
@@ -318,7 +318,7 @@ export async function confirmCode(options: ConfirmCodeOptions): Promise<Confirme
     await options.record?.(client);
     return tryCode(client, brand, options);
   });
-  if (outcome instanceof ServiceError) throw outcome; // what the try has cost is kept
+  if (outcome instanceof ServiceError) throw outcome; // the transaction that counts the attempt is committed
   return outcome;
 }
 

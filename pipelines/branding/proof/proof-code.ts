@@ -25,17 +25,17 @@ export async function loadCodeSecret({
   });
 }
 
-/** A code as it is spoken: digits, each as likely as the others. */
+/** A code: uniformly random digits. */
 export function makeCode(): string {
   return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
 }
 
-/** What is stored of the code of a call: HMAC-SHA-256 under the secret, bound to the call. */
+/** The stored hash of the code of a call: HMAC-SHA-256 under the secret, bound to the call. */
 export function hashCode(secret: string, callId: number, code: string): Buffer {
   return createHmac('sha256', secret).update(`${callId}:${code}`).digest();
 }
 
-/** Compares a code with what is stored, in a time that does not depend on where they differ; spaces and hyphens are how people write. */
+/** Compares a code with the stored hash in constant time; spaces and hyphens in it are ignored. */
 export function isCode(stored: Buffer, secret: string, { callId, given }: { callId: number; given: string }): boolean {
   return timingSafeEqual(stored, hashCode(secret, callId, given.replace(/[\s-]/g, '')));
 }

@@ -1,19 +1,19 @@
 import { randomInt } from 'node:crypto';
 
-/** Consecutive numbers of a brand from which on they are proven as a block: ranges are rented out whole, in hundreds and thousands. */
+/** Fewest consecutive numbers that are proven as a block: carriers assign whole ranges of hundreds and thousands. */
 export const blockNumbersMin = 100;
 
 /** A longer run is proven in parts. */
 export const blockNumbersMax = 1000;
 
-/** One proof: the numbers that it stands for, and those of them that are called. */
+/** One proof: the numbers that it covers, and those of them that are called. */
 export interface PlannedProof {
   readonly phones: readonly string[];
   readonly called: readonly string[];
 }
 
 export interface ProofPlanOptions {
-  /** Numbers that were in a block which was drawn before and not proven: they are proven one by one, so that nobody draws until it fits. */
+  /** Numbers of a block that was drawn before and not proven: they are proven one by one, so that nobody can draw repeatedly. */
   readonly drawnBefore: ReadonlySet<string>;
   /** Numbers of a block that are called, drawn at random; 0 proves every number by a call of its own. */
   readonly blockCalls: number;
@@ -23,8 +23,8 @@ export interface ProofPlanOptions {
 
 /**
  * Divides numbers (E.164) into proofs: one a number, and one a run of at least {@link blockNumbersMin} consecutive ones, of which some are
- * called. Who chooses the numbers does not choose those that are called: somebody who answers h of the n numbers of a block, where
- * k are called, passes with a chance of C(h, k) / C(n, k), and one who answers fewer than k never does.
+ * called. The requester cannot choose which: an applicant who answers h of the n numbers of a block, where
+ * k are called, passes with probability C(h, k) / C(n, k), and never with fewer than k.
  */
 export function planProofs(
   phones: readonly string[],
@@ -42,7 +42,7 @@ function inOrder(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1);
 }
 
-/** Neighbours of one another; a number that was drawn before stands alone. */
+/** Runs of consecutive numbers; a number that was drawn before is a run of its own. */
 function runsOf(phones: readonly string[], drawnBefore: ReadonlySet<string>): string[][] {
   const runs: string[][] = [];
   for (const phone of phones) {

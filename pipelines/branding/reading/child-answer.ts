@@ -4,7 +4,7 @@ import type { ChildAnswer } from './child-protocol.ts';
 import type { OcrResult } from './ocr/ocr-task.ts';
 import type { PdfTextReading } from './text-task.ts';
 
-// A child reads bytes that may be made to take it over: what it prints is checked like any input.
+// A hostile file may compromise a child: its answer is checked like any input.
 
 const box = z.strictObject({ left: z.number(), top: z.number(), width: z.number(), height: z.number() });
 

@@ -1,14 +1,14 @@
 import type { LetterRefusalCode } from '../letter-reading.ts';
 import { LetterRefused } from './gate/letter-refused.ts';
 
-/** What a child prints when it has loaded its modules; what ends it later is the letter's doing. */
+/** Printed by a child that has loaded its modules; a later failure is due to the letter. */
 export const readyLine = 'ready\n';
 
-/** What a child prints at its end. */
+/** Printed by a child at its end. */
 export type ChildAnswer<Result> =
   { readonly result: Result } | { readonly refused: LetterRefusalCode; readonly problem: string };
 
-/** A request in the form in which a child reads it: length of the settings, the settings as JSON, the letter. */
+/** A request for a child: length of the settings, the settings as JSON, the letter. */
 export function encodeRequest(settings: unknown, bytes: Uint8Array): Buffer[] {
   const json = Buffer.from(JSON.stringify(settings));
   const length = Buffer.alloc(4);
@@ -17,8 +17,8 @@ export function encodeRequest(settings: unknown, bytes: Uint8Array): Buffer[] {
 }
 
 /**
- * The life of a child: reads one request from standard input, works, and prints one answer. Faults of the libraries are
- * the letter's: their messages may hold its text, so they are dropped.
+ * The main function of a child: reads one request from standard input, works, and prints one answer. Faults of the libraries are
+ * due to the letter; their messages may hold its text, so they are dropped.
  */
 export async function answerRequest<Settings, Result>(
   work: (settings: Settings, bytes: Uint8Array) => Promise<Result>,
@@ -34,7 +34,7 @@ export async function answerRequest<Settings, Result>(
     (result): ChildAnswer<Result> => ({ result }),
     refusedAnswer,
   );
-  process.stdout.write(JSON.stringify(answer), () => process.exit(0)); // a timer or a thread of a library must not hold the child
+  process.stdout.write(JSON.stringify(answer), () => process.exit(0)); // a timer or a thread of a library must not keep the child alive
 }
 
 function refusedAnswer(error: unknown): ChildAnswer<never> {
@@ -44,7 +44,7 @@ function refusedAnswer(error: unknown): ChildAnswer<never> {
   return { refused: 'letter_damaged', problem: 'The file cannot be read.' };
 }
 
-/** V8's and Emscripten's words for memory that is not to be had. */
+/** Messages of V8 and Emscripten for a failed allocation. */
 function isMemoryError(error: unknown): boolean {
   const message = error instanceof Error ? error.message : String(error);
   return /allocation failed|out of memory|OOM|invalid (?:typed )?array length|Cannot enlarge memory/i.test(message);

@@ -22,16 +22,16 @@ export interface ReadLetterOptions {
   /** Root certificates for signatures, PEM, one after another. */
   readonly trustRootsPem?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with what each child took, once it has ended. */
+  /** Called at the end of each child with the resources that it used. */
   readonly onChild?: ((report: ChildReport) => void) | undefined;
 }
 
 export interface RenderLetterOptions extends Omit<ReadLetterOptions, 'trustRootsPem'> {
-  /** Pages are drawn coarser where they would have more pixels than the limit. */
+  /** Lower for pages that would exceed the limit of pixels. */
   readonly dotsPerInch: number;
 }
 
-/** A page as a picture for a person's eyes. */
+/** A page as a picture for a person. */
 export interface RenderedPage {
   readonly page: number;
   readonly png: Uint8Array;
@@ -48,8 +48,8 @@ class Refusal extends Error {
 }
 
 /**
- * Reads a letter: its text, its marks, its signatures and its embedded CSV. Only its first bytes are looked at here; all
- * else happens in child processes with limits of time and memory, without a network. Every input ends in an outcome.
+ * Reads a letter: its text, its marks, its signatures and its embedded CSV. Only its first bytes are inspected here; everything
+ * else happens in child processes with limits of time and memory, without a network. Every input has an outcome.
  * @throws ServiceError `interrupted` when the signal fires, `internal` when a child cannot be started
  */
 export async function readLetterFile(options: ReadLetterOptions): Promise<LetterReadingOutcome> {
@@ -120,7 +120,7 @@ async function readPdf(options: ReadLetterOptions): Promise<LetterReading> {
   };
 }
 
-/** Pages that were recognised take the place of those that had no text. */
+/** Replaces pages without text by the recognised ones. */
 function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]): LetterPage[] {
   const byNumber = new Map(scans.map((page) => [page.page, page]));
   return pages.map((page) => byNumber.get(page.page) ?? page);
@@ -167,7 +167,7 @@ async function runChild<Result>({
   if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', limitProblem(outcome.limit, limits));
   const checked = answer.safeParse(outcome.answer);
   if (!checked.success)
-    throw new Refusal('letter_damaged', 'The process that read the letter gave no answer that makes sense.');
+    throw new Refusal('letter_damaged', 'The process that read the letter returned an invalid answer.');
   if ('refused' in checked.data) throw new Refusal(checked.data.refused, checked.data.problem);
   return checked.data.result;
 }
@@ -176,5 +176,5 @@ function limitProblem(limit: LimitName, { secondsMax, memoryBytesMax, outputByte
   if (limit === 'time') return `Reading the letter took more than ${secondsMax} seconds.`;
   if (limit === 'memory') return `Reading the letter took more than ${memoryBytesMax} bytes of memory.`;
   if (limit === 'output') return `The letter holds more text than ${outputBytesMax} bytes.`;
-  return 'Reading the letter ended before its time: it asked for more memory or time than there is.';
+  return 'Reading the letter ended early: it needed more memory or time than is available.';
 }

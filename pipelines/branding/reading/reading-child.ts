@@ -20,16 +20,16 @@ export interface ChildRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What one child took, for logs and tests. */
+/** The resources that one child used, for logs and tests. */
 export interface ChildReport {
   readonly child: ReadingChild;
   readonly seconds: number;
-  /** Largest resident memory that was seen; 0 where the system does not report it. */
+  /** Largest observed resident memory; 0 where the system does not report it. */
   readonly peakBytes: number;
   readonly outcome: 'answered' | LimitName;
 }
 
-/** The limit that a child exceeded; `crash`: it died within one, by the kernel or by itself. */
+/** The limit that a child exceeded; `crash`: it died within its limits. */
 export type LimitName = 'time' | 'memory' | 'output' | 'crash';
 
 export type ChildOutcome =
@@ -54,7 +54,7 @@ const programs: Readonly<Record<ReadingChild, SandboxedProgram>> = {
 };
 
 /**
- * What is resident besides written private memory, which is all that RLIMIT_DATA counts: pages of the program's file.
+ * Resident memory besides written private memory, which is all that RLIMIT_DATA counts: pages of the program's file.
  * Measured for Node 20: 46 MiB. V8's and WebAssembly's reservations are not written and not counted. Of what the limits
  * of 256 and 512 MiB then leave, honest letters used at most 99 of 200 and 376 of 456 MiB (20 pages of text, a scan of
  * 600 dots an inch).
@@ -77,7 +77,7 @@ export async function runReadingChild(request: ChildRequest): Promise<ChildOutco
   }).catch((cause: unknown) => {
     throw startFault(request.child, cause);
   });
-  child.process.stdin!.on('error', () => {}); // a child that ends early does not read on; its end says why
+  child.process.stdin!.on('error', () => {}); // a child that ends early stops reading; the reason is in its end
   for (const part of encodeRequest(request.settings, request.bytes)) child.process.stdin!.write(part);
   child.process.stdin!.end();
   const output = await child.supervise(readOutput(child, outputBytesMax), { secondsMax, signal });
@@ -95,7 +95,7 @@ export async function runReadingChild(request: ChildRequest): Promise<ChildOutco
   return { report: report(limit), limit };
 }
 
-/** What the child prints until its end, as far as the limit allows. */
+/** The output of the child, up to the limit. */
 async function readOutput(child: SandboxedChild, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

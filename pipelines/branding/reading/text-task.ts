@@ -28,18 +28,18 @@ export interface PdfTextReading {
   readonly embeddedCsv: LetterReading['embeddedCsv'];
 }
 
-/** A page with less text than this and something else on it is a picture of text: a fax header has some 40 characters. */
+/** A page with less text than this and a picture or drawing is a scan: a fax header has some 40 characters. */
 const pageCharactersMin = 60;
 
-/** From this part of the page on a picture is a scan, and text printed over it is a stamp of the scanner or a header. */
+/** A picture that covers at least this part of the page is a scan, and text over it is a stamp of the scanner or a header. */
 const scanCover = 0.5;
 const scanCharactersMax = 250;
 
-/** A page whose text has more than this part of characters without meaning has fonts that hide their letters. */
+/** A page with a larger share of meaningless characters has fonts that do not map to text. */
 const garbageShareMax = 0.2;
 
 /**
- * Reads a PDF: its structure is judged before any library sees it.
+ * Reads a PDF; its structure is checked before any library parses it.
  * @throws LetterRefused
  */
 export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): Promise<PdfTextReading> {
@@ -99,9 +99,9 @@ function readPage({ file, page, content, number }: PageTask): LetterPage {
 }
 
 const strikesMax = 100;
-/** Parts of the height of a line or a drawing between which a level line goes through it; one under the text is at 0.8 and lower. */
+/** Parts of the height of a line or a drawing between which a level line strikes it through; an underline is at 0.8 and lower. */
 const throughText = { from: 0.25, to: 0.7 } as const;
-/** Part of the width of what is crossed out, or of the line, that both share. */
+/** Least overlap, as a part of the width of the struck text or of the line. */
 const throughShareMin = 0.3;
 
 /** True for a straight line through text, or through a drawing or a picture. */
@@ -117,7 +117,7 @@ function goesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks:
   });
 }
 
-/** True for a page whose text is in its picture, or in outlines and fonts that say nothing. */
+/** True for a page whose text is in its picture, or in outlines and fonts without a mapping to text. */
 function isScan({ lines }: LetterPage, { marks, pictureCover, hasUnclearText }: PageContent): boolean {
   if (hasUnclearText) return true;
   const text = lines

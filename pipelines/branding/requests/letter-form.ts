@@ -13,13 +13,13 @@ import { requestNumbersSchema, signerSchema } from '../operation.ts';
 import type { IssuedForm, KnownForm } from '../form/issued-form.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
-/** Days within which a form comes back signed. */
+/** Days within which a form must be returned signed. */
 export const formValidDays = 30;
 
 /** Bits of a code: it cannot be guessed. */
 const codeBits = 128;
 
-/** The request of a form: that of the operation which its letter will come with, and who signs. */
+/** The request of a form: that of the operation that its letter will be submitted with, and the signer. */
 export const letterFormRequestSchema = z.strictObject({
   handle: handleSchema.optional(),
   brand: brandProfileSchema.optional(),
@@ -29,13 +29,12 @@ export const letterFormRequestSchema = z.strictObject({
   signer: signerSchema,
 });
 
-/** A request of a form as its sender writes it. */
+/** A request of a form before it is checked. */
 export type LetterFormRequest = z.input<typeof letterFormRequestSchema>;
 
-/** What a form is issued for. */
 export interface FormOrder {
   readonly request: LetterFormRequest;
-  /** The client whose brand it is; null: the owner of the brand that the request names. */
+  /** The owner of the brand; null for the owner of the brand that the request names. */
   readonly owner: string | null;
   readonly numbersFile?: Uint8Array | undefined;
   readonly language: FormLanguage;
@@ -53,7 +52,6 @@ export interface NewForm extends IssuedForm {
   readonly file: Uint8Array;
 }
 
-/** What issues a form. */
 export interface FormServices {
   readonly db: Queryable;
   readonly limits: NumberListLimits;
@@ -61,8 +59,7 @@ export interface FormServices {
 }
 
 /**
- * Issues the form of a letter: renders it from the request, and keeps its digest, its code and what it says. The bytes are kept by
- * nobody but who gets them.
+ * Issues the form of a letter: renders it from the request, and stores its digest, its code and its content, but not its bytes.
  * @throws ServiceError `brand_request_invalid`, `brand_unknown`, `numbers_file_invalid`, `form_text_unsupported`
  */
 export async function issueLetterForm({ db, limits, now }: FormServices, order: FormOrder): Promise<NewForm> {

@@ -4,11 +4,11 @@ import { readSubmittedFile } from '../submitted-file.ts';
 /** Bytes of a request in JSON: one with 1,000 numbers and ten call reasons of the greatest length has less than 100,000. */
 export const requestFileBytesMax = 1024 * 1024;
 
-/** A request as its file has it: an object whose fields are yet to be checked. */
+/** A request of a file, before its fields are checked. */
 export type RequestFields = Record<string, unknown>;
 
 /**
- * The request of a JSON file: a regular file, never through a link, within the limit.
+ * The request of a JSON file: a regular file within the limit; symbolic links are not followed.
  * @throws ServiceError `brand_request_invalid`
  */
 export async function readRequestFile(path: string): Promise<RequestFields> {
@@ -26,7 +26,7 @@ export function parseRequestFile(bytes: Uint8Array): RequestFields {
   const value = parseJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw requestFileInvalid('It is not a JSON object.');
-  return value as RequestFields; // an object that JSON.parse made
+  return value as RequestFields; // an object of JSON.parse
 }
 
 /** The parser's own message is left out: it quotes the text, which may hold contact data. */

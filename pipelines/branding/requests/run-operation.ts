@@ -24,26 +24,25 @@ import { makeResult } from '../brand/result-maker.ts';
 import type { OperationResult } from '../operation-result.ts';
 import { settleBrand, type Cause } from '../brand/settle.ts';
 
-/** What carries an operation out. */
 export interface RunOperationOptions {
   readonly db: Pool;
   readonly vault: Vault;
-  /** Reads a letter in processes of its own; see reading/letter-reader.ts. */
+  /** Reads a letter in child processes; see reading/letter-reader.ts. */
   readonly readLetter: (bytes: Uint8Array) => Promise<LetterReadingOutcome>;
-  /** Decides the text of a letter, away from the event loop where it is long; see letter-text-aside.ts. */
+  /** Decides the text of a letter, a long one in a thread; see letter-text-aside.ts. */
   readonly decideText: (facts: LetterTextFacts) => Promise<LetterTextDecision>;
-  /** What approval by rules alone asks for. */
+  /** The requirements of approval by rules. */
   readonly policy: ApprovalPolicy;
   readonly limits: NumberListLimits;
   readonly operationId: number;
   readonly now: () => Date;
 }
 
-/** A brand that changes more often than this while one request of it is decided is a fault. */
+/** Most attempts to decide a request whose brand changes meanwhile; more indicate a fault. */
 const decisionsMax = 5;
 
 /**
- * Carries out one operation: reads its files, checks the names and decides the text of the letter, then in one transaction makes or
+ * Runs one operation: reads its files, checks the names and decides the text of the letter, then in one transaction makes or
  * changes the brand, claims the numbers, approves the letter or not, settles every state, and records the result. Under the lock of
  * changes only facts are compared; if the brand, its numbers or the protected names have changed since names and text were decided,
  * they are decided again without the lock. Safe to run twice: a second run returns the result.
@@ -83,10 +82,10 @@ async function finish(client: Queryable, options: RunOperationOptions, work: Wor
   return result;
 }
 
-/** Rolls back what was begun on a decision that does not hold any more. */
+/** Rolls back a transaction whose decision is outdated. */
 class ChangedMeanwhile extends Error {}
 
-/** What an ended operation answers, also to a second run. */
+/** The result of an ended operation, also for a second run. */
 function resultOfEnded({ result, failure, operationId }: OperationRecord): OperationResult {
   if (result !== null) return result;
   throw new ServiceError(failure!.code, {
@@ -99,19 +98,19 @@ function resultOfEnded({ result, failure, operationId }: OperationRecord): Opera
 interface Work {
   readonly operation: OperationRecord;
   readonly rows: readonly NumberRow[];
-  /** Of the profile that the request makes, or a letter is checked against. */
+  /** Check of the profile that the request makes, or that a letter is checked against. */
   readonly names: NameCheck;
   readonly letter: LetterInHand | null;
 }
 
-/** A letter as it was read. */
+/** The reading of a letter. */
 interface LetterFile {
   readonly reading: LetterReadingOutcome;
-  /** Digests of what may be an issued form. */
+  /** Digests of the bytes that may be an issued form. */
   readonly digests: readonly string[];
 }
 
-/** What the decision on a text depends on beside the letter: where it has changed, the decision does not hold. */
+/** The facts beside the letter that the decision on its text depends on: if they have changed, it is outdated. */
 type TextBasis = Pick<LetterTextFacts, 'brand' | 'requestedPhones' | 'phonesOfOtherBrands' | 'csvPhones'>;
 
 interface LetterInHand {
@@ -126,14 +125,14 @@ async function readFile({ db, vault, readLetter }: RunOperationOptions, document
   return { reading, digests: reading.kind === 'read' ? digestsOfFirstRevision(bytes, reading.reading) : [] };
 }
 
-/** A brand as it is before its lock is taken. */
+/** A brand that was read without its lock. */
 interface PeekedBrand {
   readonly brandId: number;
-  /** That the request makes, or a letter will be checked against, unless that changes meanwhile. */
+  /** The profile that the request makes, or that a letter will be checked against, unless it changes meanwhile. */
   readonly profile: BrandProfile;
 }
 
-/** Id of a brand that is not there yet: every live number is another brand's. */
+/** Id of a brand that does not exist yet: every live number belongs to another brand. */
 const noBrand = 0;
 
 /** @throws ServiceError `brand_unknown` */
@@ -201,7 +200,7 @@ async function carryOut(
   return makeResult(client, { brandId: brand.brandId, letterId, claims, kind: operation.kind });
 }
 
-/** A call reason of some numbers is published with no decision of its own: with a protected name it must be one of the brand's, which a person decides. */
+/** A call reason of numbers is published without a decision; one with a protected name must therefore be one of the brand's, which a person decides. */
 function requireOwnReason(
   { approvedProfile: approved, profile }: LockedBrand,
   {
@@ -263,7 +262,7 @@ async function decideUnderLock(
   });
 }
 
-/** The revision that a letter is checked against: the one that waits, but for numbers the one that is published, if there is one. */
+/** The revision that a letter is checked against: the pending one, but for numbers the published one, if there is one. */
 function letterTarget(brand: LockedBrand, { kind }: OperationRecord): { revision: number; profile: BrandProfile } {
   if (kind === 'add_phone_number' && brand.approvedRevision !== null && brand.approvedProfile !== null)
     return { revision: brand.approvedRevision, profile: brand.approvedProfile };
@@ -284,7 +283,7 @@ interface RequestWork extends Pick<Work, 'operation' | 'names'> {
   readonly cause: Cause;
 }
 
-/** Makes or changes the brand as the request says; returns it locked. */
+/** Makes or changes the brand by the request; returns it locked. */
 async function applyRequest(client: Queryable, work: RequestWork): Promise<LockedBrand> {
   const { request, owner } = work.operation;
   if ('brand' in request) return addBrand(client, request.brand, work);
@@ -335,8 +334,8 @@ function requireOpenFor({ state, handle }: LockedBrand, operation: string): void
 }
 
 /**
- * A change of a name, or a new letter, makes a revision that must be approved; other changes are taken at once. An update
- * replaces what waits, and the letters that wait with it go over, if the company stays.
+ * A change of a name, or a new letter, makes a revision that must be approved; other changes apply at once. An update
+ * replaces the pending revision, and its pending letters are carried over if the company stays the same.
  */
 async function updateBrand(
   client: Queryable,
@@ -356,7 +355,7 @@ async function updateBrand(
   );
   const renamed = published !== null && (needsApproval(published, profile) || claims);
   const carried = !withLetter && !needsApproval(current, profile) && brand.pendingRevision !== null;
-  // Whether a letter names the new name is seen when it is decided; without one only a person can tell.
+  // A letter is checked for the new name when it is decided; without one a person must decide.
   const needsDecision = carried ? brand.needsDecision : renamed || (needsPerson(findings) && published === null);
   const takenAtOnce = published !== null && !renamed && !withLetter && brand.pendingRevision === null;
   const revision = brand.lastRevision + 1;
@@ -380,7 +379,7 @@ async function updateBrand(
       brand.pendingRevision ?? brand.lastRevision,
       revision,
     ]);
-  // A display name may follow from the company that a letter names; that a DBA is the company's, no letter says that did not have it
+  // A display name may follow from the company that a letter names, but a letter that does not have a new DBA cannot confirm it
   if (goesOver && !carried) await client.query(sql('branding/judge_new_dba'), [brand.brandId, revision]);
   return lockBrand(client, brand.handle, brand.owner);
 }

@@ -1,4 +1,4 @@
-/** Bounds within which a letter is read: two settings of the service, and {@link readingLimits}. */
+/** Limits of reading a letter: two settings of the service, and {@link readingLimits}. */
 export interface LetterLimits {
   readonly letterBytesMax: number;
   readonly letterPagesMax: number;
@@ -14,13 +14,13 @@ export interface LetterLimits {
   readonly letterTextMemoryBytesMax: number;
   /** Resident memory of the child that draws pages and recognises text. */
   readonly letterOcrMemoryBytesMax: number;
-  /** What a child may print. */
+  /** Bytes that a child may print. */
   readonly letterOutputBytesMax: number;
 }
 
 const MiB = 1024 * 1024;
 
-/** What it takes to read any letter that was met (docs/letters.md has the measurements), and no more. */
+/** Sufficient for every letter that was measured (docs/letters.md), and no more. */
 export const readingLimits = {
   letterPageInchesMax: 50,
   /** A4 at 600 dots per inch has 35 million. */
@@ -32,10 +32,10 @@ export const readingLimits = {
   letterOutputBytesMax: 8 * MiB,
 } as const satisfies Partial<LetterLimits>;
 
-/** The settings among the limits, and others in the place of {@link readingLimits}, for tests. */
+/** The settings among the limits, and for tests replacements of {@link readingLimits}. */
 export type GivenLimits = Pick<LetterLimits, 'letterBytesMax' | 'letterPagesMax'> & Partial<LetterLimits>;
 
-/** The limits alone, out of an object that may hold more: what goes to a child holds no other setting, and no secret. */
+/** The limits alone, picked from an object that may hold more: a child gets no other setting and no secret. */
 export function onlyLimits(given: GivenLimits): LetterLimits {
   const limits: LetterLimits = { ...readingLimits, ...given };
   const { letterBytesMax, letterPagesMax, letterPageInchesMax, letterPixelsMax, letterOutputBytesMax } = limits;

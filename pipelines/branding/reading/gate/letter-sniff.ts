@@ -1,24 +1,24 @@
 import type { LetterRefusalCode } from '../../letter-reading.ts';
 
-/** What the bytes of a letter say that it is, or why it is not read. */
+/** The format of a letter by its bytes, or why it is refused. */
 export type SniffedLetter =
   { readonly format: 'pdf' | 'png' } | { readonly refusal: LetterRefusalCode; readonly problem: string };
 
 const pdfHead = '%PDF-';
 const pngHead = '\x89PNG\r\n\x1a\n';
 
-/** A program that looks for a page finds it in the first bytes; browsers sniff 1445 at most, PDF readers 1024. */
+/** Programs detect a format in the first bytes; browsers sniff 1445 at most, PDF readers 1024. */
 const headBytes = 2048;
 
 /** A ZIP ends with a record of 22 bytes and a comment of up to 65,535. */
 const zipEndBytes = 22 + 65_535;
 
-/** Self-extracting RAR archives are looked for in the first mebibyte. */
+/** RAR programs search the first mebibyte for a self-extracting archive. */
 const archiveHeadBytes = 1024 * 1024;
 
 /**
- * Tells the type of a letter by its bytes alone, without parsing them. A PDF begins with its header at the first byte:
- * room before it is where a second format lives. Pure; cost is bounded by about one mebibyte of searching.
+ * Detects the type of a letter by its bytes, without parsing them. The header of a PDF must be at the first byte:
+ * bytes before it could be a second format. Pure; searches at most about one mebibyte.
  */
 export function sniffLetter(bytes: Uint8Array): SniffedLetter {
   if (bytes.length === 0) return { refusal: 'letter_empty', problem: 'The file has no bytes.' };

@@ -15,7 +15,7 @@ const wordConfidenceMin = 45;
 const ruleLengthMin = 0.06;
 const ruleCellsMax = 4;
 
-/** Parts of one signature lie no further apart than this. */
+/** Largest gap between parts of one signature. */
 const partGap = { x: 0.018, y: 0.008 } as const;
 
 /** Smallest mark: three tenths of an inch wide, an eighth high, as fractions of a letter's page. */
@@ -147,7 +147,7 @@ function findParts(grid: Grid): Box[] {
   return parts;
 }
 
-/** Takes one connected region away and tells its bounds. */
+/** Removes one connected region and returns its bounds. */
 function flood(
   left: Uint8Array,
   start: number,

@@ -5,10 +5,10 @@ import { roundBox, unite } from '../pdf/page-geometry.ts';
 import type { GrayImage } from './png.ts';
 import { layOut, type TextPiece } from '../pdf/text-layout.ts';
 
-/** A word that recognition is less sure of than this, and that lies in ink, is a piece of a signature or a logo. */
+/** A word in ink with a lower confidence is a part of a signature or a logo. */
 const inkConfidenceMax = 60;
 
-/** Part of the word that lies within the ink. */
+/** Least part of the word within the ink. */
 const inkShareMin = 0.6;
 
 interface WordPiece extends TextPiece {
@@ -51,14 +51,14 @@ export function makeOcrLines(
   });
 }
 
-/** Beside a word it may be apart by so many heights of its line, and off its base line by such a part of one. */
+/** Largest distance to a neighbouring word, and from its baseline, in heights of the line. */
 const neighbour = { gapHeightsMax: 3, baselineHeightsMax: 0.35 } as const;
 
 /** Digits of other words in a row with one, from which on it is a part of a number: French numbers are printed in pairs. */
 const rowDigitsMin = 3;
 
 /**
- * True if it stands in a line of print: between two sure words, or with digits in a row of digits. A piece of a signature stands
+ * True if it stands in a line of print: between two sure words, or with digits in a row of digits. A part of a signature stands
  * after its label or alone. Without this rule unsure pieces of telephone numbers were lost, and what was left of a number
  * was another number (bench/letters.ts).
  */

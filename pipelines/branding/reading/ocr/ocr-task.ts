@@ -16,14 +16,14 @@ export interface OcrRequest {
   /** `recognise`: text and ink; `draw`: pictures. */
   readonly task: 'recognise' | 'draw';
   readonly format: 'pdf' | 'png';
-  /** Pages to take; null for all. */
+  /** Page numbers; null for all. */
   readonly pages: readonly number[] | null;
   /** Resolution of drawn pages; not used in recognition. */
   readonly dotsPerInch: number;
   readonly limits: LetterLimits;
 }
 
-/** What the OCR child finds; one of both is empty. */
+/** The result of the OCR child; one of both lists is empty. */
 export interface OcrResult {
   readonly pages: readonly LetterPage[];
   readonly drawn: readonly { readonly page: number; /** Base64. */ readonly png: string }[];
@@ -97,7 +97,7 @@ interface Recognised {
 }
 
 /**
- * The text of a page whichever way it lies in the scanner: first as its lines run, and where that is hard to read also
+ * The text of a page in any orientation: first along its lines, and with a low confidence also
  * upside down. A blank page is tried once. Places on a page that was turned are those of the turned page.
  */
 async function recogniseUpright(picture: GrayImage, engine: OcrEngine): Promise<Recognised> {

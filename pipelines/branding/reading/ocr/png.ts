@@ -10,7 +10,7 @@ export interface GrayImage {
 /** The eight bytes that a PNG starts with (W3C PNG, section 5.2). */
 export const pngSignature: Uint8Array = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 
-/** What a PNG tells a reader besides its pixels. */
+/** Metadata of a PNG. */
 export interface PngOptions {
   /** Written as a pHYs chunk, in whole pixels a metre. Without it the picture has no size on paper. */
   readonly dotsPerInch?: number;

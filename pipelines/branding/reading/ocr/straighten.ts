@@ -1,7 +1,7 @@
 import { shrink } from './picture-scale.ts';
 import type { GrayImage } from './png.ts';
 
-/** Angles to which a sheet lies askew in a feeder; beyond, recognition copes or a person looks. */
+/** Largest skew of a sheet in a feeder; beyond it, recognition copes or a person looks. */
 const degreesMax = 5;
 
 /** Less than this shifts the ends of a line by 4 pixels at 300 dots an inch, which does no harm. */
@@ -41,7 +41,7 @@ function darkPixels({ width, height, gray }: GrayImage): Int32Array {
   return Int32Array.from(every === 1 ? found : found.filter((_each, at) => (at >> 1) % every === 0));
 }
 
-/** What is darker than this is ink: two thirds of the paper's brightness, which is that of most pixels. */
+/** Ink is darker than this: two thirds of the paper's brightness, which is that of most pixels. */
 export function darkLevel(gray: Uint8Array): number {
   const counts = new Uint32Array(256);
   for (const value of gray) counts[value]!++;
@@ -111,7 +111,7 @@ function lineStrength(image: GrayImage): number {
   return Math.max(...levelAngles.map((degrees) => profileScore(dark, degrees, image))) / dark.length;
 }
 
-/** Turns a picture about its middle, clockwise for positive degrees; what comes in from outside is white. */
+/** Rotates a picture about its centre, clockwise for positive degrees, with white outside. */
 export function rotate({ width, height, gray }: GrayImage, degrees: number): GrayImage {
   const result = new Uint8Array(width * height).fill(255);
   const [sin, cos] = [Math.sin((degrees * Math.PI) / 180), Math.cos((degrees * Math.PI) / 180)];

@@ -56,7 +56,7 @@ export class Bounds {
     this.bottom = Math.max(this.bottom, y);
   }
 
-  /** The part of it that lies on the page, or null. */
+  /** Its part on the page, or null. */
   box(): Box | null {
     const [left, top, right, bottom] = [
       Math.max(0, this.left),
@@ -68,7 +68,7 @@ export class Bounds {
   }
 }
 
-/** The part of a rectangle (left, bottom, right, top) that lies on the page, through a matrix to its fractions; null if none does. */
+/** The part of a rectangle on the page, in fractions of the page by a matrix; null if it is outside. */
 export function boxOf(matrix: Matrix, [left, bottom, right, top]: Rectangle): Box | null {
   const bounds = new Bounds();
   for (const [x, y] of [
@@ -103,8 +103,8 @@ export function isNear(a: Box, b: Box, { x, y }: { x: number; y: number }): bool
 }
 
 /**
- * Joins rectangles that lie near each other, until none do. At most `boxesMax` come out of the first pass; the rest is
- * left out, so that the time is bounded.
+ * Joins rectangles that are near each other, until no two are. At most `boxesMax` are kept; the rest is
+ * dropped, so that the time is bounded.
  */
 export function cluster(boxes: readonly Box[], near: { x: number; y: number }, boxesMax = 400): Box[] {
   const joined: Box[] = [];
@@ -130,17 +130,17 @@ export function roundBox({ left, top, width, height }: Box): Box {
 /** Rectangles of lines touch their neighbours' by a hair. */
 const touching = 0.15;
 
-/** True if a rectangle lies over a part of the other that a person would miss. */
+/** True if a rectangle covers a noticeable part of the other. */
 export function isOver(box: Box, other: Box): boolean {
   const width = Math.min(box.left + box.width, other.left + other.width) - Math.max(box.left, other.left);
   const height = Math.min(box.top + box.height, other.top + other.height) - Math.max(box.top, other.top);
   return width > 0.002 && height > other.height * touching;
 }
 
-/** How far a rectangle may stand out of another one and still be in it, as a share of the page: rounding. */
+/** Tolerance of containment for rounding, as a share of the page. */
 export const placeShareMax = 0.002;
 
-/** True if a rectangle lies in another one. */
+/** True if a rectangle is within another one. */
 export function isWithin(inner: Box, outer: Box): boolean {
   const [right, bottom] = [outer.left + outer.width, outer.top + outer.height].map((each) => each + placeShareMax) as [
     number,

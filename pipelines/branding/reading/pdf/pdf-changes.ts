@@ -44,7 +44,7 @@ const changesMax = 20;
 /**
  * The revisions of a file, each compared with the one before, object by object. An update counts as a signature, as
  * validation data or as a time stamp only when each number that it defines again is explained by that, its table of
- * objects lists what its bytes hold and nothing else, and nothing is drawn over text. All else is `other`.
+ * objects lists exactly the objects of its bytes, and nothing is drawn over text. Everything else is `other`.
  * @throws LetterRefused `letter_limit_exceeded`
  */
 export function compareRevisions(options: ComparisonOptions): ComparedRevision[] {
@@ -82,7 +82,7 @@ interface Context extends ComparisonOptions {
   readonly budget: { values: number };
 }
 
-/** The file as it was after a revision, and what its tables list; `problem` where readers do not agree on it. */
+/** The file after a revision, with the entries of its tables; `problem` where readers do not agree on it. */
 interface RevisionState {
   readonly view: PdfFile;
   readonly entries: ReadonlyMap<number, TableEntry>;
@@ -127,7 +127,7 @@ function compareRevision(
   };
 }
 
-/** The objects that refer to a number, one as often as it does; the tables themselves are left out. */
+/** The objects that refer to a number, once per reference, without the tables themselves. */
 function indexReferences(file: PdfFile): Map<number, PdfObject[]> {
   const references = new Map<number, PdfObject[]>();
   const visit = (value: PdfValue, from: PdfObject): void => {
@@ -147,7 +147,7 @@ function isOfType({ value }: PdfObject, type: string): boolean {
   return isDict(value) && isName(value.entries.get('Type'), type);
 }
 
-/** What an object is for the document, of those that an update may define again. */
+/** The role in the document of an object that an update may define again. */
 type Role =
   | 'catalogue'
   | 'form'
@@ -174,7 +174,7 @@ const exclusiveRoles: readonly Role[] = [
 /** Flags of a field and of a widget that lock it (tables 221 and 165): read only; read only, locked, locked contents. */
 const lockingFieldFlags = 1;
 const lockingWidgetFlags = 64 | 128 | 512;
-/** Entries of a signature field that signing fills in; where it stands is not among them. */
+/** Entries of a signature field that signing may set; its rectangle is not among them. */
 const signingKeys = new Set(['V', 'AP', 'AS', 'F', 'Ff', 'M', 'MK', 'DA', 'P']);
 const widgetKeys = new Set([
   'Type',
@@ -284,7 +284,7 @@ class RevisionComparison {
     return this.signed.some(({ value }) => value === own);
   }
 
-  /** The table lists each object of the update where it stands, and leaves all others where they were. */
+  /** The table lists each object of the update at its offset, and does not move any other. */
   private checkTable(): void {
     const { before, table } = this.pair;
     if (table.trailer.entries.get('Prev') !== before.tableAt)
@@ -312,7 +312,7 @@ class RevisionComparison {
       this.changes.push(`${this.describe(number)} was replaced through the table of objects`);
   }
 
-  /** Between the objects stand the table, comments and white space. */
+  /** Only the table, comments and white space may be between the objects. */
   private checkBytesBetween(): void {
     const { span, table } = this.pair;
     for (const { start, text } of gapsOf(this.context.file, span.start, span.end)) {
@@ -587,7 +587,7 @@ class RevisionComparison {
     return places.filter(({ widget }) => !isHidden(this.after, widget));
   }
 
-  /** True if the letter was certified before as one that nobody changes (DocMDP with permission 1, section 12.8.2.2). */
+  /** True if the letter was certified before with no permitted changes (DocMDP with permission 1, section 12.8.2.2). */
   private forbidsSignature(): boolean {
     const certified = dictOf(
       this.before,
@@ -620,7 +620,7 @@ class RevisionComparison {
     return before.length === after.length && before.every((item, at) => this.isSame(item, after[at]));
   }
 
-  /** The same value before and after. What a reference to the same number leads to is judged by that number. */
+  /** True for the same value before and after. The target of a reference to the same number is compared on its own. */
   private isSame(before: PdfValue | undefined, after: PdfValue | undefined, hops = 0): boolean {
     if (--this.context.budget.values < 0)
       throw new LetterRefused(
@@ -712,7 +712,7 @@ function valueWords(value: PdfValue): string {
   return isName(value) ? value.name.slice(0, shownCharactersMax) : value === null ? 'nothing' : 'another value';
 }
 
-/** What a number is to a page: its content, one of its resources, one of its annotations. */
+/** The part of a page that a number is: its content, one of its resources or annotations; null for none. */
 function pagePart({
   view,
   page,

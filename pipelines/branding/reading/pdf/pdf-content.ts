@@ -25,7 +25,7 @@ export interface PageContent {
   readonly pictureCover: number;
   /** Straight lines, which may go through something. */
   readonly rules: readonly Rule[];
-  /** It has text that is either white on paper or painted with a shading pattern: only its picture can tell. */
+  /** It has text that is either white on paper or painted with a shading pattern, which only its picture shows. */
   readonly hasUnclearText: boolean;
 }
 
@@ -45,13 +45,13 @@ const textsMax = 30_000;
 const formDepthMax = 8;
 const formsMax = 2_000;
 
-/** Strokes this near to each other, as fractions of the page, are one mark: the letters of a name written by hand. */
+/** Strokes this near to each other, as fractions of the page, are one mark: the letters of a handwritten name. */
 const strokeGap = { x: 0.02, y: 0.008 } as const;
 
 /** Smallest mark: a quarter of an inch by a twentieth on a letter's page. Smaller ones are bullets and dots. */
 const markMin = { width: 0.02, height: 0.004 } as const;
 
-/** A path is drawn by hand, or is a logo, when at least this many of its segments are curved or slanted. */
+/** A path is handwriting, or a logo, if at least this many of its segments are curved or slanted. */
 const slantedMin = 3;
 
 /** A straight line is at least this long, and level if it is no higher, as parts of the page. */
@@ -60,7 +60,7 @@ const ruleMin = { length: 0.02, levelHeight: 0.004 } as const;
 /** A form with less opacity is seen through; a picture with a mask is only if it is larger than a logo, as a part of the page. */
 const seeThrough = { opacityMax: 0.95, maskedAreaMin: 0.04 } as const;
 
-/** Annotations that stand on the page by themselves: fields and signatures are read elsewhere, links and their pop-ups show nothing. */
+/** Annotations that are no marks: fields and signatures are read elsewhere, links and their pop-ups show nothing. */
 const ordinaryAnnotations = new Set(['Widget', 'Link', 'Popup']);
 
 /** Text lower than this is no text for a person's eyes. */
@@ -203,7 +203,7 @@ export function readPageContent(task: ContentTask): PageContent {
   return task.document.usePage(task.number, (pdfium, page) => new ContentReader(task, pdfium, page).read());
 }
 
-/** Where objects stand, and what they inherit. */
+/** The coordinate system of objects, and what they inherit. */
 interface ObjectPlace {
   readonly matrix: Matrix;
   readonly opacity: number;
@@ -371,7 +371,7 @@ class ContentReader {
     return { box: bounds.box(), count, slanted };
   }
 
-  /** Takes text that nobody sees out of the page, and what its author says that it means (ActualText), before its letters are read. */
+  /** Removes invisible text, and replacement text (ActualText), from the page before its letters are read. */
   private readTextObject(object: Pointer, place: ObjectPlace): void {
     const { functions } = this.pdfium;
     if (++this.texts > textsMax)
@@ -459,7 +459,7 @@ class ContentReader {
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
   }
 
-  /** One piece, with blanks for the spaces at its ends, whose width is none of the text's. */
+  /** One piece, with its leading and trailing spaces as separate blanks, so that they do not add to its width. */
   private joinLetters(text: Pointer, letters: readonly Letter[]): ShownText[] {
     const isBlank = (letter: Letter) => letter.text.trim() === '';
     const from = letters.findIndex((letter) => !isBlank(letter));
@@ -501,7 +501,7 @@ class ContentReader {
     return name;
   }
 
-  /** Stamps, ink and the looks of signature fields lie over the page. */
+  /** Reads stamps, ink and the appearances of signature fields over the page. */
   private readAnnotations(): void {
     const { file, page } = this.task;
     const annotations = itemsOf(file, page.dict.entries.get('Annots'));

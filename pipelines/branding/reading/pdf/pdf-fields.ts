@@ -17,7 +17,7 @@ const fieldLevelsMax = 16;
 const annotationsMax = 2_000;
 const charactersMax = 20_000;
 
-/** The values of a page's text fields and choices, and its free texts. What is hidden is left out. */
+/** The values of a page's visible text fields and choices, and its free texts. */
 export function readTypedTexts(file: PdfFile, page: PdfPage): TypedText[] {
   const annotations = file.entry(page.dict, 'Annots');
   if (!isArray(annotations)) return [];

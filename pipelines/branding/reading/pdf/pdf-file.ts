@@ -46,7 +46,7 @@ export interface PdfFile {
   decode(object: PdfObject): Uint8Array;
   /** The filters of a stream, first to last. @throws LetterRefused */
   filtersOf(dict: PdfDict): readonly StreamFilter[];
-  /** The same file as it was when it ended at this byte, with this trailer. */
+  /** The revision of the file that ended at this byte, with this trailer. */
   asOf(end: number, trailer: PdfDict): PdfFile;
 }
 
@@ -71,7 +71,7 @@ export function fourNumbersOf(view: PdfFile, value: PdfValue | undefined): Recta
     : null;
 }
 
-/** The rectangle that a value is or refers to, whichever of its corners are given (ISO 32000-1 section 7.9.5). */
+/** The rectangle that a value is or refers to, from any two opposite corners (ISO 32000-1 section 7.9.5). */
 export function rectangleOf(view: PdfFile, value: PdfValue | undefined): Rectangle | null {
   const corners = fourNumbersOf(view, value);
   if (corners === null) return null;
@@ -91,7 +91,7 @@ const objectsMax = 50_000;
 /** Values (names, numbers, brackets) that all objects together may have; a tagged letter of 20 pages has some 200,000. */
 const valuesMax = 1_000_000;
 
-/** What a stream that is read here, an object stream or a page's content, may unpack to. */
+/** Most bytes of a decoded object stream or page content. */
 export const decodedBytesMax = 16 * 1024 * 1024;
 
 /** References to references: two are strange, this many a loop. */
@@ -306,7 +306,7 @@ class ObjectReader implements PdfFile {
     return Number.isInteger(place) && mark.test(this.text);
   }
 
-  /** A length that stands elsewhere must agree with the end that was found; readers differ in which of both they believe. */
+  /** A length in another object must agree with the end that was found; readers differ in which they use. */
   private checkLengths(): void {
     for (const { value, stream } of this.all) {
       if (stream === null || !isDict(value) || !isRef(value.entries.get('Length'))) continue;

@@ -37,7 +37,7 @@ export function isPictureFilter({ name }: StreamFilter): boolean {
 }
 
 /**
- * The bytes of a stream after its filters, up to a picture filter, whose input is returned as it is.
+ * The bytes of a stream after its filters, up to a picture filter, which is not decoded.
  * @throws LetterRefused `letter_limit_exceeded` when a step makes more than `bytesMax` bytes, `letter_damaged`
  */
 export function decodeFilters(raw: Uint8Array, filters: readonly StreamFilter[], bytesMax: number): Uint8Array {
@@ -135,7 +135,7 @@ function decodeLzw(raw: Uint8Array, bytesMax: number, { isLate = false }: Stream
       throw new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.');
     const at = output.length;
     if (previous >= 0 && next < 4096) {
-      // The entry is the string before and one byte more, which is the first of this string: both lie in the output in a row.
+      // The entry is the string before and the first byte of this one: consecutive bytes of the output.
       starts[next] = at - lengths[previous]!;
       lengths[next] = lengths[previous]! + 1;
       next++;

@@ -4,7 +4,7 @@ import { isPictureFilter, measureFilters } from './pdf-filters.ts';
 import { decodedBytesMax, type PdfFile, type PdfObject } from './pdf-file.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
-/** Actions (ISO 32000-1 table 198) that run, send, fetch or open something. A link that a person must click is none. */
+/** Actions (ISO 32000-1 table 198) that run, send, fetch or open something; links that a person must click are allowed. */
 const activeActions = new Set([
   'JavaScript',
   'Launch',
@@ -37,7 +37,7 @@ const csvBytesMax = 2 * 1024 * 1024;
 
 const streamsMax = 5_000;
 
-/** Samples that a pixel of a picture may take: four colours of 16 bits. */
+/** Most bytes of a pixel: four colours of 16 bits. */
 const bytesPerPixelMax = 8;
 
 /**
@@ -156,7 +156,7 @@ function checkPixels(file: PdfFile, dict: PdfDict, pixelsMax: number): void {
     throw new LetterRefused('letter_page_too_large', `A picture of the PDF has more than ${pixelsMax} pixels.`);
 }
 
-/** Entries of a cross-reference stream take room in readers before a byte of them is read. */
+/** Readers allocate memory for the declared entries of a cross-reference stream before they read them. */
 function checkCrossReferences(file: PdfFile, dict: PdfDict): void {
   const widths = file.entry(dict, 'W');
   const total = isArray(widths)
@@ -179,7 +179,7 @@ function checkCrossReferences(file: PdfFile, dict: PdfDict): void {
     );
 }
 
-/** File specifications with an embedded file, and embedded files that none names. */
+/** The embedded file, whether a file specification names it or not. */
 function readEmbeddedCsv(file: PdfFile): LetterReading['embeddedCsv'] {
   const found = new Map<PdfObject, string>();
   for (const { value } of file.all) collectFiles(file, value, found);

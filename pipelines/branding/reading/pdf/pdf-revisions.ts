@@ -18,7 +18,7 @@ export interface RevisionSpan {
   readonly mark: number;
   /** The byte after the line break that follows the mark; of the last revision the end of the file. */
   readonly end: number;
-  /** The place of its cross-reference table, as its own `startxref` says. */
+  /** Offset of its cross-reference table, by its own `startxref`. */
   readonly tableAt: number;
 }
 
@@ -32,7 +32,7 @@ export type TableEntry =
 export interface RevisionTable {
   readonly entries: ReadonlyMap<number, TableEntry>;
   readonly trailer: PdfDict;
-  /** Stretches of the file that the table itself takes, and those of its streams. */
+  /** Ranges of the file that the table and its streams occupy. */
   readonly places: readonly { readonly start: number; readonly end: number }[];
 }
 
@@ -68,7 +68,7 @@ function isLinearizedTo(file: PdfFile, { mark, end }: { mark: number; end: numbe
   return typeof length === 'number' && length >= mark && length <= end;
 }
 
-/** What stands between the objects of a part of a file. */
+/** The bytes between the objects of a part of a file. */
 export function gapsOf(file: PdfFile, from: number, to: number): { readonly start: number; readonly text: string }[] {
   const gaps: { start: number; text: string }[] = [];
   const objects = file.all.filter(({ packed, start }) => packed === null && start >= from && start < to);
@@ -84,7 +84,7 @@ export function gapsOf(file: PdfFile, from: number, to: number): { readonly star
   return gaps;
 }
 
-/** The table of a revision is not as it must be; a reader may see other objects than another one. */
+/** The table of a revision is malformed, so that readers may see different objects. */
 export class TableProblem extends Error {
   override readonly name = 'TableProblem';
 }
@@ -186,7 +186,7 @@ function readTablePart(file: PdfFile, pointed: number): TablePart {
 
 const trailerValuesMax = 1_000;
 
-/** A table of rows of 20 bytes (section 7.5.4); a reader that takes other rows reads other places out of them. */
+/** A table of rows of 20 bytes (section 7.5.4); readers may differ on any other rows. */
 function readClassicTable(file: PdfFile, start: number): TablePart {
   const entries = new Map<number, TableEntry>();
   const sticky = (pattern: RegExp, at: number) => {

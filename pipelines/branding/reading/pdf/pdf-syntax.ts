@@ -130,7 +130,7 @@ export class PdfParser {
     }
   }
 
-  /** `12 0 R` is one value; any other number stands for itself. */
+  /** `12 0 R` is one value; any other number is a value of its own. */
   private referenceOr(number: number): number | PdfRef {
     if (!Number.isInteger(number) || number < 0 || !isDigit(this.peekAfterSpace())) return number;
     const [before, values] = [this.position, this.budget.values];
@@ -140,7 +140,7 @@ export class PdfParser {
       if (word !== end && word !== null && typeof word === 'object' && word.kind === 'word' && word.word === 'R')
         return { kind: 'ref', number, generation };
     }
-    [this.position, this.budget.values] = [before, values]; // what was looked at is read again
+    [this.position, this.budget.values] = [before, values]; // not a reference: the tokens are read again
     return number;
   }
 

@@ -15,7 +15,7 @@ export interface PageText {
   readonly typed: readonly TypedText[];
 }
 
-/** The lines of a page in reading order. Text that lies outside the page is left out. */
+/** The lines of a page in reading order, without text outside of the page. */
 export function readLines({ page, shown, typed }: PageText): LetterLine[] {
   const matrix = multiply(toFractions(page), [page.width, 0, 0, page.height, 0, 0]);
   const pieces = [
@@ -36,7 +36,7 @@ function placeText({ text, matrix: given, width, font }: ShownText, matrix: Matr
   const isLevel = Math.abs(endY - y) <= Math.abs(endX - x) && endX >= x;
   const left = Math.min(x, endX);
   if (isLevel) return { text: clean(text), left, right: endX, baseline: y, height, font };
-  // Text up the side of a page is given the place of its box, so that it joins no line.
+  // Rotated text is placed by its box, so that it joins no line.
   const corners = [0, width].flatMap((at) => [transform(own, at, -descent), transform(own, at, ascent)]);
   return {
     text: clean(text),
@@ -63,7 +63,7 @@ function placeTyped({ text, rect: [left, bottom, right, top] }: TypedText, matri
   });
 }
 
-/** Without control characters, and with one kind of space; letters that are one sign (fi) become letters again. */
+/** Without control characters, with one kind of space, and with ligatures (fi) as letters. */
 function clean(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ')

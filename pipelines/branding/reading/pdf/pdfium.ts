@@ -1,6 +1,6 @@
 import { PDFiumModule } from '@hyzyla/pdfium';
 
-/** A place in PDFium's memory, or a handle; 0 is none. */
+/** An address in PDFium's memory, or a handle; 0 for none. */
 export type Pointer = number;
 
 /** The functions of PDFium's public headers that are called here, by their names there. Arguments and results are numbers. */
@@ -70,7 +70,7 @@ type Exports = Readonly<Record<FunctionName, (...values: readonly number[]) => n
 /** Room for what one function writes, in bytes: names of fonts are the longest. */
 const outputBytes = 1024;
 
-/** PDFium's functions and its memory. WebAssembly sees nothing but the bytes that it is given. */
+/** PDFium's functions and its memory. As WebAssembly it has no access to anything else. */
 export class Pdfium {
   readonly functions: Exports;
   /** Where functions write their results. */

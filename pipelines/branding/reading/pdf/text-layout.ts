@@ -13,7 +13,7 @@ export interface TextPiece {
 
 /** Pieces that a person reads as one line. */
 export interface LaidOutLine extends TextPiece {
-  /** What it is put together from, from left to right. */
+  /** Its pieces, from left to right. */
   readonly parts: readonly TextPiece[];
 }
 
@@ -24,7 +24,7 @@ const rowTolerance = 0.36;
 const spaceGap = 0.15;
 const columnGap = 2.2;
 
-/** A second line of the same column stands no further below, in sizes of its font. */
+/** Largest distance to a second line of the same column, in sizes of its font. */
 const bandGap = 4;
 
 /** From this length on, texts side by side are columns of prose, and not cells of a table. */
@@ -42,8 +42,8 @@ interface Row {
 type Segments = readonly LaidOutLine[];
 
 /**
- * Groups pieces of text into lines in reading order. Pieces of one row that stand far apart are lines of their own, unless
- * the first is the label of the second; texts in columns come column by column, cells of a table row by row.
+ * Groups pieces of text into lines in reading order. Distant pieces of one row are separate lines, unless
+ * the first is the label of the second; columns are read one by one, cells of a table row by row.
  */
 export function layOut(pieces: readonly TextPiece[]): LaidOutLine[] {
   const rows = makeRows(pieces)
@@ -62,7 +62,7 @@ function makeRows(pieces: readonly TextPiece[]): Row[] {
   return rows;
 }
 
-/** A raised or lowered letter is judged by the size of its neighbours; a letter of less than half their size stands for itself. */
+/** A superscript or subscript joins the row of its neighbours by their size, unless it is less than half of that. */
 function isSameRow(row: Row, piece: TextPiece): boolean {
   const [smaller, larger] = [Math.min(row.height, piece.height), Math.max(row.height, piece.height)];
   return piece.baseline - row.baseline <= rowTolerance * (smaller * 2 > larger ? larger : smaller);

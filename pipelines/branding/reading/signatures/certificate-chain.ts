@@ -90,7 +90,7 @@ export async function requireTrustedChain(request: ChainRequest): Promise<void> 
   }
 }
 
-/** What can be read of a list; one damaged entry takes nothing from the others. */
+/** The readable entries of a list; damaged ones are skipped. */
 function readAll<Value>(list: readonly Uint8Array[], read: (der: Uint8Array) => Value): Value[] {
   return list.slice(0, cmsLimits.revocationsMax).flatMap((der) => {
     try {
@@ -210,10 +210,10 @@ const signingPurposes: readonly string[] = [
 ];
 const timeStampingPurpose = '1.3.6.1.5.5.7.3.8';
 const ocspPurpose = '1.3.6.1.5.5.7.3.9';
-/** Purposes of keys that machines hold: no person signs with one, whatever else it may be used for. */
+/** Purposes of keys of machines: a certificate with one is not a person's, whatever its other purposes. */
 const machinePurposes: readonly string[] = ['1.3.6.1.5.5.7.3.1', timeStampingPurpose, ocspPurpose];
 
-/** A time stamp's certificate has its one purpose and no other (RFC 3161 section 2.3). */
+/** A time stamp's certificate has exactly one purpose (RFC 3161 section 2.3). */
 function isMadeFor(certificate: pkijs.Certificate, purpose: ChainRequest['purpose']): boolean {
   const purposes = purposesOf(certificate);
   if (!hasKeyUsage(certificate, [keyUsageBits.digitalSignature, keyUsageBits.nonRepudiation])) return false;
@@ -245,7 +245,7 @@ function isValidAt({ notBefore, notAfter }: pkijs.Certificate, times: readonly D
   return times.every((at) => notBefore.value <= at && at <= notAfter.value);
 }
 
-/** True for a certificate of an authority, valid at the times, that may stand above so many authorities and is not bound to some names only. */
+/** True for a certificate of an authority that is valid at the times, whose path length allows the authorities below it, and that has no name constraints. */
 function mayIssue(
   certificate: pkijs.Certificate,
   { below, at, purpose }: { below: number } & Pick<ChainRequest, 'at' | 'purpose'>,
@@ -277,7 +277,7 @@ function hasKeyUsage(certificate: pkijs.Certificate, bits: readonly number[]): b
   return bits.some((bit) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
 }
 
-/** Each extension comes once (RFC 5280, section 4.2), and those that are critical are known. */
+/** True if each extension occurs once (RFC 5280, section 4.2) and every critical one is known. */
 function hasUnderstoodExtensions({ extensions: own = [] }: pkijs.Certificate): boolean {
   return (
     new Set(own.map(({ extnID }) => extnID)).size === own.length &&
@@ -302,7 +302,7 @@ interface RevocationCheck {
   readonly at: Date;
 }
 
-/** True if the issuer says, in what came with the letter, that the certificate was revoked at that time. Nothing is fetched. */
+/** True if revocation data in the letter show that the certificate was revoked at that time. Nothing is fetched. */
 async function isRevoked(check: RevocationCheck): Promise<boolean> {
   return (await isOnList(check)) || isAnsweredRevoked(check);
 }

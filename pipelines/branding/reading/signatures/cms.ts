@@ -44,7 +44,7 @@ interface Trust {
   readonly now?: Date | undefined;
 }
 
-/** A detached signature and what it is held against. */
+/** A detached signature and what it is verified against. */
 export interface DetachedCms extends Trust {
   /** DER, or BER of definite lengths; zero bytes may follow, which a PDF fills its place for the signature with. */
   readonly cms: Uint8Array;
@@ -96,7 +96,7 @@ const unverified: Omit<CmsVerdict, 'chain'> = {
  * Verifies a detached CMS signature (RFC 5652, sections 5.4 and 5.6): the signed attributes name the content's digest
  * and type, and the signature is over the DER of these attributes. Takes SHA-256, SHA-384 and SHA-512 with RSA (PKCS #1
  * v1.5 and PSS) or ECDSA on P-256 and P-384. The chain is judged at the time of a trusted time stamp; without one it must
- * hold at the claimed time and now. Never throws, whatever the bytes are, and asks no network.
+ * hold at the claimed time and now. Never throws, whatever the bytes are, and uses no network.
  */
 export async function verifyDetachedCms({
   cms,
@@ -202,7 +202,7 @@ interface SignedContent {
   readonly hash: Hash;
   readonly attributes: readonly pkijs.Attribute[];
   readonly type: string;
-  /** What it brings along, for a type that is not detached. */
+  /** Its encapsulated content, for a type that is not detached. */
   readonly content: ArrayBuffer | null;
   readonly signedAt: Date | null;
 }
@@ -310,7 +310,7 @@ function describeSigner({
 
 const nameCharactersMax = 200;
 
-/** Null where a subject has no such name, or several: nobody says which of them counts. */
+/** Null where a subject has no such name, or several, which would be ambiguous. */
 function nameOf(subject: pkijs.RelativeDistinguishedNames, oid: string): string | null {
   const [value, ...others] = subject.typesAndValues
     .filter(({ type }) => type === oid)
@@ -334,7 +334,7 @@ function isDigestOf({ attributes, hash, signer, type: wanted }: SignedContent, c
   return sameBytes(digest.valueBlock.valueHexView, hashName(hash, content));
 }
 
-/** RFC 5035: a signature may name the digest of its certificate, so that no other one with the same key stands in for it. */
+/** RFC 5035: a signature may name the digest of its certificate, so that no other one with the same key can replace it. */
 function requireSigningCertificate(attributes: readonly pkijs.Attribute[], signer: pkijs.Certificate): void {
   const value = attributeValue(attributes, oids.signingCertificateV2);
   if (value === null) return;

@@ -221,7 +221,7 @@ function coverageOf(file: PdfFile, { dict, holder }: SignedField): Coverage | nu
   const [start, length, second, rest] = numbers as [number, number, number, number];
   const end = second + rest;
   if (end > file.bytes.length || start + length > second) return null;
-  // Places in an object stream are none in the file.
+  // Offsets in an object stream are not offsets in the file.
   const isInPlace =
     holder !== undefined && holder.packed === null && contents.start >= holder.start && contents.end <= holder.end;
   const leavesOutOnlyItself =
