@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { listQuickTests } from './test/support/quick-tests.ts';
+import { listLongTests, listQuickTests } from './test/support/test-sets.ts';
 
 /** Takes the walks first, whose files are short and whose tests are long: none is left alone at the end. */
 class LongOnesFirst extends BaseSequencer {
@@ -11,13 +11,19 @@ class LongOnesFirst extends BaseSequencer {
   }
 }
 
-const isQuick = process.env.TEST_SET === 'quick';
+const set = process.env.TEST_SET;
+const isQuick = set === 'quick';
+
+function listIncluded(): string[] {
+  if (isQuick) return listQuickTests(import.meta.dirname);
+  return set === 'long' ? listLongTests(import.meta.dirname) : ['test/**/*.test.ts'];
+}
 
 export default defineConfig({
   test: {
-    include: isQuick ? listQuickTests(import.meta.dirname) : ['test/**/*.test.ts'],
+    include: listIncluded(),
     globalSetup: isQuick ? [] : ['test/support/compile.ts', 'test/support/global-setup.ts'],
-    isolate: !isQuick,
+    isolate: false,
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongOnesFirst },

@@ -1,11 +1,12 @@
-// npm test: sets up, runs the tests with coverage (--no-coverage: without; --quick: those that need no process of their own),
+// npm test: sets up, runs the tests with coverage (--no-coverage: without; --quick: those that need no process of their own;
+// --long: those whose size is a choice, at their large sizes),
 // and ends with the time by folder and one line of numbers.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { root, run, runScript, setUp } from './set-up.mjs';
 
-const ownWords = ['--no-coverage', '--quick'];
+const ownWords = ['--no-coverage', '--quick', '--long'];
 const directory = mkdtempSync(join(tmpdir(), 'caller-trust-results-'));
 const file = join(directory, 'results.json');
 await runScript(async () => {
@@ -13,7 +14,7 @@ await runScript(async () => {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const given = process.argv.slice(2);
-  if (given.includes('--quick')) process.env.TEST_SET = 'quick';
+  for (const set of ['quick', 'long']) if (given.includes(`--${set}`)) process.env.TEST_SET = set;
   const coverage = given.some((word) => ownWords.includes(word)) ? [] : ['--coverage'];
   process.exitCode = await run(process.execPath, [
     vitest,

@@ -73,10 +73,8 @@ describe('docs/configuration.md', () => {
     const notSettings = new Set([
       'DELAY_SECONDS_MAX',
       'CI_REQUIRE_REDIS',
-      'LETTER_MUTATIONS',
-      'LETTER_SEED',
-      'AUDIO_MUTATIONS',
-      'AUDIO_SEED',
+      'TEST_SEED',
+      'TEST_SIZE_FACTOR',
       'LC_ALL',
     ]); // of an example, of the tests, of the shell
     expect([...named, ...inExample].filter(({ name }) => !known.has(name) && !notSettings.has(name))).toEqual([]);

@@ -11,12 +11,12 @@ import {
   tone,
   wavFile,
 } from '../support/audio-file.ts';
+import { Seeded } from '../../runtime/seeded.ts';
+import { isLongRun, seed, sizes } from '../support/run-size.ts';
 import { cpuSecondsMax, memoryBytesMax, RecordingReader } from './hostile-audio.ts';
 import { oggChecksum } from './hostile-audio-files.ts';
 
-/** Mutants that are read; AUDIO_MUTATIONS=20000 is the long run. */
-const mutants = Number(process.env['AUDIO_MUTATIONS'] ?? 300);
-const seed = Number(process.env['AUDIO_SEED'] ?? 20260101);
+const mutants = sizes.audioMutants;
 
 /** Whole recordings of each kind that is read. */
 const originals: readonly Buffer[] = [
@@ -48,17 +48,6 @@ const originals: readonly Buffer[] = [
     'tone-gsm.wav',
   ].map(sampleRecording),
 ];
-
-/** A generator of numbers from 0 to below 1 that gives the same ones for a seed (mulberry32). */
-function makeRandom(start: number): () => number {
-  let state = start >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 type Random = () => number;
 type Mutation = (bytes: Buffer, random: Random) => Buffer;
@@ -136,7 +125,8 @@ function repairOgg(bytes: Buffer): Buffer {
 
 describe('mutants of recordings', () => {
   it(`end in a recording or a typed refusal, within the limits, in one process (${mutants}, seed ${seed})`, async () => {
-    const random = makeRandom(seed);
+    const seeded = new Seeded(seed);
+    const random = () => seeded.next();
     const folder = new RecordingFolder();
     const reader = new RecordingReader();
     const counts: Record<string, number> = {};
@@ -157,7 +147,7 @@ describe('mutants of recordings', () => {
       await reader.end();
       folder.remove();
     }
-    if (mutants > 1_000)
+    if (isLongRun)
       console.log(
         `${mutants} mutants, at most ${Math.round(peakBytes / 2 ** 20)} MiB and ${cpuSeconds.toFixed(2)} s of a processor`,
         counts,

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { LETTER_REFUSALS } from '../../pipelines/branding/letter-reading.ts';
 import { readLetterFile, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
 import { sniffLetter } from '../../pipelines/branding/reading/gate/letter-sniff.ts';
+import { Seeded } from '../../runtime/seeded.ts';
+import { isLongRun, seed, sizes } from '../support/run-size.ts';
 import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
 import {
   at,
@@ -19,10 +21,7 @@ import {
 } from '../pipelines/branding/reading/pdf-builder.ts';
 import { png, pngChunk } from '../pipelines/branding/reading/png-builder.ts';
 
-/** Mutants that are read; LETTER_MUTATIONS=10000 is the long run, in which one child reads many of them. */
-const mutants = Number(process.env['LETTER_MUTATIONS'] ?? 40);
-const isLong = mutants > 200;
-const seed = Number(process.env['LETTER_SEED'] ?? 20260101);
+const mutants = sizes.letterMutants;
 
 const outcomes = ['read', 'scan', ...Object.keys(LETTER_REFUSALS)];
 
@@ -75,17 +74,6 @@ const originals: readonly Buffer[] = [
   png({ width: 40, height: 30, rows: Buffer.alloc(41 * 30, 0) }),
   png({ width: 40, height: 30, colour: 6, interlace: 1, rows: Buffer.alloc(5000, 1) }),
 ];
-
-/** A generator of numbers from 0 to below 1 that gives the same ones for a seed (mulberry32). */
-function makeRandom(start: number): () => number {
-  let state = start >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 type Mutation = (bytes: Buffer, random: () => number) => Buffer;
 
@@ -208,7 +196,8 @@ class Feeder {
 
 describe('mutants of letters', () => {
   const readEachAlone = async () => {
-    const random = makeRandom(seed);
+    const seeded = new Seeded(seed);
+    const random = () => seeded.next();
     const letters = Array.from({ length: mutants }, () => mutate(random));
     const worker = async () => {
       for (let bytes = letters.pop(); bytes !== undefined; bytes = letters.pop())
@@ -219,7 +208,8 @@ describe('mutants of letters', () => {
   };
 
   const readManyInOne = async () => {
-    const random = makeRandom(seed);
+    const seeded = new Seeded(seed);
+    const random = () => seeded.next();
     const feeder = new Feeder();
     const counts: Record<string, number> = {};
     for (let count = 0; count < mutants; count++) {
@@ -238,7 +228,7 @@ describe('mutants of letters', () => {
   };
 
   // Written so that the run of the day has one test and the long run another, and neither is skipped.
-  if (isLong)
+  if (isLongRun)
     it(`end in an outcome within the limits, many in one child (${mutants}, seed ${seed})`, readManyInOne, 3_600_000);
   else it(`end in an outcome within the limits, each in a child of its own (${mutants}, seed ${seed})`, readEachAlone);
 });

@@ -12,10 +12,10 @@ import { readVerifications } from '../../pipelines/audio/batches/stored-verifica
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
 import { configIn, submissionOf, tinyRecording, useFolder } from '../support/recording-batch.ts';
+import { sizes } from '../support/run-size.ts';
 import { until } from '../support/service-process.ts';
 
-/** Rows of the list; the long mode gives 100,000. */
-const items = Number(process.env['BATCH_ITEMS'] ?? 2000);
+const items = sizes.batchItems;
 const contents = 50;
 
 const { db, url } = await useTestDatabase();
@@ -55,7 +55,7 @@ it('a long list is performed item by item, what is the same computed once, and e
       submissionOf([], { items: (await openItemSource(list, config)).items() }),
     );
     expect(batch.items).toBe(items);
-    await until(async () => hasEnded(await readBatch(db, batch.id)), 'the batch has ended', 200);
+    await until(async () => hasEnded(await readBatch(db, batch.id)), 'the batch has ended', items / 10);
     expect(await countStates(db, batch.batchId)).toMatchObject({ performedWithoutScore: items, error: 0 });
     expect(computed).toBeLessThanOrEqual(contents * config.verificationConcurrency); // two jobs may meet the same audio at the same time
     let line = 0;
@@ -69,4 +69,4 @@ it('a long list is performed item by item, what is the same computed once, and e
     await scoring.close();
     await queues.close();
   }
-}, 240_000);
+}, 40_000 + items * 100);

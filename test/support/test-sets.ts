@@ -23,8 +23,17 @@ export function listQuickTests(root: string): string[] {
     seen.set(file, needs);
     return needs;
   };
-  const tests = readdirSync(join(root, 'test'), { recursive: true })
+  return listTests(root).filter((name) => !needsProcess(join(root, name)));
+}
+
+/** The test files whose size is a choice (`run-size.ts`), relative to `root`: the long run (`npm run test:long`). */
+export function listLongTests(root: string): string[] {
+  return listTests(root).filter((name) => readFileSync(join(root, name), 'utf8').includes('support/run-size.ts'));
+}
+
+function listTests(root: string): string[] {
+  return readdirSync(join(root, 'test'), { recursive: true })
     .map((name) => `test/${String(name)}`)
-    .filter((name) => name.endsWith('.test.ts'));
-  return tests.filter((name) => !needsProcess(join(root, name))).sort();
+    .filter((name) => name.endsWith('.test.ts'))
+    .sort();
 }
