@@ -5,13 +5,14 @@ import { listPublications } from '../../pipelines/caches/night/publications.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { connect, queryRows } from '../../runtime/postgres.ts';
 import { useTestDatabase } from '../support/database.ts';
+import { sizes } from '../support/run-size.ts';
 import { runWholeNight, useStore } from '../support/night.ts';
 import { putNumbers } from '../support/numbers.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
 const settings = { SEGMENT_ROWS_MAX: '50' };
-const nights = 200;
+const { nights } = sizes;
 const areas = Array.from({ length: 12 }, (_, at) => 202 + at);
 const pairs = 40;
 const phoneOf = (area: number, pair: number) => `+1${area}555${String(pair).padStart(4, '0')}`;
