@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { exitCodes } from './cli/command.ts';
-import { packageVersion } from './cli/package-root.ts';
+import { packageVersion } from './runtime/package-root.ts';
 
 /** Adds commands to the program. */
 type AddCommands = (program: Command) => void;

@@ -2,7 +2,7 @@
  * Claim: a client's nightly update by delta takes a small part of the bytes of the whole file, and fewer than rsync or zsync
  * find by comparing blocks, of the compressed file or of the text.
  *
- *   npx tsc -p tsconfig.build.json && node dist/bench/delta.js [rows=2000000] [rounds=3]
+ *   npm run build && node dist/bench/delta.js [rows=2000000] [rounds=3]
  *
  * Every contender is a process of its own, on the same machine as the server; what starting ours takes is measured beside it. rsync and zsync come from the system
  * (`apt-get install rsync zsync`); one that is missing is left out.

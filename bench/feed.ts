@@ -3,7 +3,7 @@
  * into a table of the same definition; and reading, judging and staging it takes at most 1.6 of the time of `psql \copy`
  * into a bare table, and 0.20 of that of fast-csv with COPY in batches.
  *
- *   npx tsc -p tsconfig.build.json && node dist/bench/feed.js [rows=1000000] [rounds=3]
+ *   npm run build && node dist/bench/feed.js [rows=1000000] [rounds=3]
  *
  * Numbers are valid ones of ten countries in random order. psql is given the same file; it finds no country.
  */

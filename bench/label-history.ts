@@ -2,7 +2,7 @@
  * Claim: the history of labels takes at most 10 % of a statement that changes no label. The server itself says how long its triggers
  * take (EXPLAIN ANALYZE), so that other work on the machine does not decide; each statement is rolled back.
  *
- *   npx tsc -p tsconfig.build.json && node dist/bench/label-history.js [rows=1000000] [rounds=3]
+ *   npm run build && node dist/bench/label-history.js [rows=1000000] [rounds=3]
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

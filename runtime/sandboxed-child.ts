@@ -1,9 +1,10 @@
 import { execFile, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { compiledPath, packageRoot } from './package-root.ts';
 
 /** Seconds that a child may take to start: 0.3 when nothing else runs. */
 const startSecondsMax = 60;
@@ -264,7 +265,7 @@ function nodeFlags({ heapMib, semiSpaceMib, permissions }: SandboxedProgram): st
     ...(semiSpaceMib === undefined ? [] : [`--max-semi-space-size=${semiSpaceMib}`]),
     '--single-threaded-gc',
     '--v8-pool-size=1',
-    `--import=${new URL(`file://${compiledPath('runtime/sandbox-guard')}`).href}`,
+    `--import=${pathToFileURL(compiledPath('runtime/sandbox-guard')).href}`,
   ];
 }
 
@@ -273,19 +274,11 @@ function permissionFlags({ threads }: { readonly threads: boolean }): string[] {
   return [flag, ...readablePaths().map((path) => `--allow-fs-read=${path}`), ...(threads ? ['--allow-worker'] : [])];
 }
 
-const compiled = import.meta.url.endsWith('.js');
-const root = fileURLToPath(new URL(compiled ? '../..' : '..', import.meta.url));
-
-/** The compiled module, also when this runs from source: Node 20 does not run TypeScript. */
-function compiledPath(module: string): string {
-  return `${root}dist/${module}.js`;
-}
-
 /** The compiled code, the packages, and package.json, which declares the module type. */
 function readablePaths(): string[] {
   const zod = createRequire(import.meta.url).resolve('zod');
   const packages = zod.slice(0, zod.lastIndexOf(`${sep}node_modules${sep}`)) + `${sep}node_modules`;
-  return [`${root}dist/*`, `${packages}/*`, `${root}package.json`];
+  return [join(packageRoot, 'dist', '*'), `${packages}/*`, join(packageRoot, 'package.json')];
 }
 
 /** High-water mark of the resident memory of a process; 0 if unknown. Synchronous: /proc is memory, and an asynchronous read costs ten times as much. */

@@ -1,4 +1,4 @@
-// npm run build: packages, then dist. With --tolerant only dist, also from sources with type errors, for the tests.
+// npm run build: packages, then dist. With --no-install dist alone.
 import { build, runScript, setUp } from './set-up.mjs';
 
-await runScript(() => (process.argv.includes('--tolerant') ? build({ tolerant: true }) : setUp()));
+await runScript(() => (process.argv.includes('--no-install') ? build() : setUp()));

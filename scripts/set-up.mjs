@@ -26,9 +26,9 @@ export async function setUp() {
   });
 }
 
-/** Makes dist fit the sources; with `tolerant` also when they have type errors, which are printed. */
-export async function build({ tolerant = false } = {}) {
-  await withLock(() => compileIfNeeded({ tolerant }));
+/** Makes dist fit the sources. */
+export async function build() {
+  await withLock(compileIfNeeded);
 }
 
 /** Runs a program in the clone with its output on ours (both on standard error with `quiet`), and resolves to its exit code. */
@@ -80,35 +80,84 @@ function readPackages(file) {
   return new Map(Object.entries(packages).filter(([path]) => path !== ''));
 }
 
-/** What is compiled: the programs, and the pages of the console for browsers. */
-const projects = ['tsconfig.build.json', 'console/pages/tsconfig.build.json'];
+/** The sources of dist. */
+const sourceFolders = ['runtime', 'sql', 'pipelines', 'jobs', 'api', 'console', 'evaluation', 'samples', 'cli'];
 
-async function compileIfNeeded({ tolerant = false } = {}) {
+/** What runs as a process or a thread, and what a test loads into a process of its own. */
+const isProgram =
+  /^cli\.ts$|^(api|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
+
+/**
+ * Packages that become part of dist: a process that loads their 190 files one by one starts a third later. Others stay where they are
+ * installed: native ones, and those that read files of their own.
+ */
+const bundledPackages = /^(zod|libphonenumber-js|commander)(\/|$)/;
+
+const isPage = (file) => file.startsWith('console/pages/');
+
+async function compileIfNeeded() {
   const sources = listSources();
   const digest = digestOf(sources);
   const stamp = join(root, 'dist', '.sources');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
   say('compiling');
-  const codes = [];
-  for (const project of projects)
-    codes.push(
-      await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project], {
-        quiet: true,
-      }),
-    );
-  const code = Math.max(...codes);
-  if (code !== 0 && !tolerant) throw new Error('the sources have type errors');
-  removeOrphans(new Set(listSources())); // another one may have come meanwhile
-  if (code === 0) writeFileSync(stamp, digest);
+  const made = new Set(['dist/.sources']);
+  const programs = sources.filter((file) => isProgram.test(file) && !isPage(file));
+  const isProduct = (file) => !/^(bench|test)\//.test(file);
+  // Programs of bench and test would cut the product into many small chunks: they have copies of their own.
+  for (const [names, chunks] of [
+    [programs.filter(isProduct), 'chunks'],
+    [programs.filter((file) => !isProduct(file)), 'bench/chunks'],
+  ])
+    for (const file of await bundle(names, chunks)) made.add(file);
+  for (const file of await compilePages(sources.filter(isPage))) made.add(file);
+  for (const file of listFiles('dist')) if (!made.has(file)) rmSync(join(root, file));
+  writeFileSync(stamp, digest);
+}
+
+/** Compiles programs and what they share to dist; gives the files. */
+async function bundle(programs, chunks) {
+  const { rolldown } = await import('rolldown');
+  const bundled = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(programs.map((file) => [file.slice(0, -'.ts'.length), file])),
+    platform: 'node',
+    external: (id) => /^[\w@]/.test(id) && !programs.includes(id) && !bundledPackages.test(id),
+  });
+  const { output } = await bundled.write({
+    dir: 'dist',
+    format: 'esm',
+    sourcemap: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: `${chunks}/[name]-[hash].js`,
+  });
+  await bundled.close();
+  return output.map(({ fileName }) => `dist/${fileName}`);
+}
+
+/** Compiles the pages of the console for browsers, file by file; gives the files. */
+async function compilePages(pages) {
+  const { transform } = await import('rolldown/utils');
+  return Promise.all(
+    pages.map(async (file) => {
+      const { code, errors } = await transform(file, readFileSync(join(root, file), 'utf8'), {
+        typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: true },
+      });
+      if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
+      const made = join('dist', file.replace(/\.ts$/, '.js'));
+      mkdirSync(join(root, dirname(made)), { recursive: true });
+      writeFileSync(join(root, made), code);
+      return made;
+    }),
+  );
 }
 
 /** The files that decide what dist holds, relative to the clone. */
 function listSources() {
-  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8'));
-  const files = include.flatMap((name) =>
-    name.endsWith('.ts') ? [name] : listFiles(name).filter((file) => file.endsWith('.ts')),
-  );
-  return files.filter((file) => existsSync(join(root, file))).sort();
+  const files = [...sourceFolders, 'bench', 'test']
+    .flatMap(listFiles)
+    .filter((file) => file.endsWith('.ts') && (!file.startsWith('test/') || isProgram.test(file)));
+  return ['cli.ts', ...files].sort();
 }
 
 function listFiles(directory) {
@@ -122,21 +171,12 @@ function listFiles(directory) {
 
 function digestOf(sources) {
   const hash = createHash('sha256');
-  for (const file of ['package-lock.json', 'tsconfig.json', 'console/pages/tsconfig.json', ...projects, ...sources]) {
+  for (const file of ['package-lock.json', 'scripts/set-up.mjs', ...sources])
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))
       .update('\0');
-  }
   return hash.digest('hex');
-}
-
-/** Removes compiled files whose source is gone. */
-function removeOrphans(sources) {
-  for (const file of listFiles('dist')) {
-    const source = relative('dist', file).replace(/\.js(\.map)?$/, '.ts');
-    if (source.endsWith('.ts') && !sources.has(source)) rmSync(join(root, file));
-  }
 }
 
 /**

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { packageRoot } from '../runtime/package-root.ts';
 
-const resolveSql = createRequire(import.meta.url).resolve;
 const statements = new Map<string, string>();
 
 /** The directory of the `.sql` files, the same from source and from dist. */
-export const sqlDirectory = dirname(resolveSql('#sql/schema.sql'));
+export const sqlDirectory = join(packageRoot, 'sql');
 
 /**
  * The text of one statement of `sql/`, by its path without ending: `sql('caches/list_countries')`.

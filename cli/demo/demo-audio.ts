@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { VerificationState } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { demoOwner, type DemoCommands } from './demo-branding.ts';
-import { packageRoot } from '../package-root.ts';
+import { packageRoot } from '../../runtime/package-root.ts';
 import { formatTable } from '../table.ts';
 
 /** One item as `verify --json` prints it. */

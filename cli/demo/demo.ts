@@ -23,7 +23,7 @@ import {
 import { demoOwner, formatLetters, registerBrands, type DemoCommands, type ShownLetter } from './demo-branding.ts';
 import { streamSample } from './demo-stream.ts';
 import { followChange, type FollowedChange } from './demo-updates.ts';
-import { packageRoot } from '../package-root.ts';
+import { packageRoot } from '../../runtime/package-root.ts';
 import { writeSampleFeeds } from '../../samples/feeds/sample-feeds.ts';
 import { writeSampleLetters } from '../../samples/letters/sample-letters.ts';
 import { formatTable } from '../table.ts';

@@ -9,7 +9,7 @@ import { openServices, type Services } from '../../runtime/services.ts';
 import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../../sql/migrate.ts';
 import { commandConfig, migrateDatabase, runCommand, type Outcome } from '../command.ts';
-import { packageVersion } from '../package-root.ts';
+import { packageVersion } from '../../runtime/package-root.ts';
 import { formatFacts } from '../table.ts';
 
 /** `migrate` and `doctor`. */

@@ -9,7 +9,7 @@ import { openServices, type Services } from '../../runtime/services.ts';
 import { repeat } from '../../runtime/repeat.ts';
 import { stopSignal } from '../../runtime/shutdown.ts';
 import { migrateDatabase, runCommand } from '../command.ts';
-import { packageRoot } from '../package-root.ts';
+import { packageRoot } from '../../runtime/package-root.ts';
 
 /** `start`: runs every process of the Procfile until SIGTERM or Ctrl-C. */
 export function addStartCommand(program: Command): void {

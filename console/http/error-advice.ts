@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { sqlDirectory } from '../../sql/sql.ts';
+import { join } from 'node:path';
+import { packageRoot } from '../../runtime/package-root.ts';
 
 /** A row of the tables in docs/errors.md: the code first, the advice last. */
 const row = /^\| `([a-z_]+)` \|.*\| ([^|]+) \|$/gm;
@@ -14,7 +14,7 @@ export function adviceOn(code: string): string | null {
 }
 
 function readAdvice(): ReadonlyMap<string, string> {
-  const path = join(dirname(sqlDirectory), 'docs', 'errors.md');
+  const path = join(packageRoot, 'docs', 'errors.md');
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''; // an installation may lack the documents
   return new Map([...text.matchAll(row)].map(([, code, words]) => [code!, plainText(words!)]));
 }

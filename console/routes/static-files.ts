@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../runtime/errors.ts';
-import { sqlDirectory } from '../../sql/sql.ts';
+import { packageRoot } from '../../runtime/package-root.ts';
 
 const compress = promisify(gzip);
 
@@ -28,11 +28,9 @@ const types: Record<string, string> = {
   '.ico': 'image/x-icon',
 };
 
-const projectRoot = dirname(sqlDirectory);
-
 /** Static sources of the pages, and compiled modules. */
-const pagesDirectory = join(projectRoot, 'console', 'pages');
-const modulesDirectory = join(projectRoot, 'dist', 'console', 'pages');
+const pagesDirectory = join(packageRoot, 'console', 'pages');
+const modulesDirectory = join(packageRoot, 'dist', 'console', 'pages');
 
 const require = createRequire(import.meta.url);
 

@@ -16,7 +16,7 @@ function listFiles(directory: string): string[] {
     const path = directory === '' ? entry.name : `${directory}/${entry.name}`;
     if (notOurs.has(entry.name)) return [];
     if (entry.isDirectory()) return listFiles(path);
-    return entry.isFile() && !entry.name.endsWith('.tsbuildinfo') ? [path] : [];
+    return entry.isFile() ? [path] : [];
   });
 }
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { compiledPath } from '../../runtime/package-root.ts';
 import type { DecodeLimits } from '../../pipelines/audio/decode/recording.ts';
 
 /** What the reading process says of a recording; undefined if it died. */
@@ -64,7 +64,7 @@ export class RecordingReader {
   }
 
   private start(): ChildProcess {
-    const script = fileURLToPath(new URL('./hostile-audio-feeder.mjs', import.meta.url));
+    const script = compiledPath('test/faults/hostile-audio-program');
     const child = spawn(
       '/bin/sh',
       ['-c', 'ulimit -c 0; exec "$@"', 'sh', process.execPath, '--max-old-space-size=128', '--no-warnings', script],

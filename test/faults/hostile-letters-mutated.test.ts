@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { LETTER_REFUSALS } from '../../pipelines/branding/letter-reading.ts';
 import { readLetterFile, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
 import { sniffLetter } from '../../pipelines/branding/reading/gate/letter-sniff.ts';
+import { compiledPath } from '../../runtime/package-root.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { isLongRun, seed, sizes } from '../support/run-size.ts';
 import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
@@ -171,7 +171,7 @@ class Feeder {
   }
 
   private start(): ChildProcess {
-    const script = fileURLToPath(new URL('./hostile-letters-feeder.mjs', import.meta.url));
+    const script = compiledPath('test/faults/hostile-letters-program');
     const dataKib = letterLimits.letterTextMemoryBytesMax / 1024 - 56 * 1024;
     const child = spawn(
       '/bin/sh',

@@ -90,8 +90,7 @@ describe.skipIf(!isLinux)('the parent of a scoring process (needs /proc)', () =>
   /** Scores in a process of its own, which is idle or in the middle of it when it says `ready`. */
   async function startParent(model: typeof quick, isIdle: boolean): Promise<ReturnType<typeof spawn>> {
     const script = `
-      import { openScoringPool } from './dist/pipelines/audio/scoring/scoring-pool.js';
-      import { loadConfig } from './dist/runtime/config.js';
+      import { loadConfig, openScoringPool } from './dist/test/faults/scoring-pool-program.js';
       const pool = openScoringPool({ config: { ...loadConfig({}), audioScorers: 1 }, log: { warn() {}, error() {} } });
       const scoring = pool.score(${JSON.stringify(request(model))});
       ${isIdle ? 'await scoring;' : 'await new Promise((resolve) => setTimeout(resolve, 3000));'}

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { compiledPath } from '../../runtime/package-root.ts';
 
 /** A worker process under test. */
 export interface WorkerProcess {
@@ -13,9 +13,9 @@ export interface WorkerProcess {
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-const program = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
+const program = compiledPath('test/jobs/worker-program');
 
-/** Starts `worker-process.mjs` and waits until it is ready. */
+/** Starts `worker-program.ts` and waits until it is ready. */
 export async function startWorkerProcess(env: Record<string, string>, ...words: string[]): Promise<WorkerProcess> {
   const child: ChildProcess = spawn(process.execPath, [program, ...words], {
     env: { ...process.env, LOG_LEVEL: 'silent', ...env },

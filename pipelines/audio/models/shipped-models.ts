@@ -1,15 +1,13 @@
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { packageRoot } from '../../../runtime/package-root.ts';
 import { parseReleaseName } from './releases.ts';
 import { FAMILIES, modelNameForm, type Family } from './manifest.ts';
 import type { DefaultRow, RegistryRow } from './registry-rows.ts';
 
 /** Directory of the shipped models, the same from source and from dist. */
-export const shippedModelsDirectory = fileURLToPath(
-  new URL(import.meta.url.endsWith('.js') ? '../../../../models' : '../../../models', import.meta.url),
-);
+export const shippedModelsDirectory = join(packageRoot, 'models');
 
 /** A row of models/registry.json: with the directory of the model's manifest, null where no weights are shipped. */
 export interface ShippedRow extends RegistryRow {

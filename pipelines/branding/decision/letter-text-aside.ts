@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../runtime/errors.ts';
+import { compiledPath } from '../../../runtime/package-root.ts';
 import { decideLetterText, type LetterTextDecision, type LetterTextFacts } from './letter-text-decision.ts';
 
 /** Limits of a decision on a text. */
@@ -19,7 +19,7 @@ export const textDecisionLimits = {
  */
 export async function decideLetterTextAside(facts: LetterTextFacts, signal?: AbortSignal): Promise<LetterTextDecision> {
   if (isShortLetter(facts)) return decideLetterText(facts);
-  const thread = new Worker(threadPath, {
+  const thread = new Worker(compiledPath('pipelines/branding/decision/letter-text-thread'), {
     workerData: facts,
     env: {},
     execArgv: [],
@@ -56,16 +56,6 @@ function isShortLetter({ reading, requestedPhones, csvPhones }: LetterTextFacts)
     requestedPhones.length + (csvPhones?.length ?? 0) <= textDecisionLimits.numbersAtOnceMax
   );
 }
-
-const compiled = import.meta.url.endsWith('.js');
-
-/** The compiled module, also when run from source: Node 20 runs no TypeScript. */
-const threadPath = fileURLToPath(
-  new URL(
-    compiled ? './letter-text-thread.js' : '../../../dist/pipelines/branding/decision/letter-text-thread.js',
-    import.meta.url,
-  ),
-);
 
 function decisionFailed(cause?: unknown): ServiceError {
   return new ServiceError('internal', {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { packageRoot } from '../../../runtime/package-root.ts';
 import { genericWords, isGeneric, splitLegalForm } from './company-words.ts';
 import { editDistance, isWithinOneEdit } from './edit-distance.ts';
 import { foldWordsBothWays, joinWords, type FoldedWord } from './name-folding.ts';
@@ -96,7 +97,7 @@ export function prepareProtectedNames(entries: readonly ProtectedName[]): Protec
 /** The shipped list with further names, prepared for comparison. */
 export function protectedNamesWith(further: readonly ProtectedName[]): ProtectedNames {
   own ??= prepareProtectedNames(
-    parseProtectedNames(readFileSync(createRequire(import.meta.url).resolve('#data/protected-names.tsv'), 'utf8')),
+    parseProtectedNames(readFileSync(join(packageRoot, 'data', 'protected-names.tsv'), 'utf8')),
   );
   return further.length === 0 ? own : [...own, ...prepareProtectedNames(further)];
 }

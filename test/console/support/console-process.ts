@@ -62,11 +62,11 @@ export async function useConsole(settings: Record<string, string> = {}): Promise
   return { url, database, stateDir, env, process, start };
 }
 
-/** Inserts the user of a role with a hash of least cost (N = 2): one of the usual cost takes 0.3 s to make and to compare. */
+/** Inserts the user of a role with a hash of little cost (N = 2^10): one of the usual cost takes 0.3 s to make and to compare. */
 async function insertUser(db: Pool, role: Role): Promise<void> {
   const salt = randomBytes(16);
-  const hash = scryptSync(passwordOf(role), salt, 32, { N: 2, r: 8, p: 1 });
-  const stored = `scrypt$2$8$1$${salt.toString('base64')}$${hash.toString('base64')}`;
+  const hash = scryptSync(passwordOf(role), salt, 32, { N: 1024, r: 8, p: 1 });
+  const stored = `scrypt$1024$8$1$${salt.toString('base64')}$${hash.toString('base64')}`;
   const { userId } = (await queryRow<{ userId: number }>(db, sql('console/insert_user'), [role, role, stored]))!;
   await db.query(sql('console/set_owners'), [userId, role === 'agency' ? [owner] : []]);
 }

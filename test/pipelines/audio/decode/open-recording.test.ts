@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { describeDecoder } from '../../../../pipelines/audio/decode/decoder-library.ts';
 import { openRecording } from '../../../../pipelines/audio/decode/open-recording.ts';
 import { blockSamplesMax } from '../../../../pipelines/audio/decode/recording.ts';
+import { packageRoot } from '../../../../runtime/package-root.ts';
 import { AudioRefusal, type AudioReason } from '../../../../pipelines/audio/reasons.ts';
 import {
   pcm16,
@@ -189,12 +190,11 @@ describe('the optional decoder', () => {
     // The compiled product in a place from where no package is found.
     const place = join(folder.path, 'product');
     mkdirSync(place);
-    cpSync(join(import.meta.dirname, '../../../../dist/pipelines/audio'), join(place, 'pipelines/audio'), {
-      recursive: true,
-    });
+    for (const part of ['test', 'bench/chunks'])
+      cpSync(join(packageRoot, 'dist', part), join(place, part), { recursive: true });
     folder.write('product/package.json', Buffer.from('{"type":"module"}'));
     const script = `
-      import { openRecording } from ${JSON.stringify(pathToFileURL(join(place, 'pipelines/audio/decode/open-recording.js')).href)};
+      import { openRecording } from ${JSON.stringify(pathToFileURL(join(place, 'test/pipelines/audio/decode/open-recording-program.js')).href)};
       for (const path of process.argv.slice(1)) {
         await openRecording(path, ${JSON.stringify(wideLimits)}).then(({ format }) => console.log(format), ({ message }) => console.log(message));
       }`;

@@ -93,7 +93,7 @@ describe('a page as a picture', () => {
       await writeFile(join(directory, 'page.pdf'), pdfOf(pageWithBox()));
       const script = `
         import { readFileSync } from 'node:fs';
-        import { openPdfImages } from ${JSON.stringify(`${root}dist/pipelines/branding/reading/ocr/page-image.js`)};
+        import { openPdfImages } from ${JSON.stringify(`${root}dist/test/pipelines/branding/reading/ocr/page-image-program.js`)};
         const images = await openPdfImages(readFileSync(${JSON.stringify(join(directory, 'page.pdf'))}));
         const { width, height } = await images.render(1, 72);
         console.log(width, height);`;

@@ -3,17 +3,17 @@
 // blocks the event loop until FILE exists. Each step is a line on standard output.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startWorker } from '../../dist/jobs/worker.js';
-import { loadConfig } from '../../dist/runtime/config.js';
-import { createLog } from '../../dist/runtime/log.js';
-import { stopSignal, untilAborted } from '../../dist/runtime/shutdown.js';
+import { startWorker } from '../../jobs/worker.ts';
+import { loadConfig } from '../../runtime/config.ts';
+import { createLog } from '../../runtime/log.ts';
+import { stopSignal, untilAborted } from '../../runtime/shutdown.ts';
 
 const [mode, argument = '0'] = process.argv.slice(2);
 const config = loadConfig();
 const log = createLog({ level: config.logLevel, process: 'test-worker' });
-const say = (...words) => process.stdout.write(`${words.join(' ')}\n`);
+const say = (...words: string[]) => process.stdout.write(`${words.join(' ')}\n`);
 
-async function handle(payload, { signal }) {
+async function handle(payload: object, { signal }: { readonly signal: AbortSignal }): Promise<string> {
   const name = Object.values(payload).join('-');
   say('start', name);
   if (mode === 'work') await sleep(Number(argument), undefined, { signal });
@@ -32,7 +32,7 @@ const handlers = {
   'build-artefact': handle,
   'publish-night': handle,
 };
-const worker = await startWorker({ config, databaseUrl: config.databaseUrl, log, handlers });
+const worker = await startWorker({ config, databaseUrl: config.databaseUrl!, log, handlers });
 say('ready');
 await untilAborted(stopping);
 await worker.stop();

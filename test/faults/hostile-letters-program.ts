@@ -1,23 +1,26 @@
 // Reads letters one after another in one process: 4 bytes of length and the letter on standard input, a line with what it
 // ended in on standard output. For the long run of test/faults/hostile-letters-mutated.test.ts, which starts it as a
 // reading child is started.
-import { decodePng } from '../../dist/pipelines/branding/reading/ocr/png-decoding.js';
-import { readPdfText } from '../../dist/pipelines/branding/reading/text-task.js';
+import { decodePng } from '../../pipelines/branding/reading/ocr/png-decoding.ts';
+import type { LetterLimits } from '../../pipelines/branding/reading/gate/letter-limits.ts';
+import { readPdfText } from '../../pipelines/branding/reading/text-task.ts';
 
-const limits = JSON.parse(process.argv[2]);
+const limits = JSON.parse(process.argv[2]!) as LetterLimits;
 
-async function read(bytes) {
+async function read(bytes: Buffer): Promise<string> {
   if (bytes[0] === 0x89) return decodePng(bytes, { pixelsMax: limits.letterPixelsMax }).then(() => 'read');
   const { scans } = await readPdfText({ bytes, limits, trustRootsPem: undefined });
   return scans.length > 0 ? 'scan' : 'read';
 }
 
 let held = Buffer.alloc(0);
-for await (const chunk of process.stdin) {
+for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
   held = Buffer.concat([held, chunk]);
   while (held.length >= 4 && held.length >= 4 + held.readUInt32BE(0)) {
     const end = 4 + held.readUInt32BE(0);
-    const outcome = await read(held.subarray(4, end)).catch((error) => error.code ?? 'letter_damaged');
+    const outcome = await read(held.subarray(4, end)).catch(
+      (error: { code?: string }) => error.code ?? 'letter_damaged',
+    );
     held = held.subarray(end);
     process.stdout.write(`${outcome}\n`);
   }
