@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 
 /** What starts a process: a database, a server of Redis, a browser, a compiled program, a scorer, a reader of letters. */
 const startsProcess =
-  /useTestDatabase|inject\('(databaseUrl|apiDatabaseUrl)'\)|node:child_process|node:worker_threads|playwright|acquireEmbeddedDatabase|startRedis|openModels|readLetter\b|readPdf|tesseract|ScorerProcess|ScoringPool|openRecording|\bGraph\b/;
+  /useTestDatabase|inject\('(databaseUrl|apiDatabaseUrl)'\)|node:child_process|node:worker_threads|playwright|acquireEmbeddedDatabase|startRedis|openModels|readLetterFile|renderLetterPages|readPdf|tesseract|ScorerProcess|ScoringPool|openRecording|\bGraph\b/;
 
 /**
  * The test files that need no process of their own, neither they nor what they share with other tests, relative to `root`.

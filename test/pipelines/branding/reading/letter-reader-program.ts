@@ -1,2 +1,2 @@
 // What letter-reader.test.ts loads into a process whose system calls it watches.
-export { readLetter } from '../../../../pipelines/branding/reading/letter-reader.ts';
+export { readLetterFile } from '../../../../pipelines/branding/reading/letter-reader.ts';

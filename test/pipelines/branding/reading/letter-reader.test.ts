@@ -362,8 +362,8 @@ describe('what a child may do', () => {
   /** The system calls of reading a letter in a process of its own and its children. */
   async function trace(calls: string, bytes: Buffer): Promise<string[]> {
     const script = `
-      import { readLetter } from ${JSON.stringify(new URL('../../../../dist/test/pipelines/branding/reading/letter-reader-program.js', import.meta.url).href)};
-      const outcome = await readLetter({ bytes: Buffer.from(process.argv[1], 'base64'), limits: ${JSON.stringify(letterLimits)} });
+      import { readLetterFile } from ${JSON.stringify(new URL('../../../../dist/test/pipelines/branding/reading/letter-reader-program.js', import.meta.url).href)};
+      const outcome = await readLetterFile({ bytes: Buffer.from(process.argv[1], 'base64'), limits: ${JSON.stringify(letterLimits)} });
       console.log(outcome.kind);`;
     const { stdout, stderr } = await run(
       strace!,
