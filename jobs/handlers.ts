@@ -8,7 +8,7 @@ import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../runtime/vault.ts';
 import { openCodeCaller } from '../pipelines/branding/proof/code-caller.ts';
 import { failProof, placeProofCalls } from '../pipelines/branding/proof/number-proof.ts';
-import { decideLetterTextAside } from '../pipelines/branding/decision/letter-text-aside.ts';
+import { decideLetterTextInBackground } from '../pipelines/branding/decision/letter-text-background.ts';
 import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
@@ -71,7 +71,7 @@ function brandingHandler({ config, db }: HandlerServices): Handler<'run-branding
       limits: config,
       now: () => new Date(),
       policy: config.letterApproval,
-      decideText: (facts) => decideLetterTextAside(facts, signal),
+      decideText: (facts) => decideLetterTextInBackground(facts, signal),
       readLetter: async (bytes) =>
         readLetterFile({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal }),
     });

@@ -57,7 +57,7 @@ def write_index(family: str, folder: Path) -> None:
             soundfile.write(folder / path, stores[store][clip.start:clip.start + clip.length], clip.rate, subtype="PCM_16")
             table.writerow([path, clip.label, family, clip.speaker, clip.synthesizer, clip.codec, set_of(clip, names[store]),
                             clip.snr_db, round(clip.length / clip.rate, 2), clip.base_label])
-    tell(data, picked)
+    report(data, picked)
 
 
 def set_of(clip, store: str) -> str:
@@ -66,7 +66,7 @@ def set_of(clip, store: str) -> str:
     return "corpus" if store.startswith("pack") else "own channel"
 
 
-def tell(data, picked) -> None:
+def report(data, picked) -> None:
     """Prints what was taken, and how far nuisances alone separate the labels."""
     label = np.array([c.label for c in data.clips])
     taken = np.zeros(len(data), bool)

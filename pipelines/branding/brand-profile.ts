@@ -119,7 +119,6 @@ export const brandProfileSchema = z.strictObject({
 export const brandChangesSchema = z.strictObject(fields).partial();
 
 export type BrandProfile = z.output<typeof brandProfileSchema>;
-export type BrandChanges = z.output<typeof brandChangesSchema>;
 
 /** A brand's name in paths, commands and reports: lower-case letters, digits and single hyphens, 2 to 63 characters. */
 export const handleSchema = z

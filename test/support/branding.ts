@@ -7,7 +7,7 @@ import type {
   PdfRevision,
   PdfSignature,
 } from '../../pipelines/branding/letter-reading.ts';
-import { decideLetterTextAside } from '../../pipelines/branding/decision/letter-text-aside.ts';
+import { decideLetterTextInBackground } from '../../pipelines/branding/decision/letter-text-background.ts';
 import type { LetterTextFacts } from '../../pipelines/branding/decision/letter-text-decision.ts';
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
@@ -243,7 +243,7 @@ export const operationSettings = {
   limits,
   policy: 'signature',
   now: () => new Date(),
-  decideText: (facts: LetterTextFacts) => decideLetterTextAside(facts),
+  decideText: (facts: LetterTextFacts) => decideLetterTextInBackground(facts),
 } as const;
 
 async function testLetter(

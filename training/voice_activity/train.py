@@ -68,7 +68,7 @@ def frame_errors(network, data):
 
 
 def train(network, data, dev, epochs):
-    """Adam with a cosine learning rate; the level of each mixture is drawn anew each time. The last weights are kept."""
+    """Adam with a cosine learning rate; the level of each mixture is drawn again each time. The last weights are kept."""
     optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=1e-3)
     steps = epochs * -(-len(data[0]) // BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, 1e-5)

@@ -18,7 +18,7 @@ from pitch import PitchHistogram  # noqa: E402
 from telephone_channel import code, room, telephone, tilt  # noqa: E402
 
 NO_SPEAKER_KNOWN = ("Picovoice", "MarkHershey", "ming024")  # many people under one name, or one under two
-NO_PERSON = "generated here (Debian)"            # eSpeak, Flite and Festival: they tell nothing of people
+NO_PERSON = "generated here (Debian)"            # eSpeak, Flite and Festival: they are no people's voices
 SECONDS_MIN, SEGMENTS_MIN, SEGMENTS_MAX = 1.3, 2, 40
 WINDOW = 24000                                   # 3 s at 8 kHz
 TARGET_RMS = 10 ** (-26 / 20)

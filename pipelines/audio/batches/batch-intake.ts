@@ -438,7 +438,7 @@ function ended({ id, state }: Batch): ServiceError {
   return new ServiceError('batch_ended', {
     operation: 'submit batch',
     object: id,
-    problem: `The batch is ${state} by now.`,
+    problem: `The batch is ${state} already.`,
     hint: 'Use another key.',
   });
 }

@@ -4,19 +4,10 @@ import { sql } from '../../../sql/sql.ts';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import { VERIFICATION_STATES, type ScoringSettings, type VerificationState } from '../verification.ts';
 
-/** The states of a batch. `open`: items are still being submitted. */
+/** The states of a batch, in order; the statements of sql/audio have the transitions. `open`: items are still being submitted. */
 export const BATCH_STATES = ['open', 'queued', 'performing', 'done', 'cancelled'] as const;
 
 export type BatchState = (typeof BATCH_STATES)[number];
-
-/** The transitions of a batch: from which states each action leads to which. The statements of sql/audio implement them. */
-export const BATCH_ACTIONS = {
-  close: { from: ['open'], to: 'queued' },
-  start: { from: ['queued'], to: 'performing' },
-  finish: { from: ['queued', 'performing'], to: 'done' },
-  cancel: { from: ['open', 'queued', 'performing'], to: 'cancelled' },
-  retry: { from: ['done', 'cancelled'], to: 'queued' },
-} as const satisfies Record<string, { from: readonly BatchState[]; to: BatchState }>;
 
 /** How a batch was submitted. */
 export type BatchMode = 'api' | 'webDemo';

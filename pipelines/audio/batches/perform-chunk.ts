@@ -177,7 +177,9 @@ async function scoreItem(run: ChunkRun, item: Item, duplicates: readonly Item[])
   const scored = await run
     .score({ file: store.pathOf(item.audioSha256), model: modelsOf(run, item), settings: batch.settings }, run.signal)
     .catch(async (error: unknown) => {
-      throw error instanceof AudioRefusal && error.reason === 'file_missing' ? await whyMissing(run, item) : error;
+      throw error instanceof AudioRefusal && error.reason === 'file_missing'
+        ? await missingAudioRefusal(run, item)
+        : error;
     });
   const model = usableModel(run, scored.model);
   if (model === null) throw new Error(`the scoring process answered for ${scored.model}, which was not requested`);
@@ -197,7 +199,7 @@ async function scoreItem(run: ChunkRun, item: Item, duplicates: readonly Item[])
 }
 
 /** The audio may have been deleted since its page was read. */
-async function whyMissing({ db }: ChunkRun, { audioSha256 }: Item): Promise<AudioRefusal> {
+async function missingAudioRefusal({ db }: ChunkRun, { audioSha256 }: Item): Promise<AudioRefusal> {
   const [kept] = await queryRows(db, sql('audio/find_stored_recordings'), [[audioSha256]]);
   return kept === undefined
     ? new AudioRefusal('recording_deleted')

@@ -67,7 +67,7 @@ export class FrameJoiner {
     if (taken < 0)
       throw new AudioRefusal(
         'audio_damaged',
-        `Its form changes on the way (${this.library.functions.FFmpegError.strerror(taken)}).`,
+        `Its sample format changes within the recording (${this.library.functions.FFmpegError.strerror(taken)}).`,
       );
     this.waiting += frame.nbSamples;
   }

@@ -64,7 +64,7 @@ function* decodedBlocks(reading: FrameReading, count: FrameCount): Generator<Flo
       joiner.add(frame);
       for (let block = joiner.take(false); block !== undefined; block = joiner.take(false)) yield block;
     }
-    if (joiner === undefined) throw new AudioRefusal('audio_damaged', 'Nothing in it can be decoded.');
+    if (joiner === undefined) throw new AudioRefusal('audio_damaged', 'No part of it can be decoded.');
     for (let block = joiner.take(true); block !== undefined; block = joiner.take(true)) yield block;
     notes.push(...faultNotes(joiner.faults));
   } finally {

@@ -112,7 +112,7 @@ async function readFormat(file: ReadAtPlaces, chunk: Chunk): Promise<Format> {
   if (tag !== tags.extensible) return { tag, ...format };
   if (content.length < 40) throw new AudioRefusal('audio_damaged', 'Its extensible format chunk is too short.');
   if (!content.subarray(26, 40).equals(guidTail))
-    throw new AudioRefusal('codec_unsupported', 'Its format is named by a GUID that is not read here.');
+    throw new AudioRefusal('codec_unsupported', 'Its format has a GUID that is not supported.');
   return { tag: content.readUInt16LE(24), ...format };
 }
 
@@ -125,11 +125,11 @@ interface Found {
 }
 
 function headerOf({ file, format, chunk, longDataBytes, riffBytes }: Found): WavHeader {
-  if (format === undefined) throw new AudioRefusal('audio_damaged', 'Its audio stands before its format.');
+  if (format === undefined) throw new AudioRefusal('audio_damaged', 'Its audio precedes its format.');
   const { channels, sampleRate, blockAlign } = format;
   if (channels === 0) throw new AudioRefusal('audio_damaged', 'It declares no channel.');
   if (sampleRate === 0) throw new AudioRefusal('audio_damaged', 'It declares a sample rate of 0 Hz.');
-  if (blockAlign === 0) throw new AudioRefusal('audio_damaged', 'It declares samples of no byte.');
+  if (blockAlign === 0) throw new AudioRefusal('audio_damaged', 'It declares samples of 0 bytes.');
 
   const rest = file.bytes - chunk.at;
   const declared = chunk.bytes === 0xffff_ffff ? longDataBytes : chunk.bytes;
@@ -188,5 +188,5 @@ function sampleFormat(tag: number, bits: number): readonly [SampleFormat, string
   if (tag === tags.float && bits === 64) return ['f64', 'pcm_f64le'];
   if (tag === tags.mulaw && bits === 8) return ['mulaw', 'pcm_mulaw'];
   if (tag === tags.alaw && bits === 8) return ['alaw', 'pcm_alaw'];
-  throw new AudioRefusal('codec_unsupported', `Its format 0x${tag.toString(16)} with ${bits} bits is not read here.`);
+  throw new AudioRefusal('codec_unsupported', `Its format 0x${tag.toString(16)} with ${bits} bits is not supported.`);
 }

@@ -52,7 +52,7 @@ export async function openGraph(file: string | Uint8Array, { inputName, outputNa
   const weights = typeof file === 'string' ? await readFile(file) : file;
   const { InferenceSession, Tensor } = await import('onnxruntime-node'); // 150 ms that only processes which score pay
   const session = await InferenceSession.create(weights, sessionOptions(weights.byteLength)).catch((cause: unknown) => {
-    throw graphInvalid(`The weights do not open: ${firstLine(cause)}.`, cause);
+    throw graphInvalid(`The weights cannot be opened: ${firstLine(cause)}.`, cause);
   });
   if (!session.inputNames.includes(inputName))
     throw graphInvalid(`The graph has no input "${inputName}" (input.name) but ${session.inputNames.join(', ')}.`);

@@ -83,7 +83,7 @@ function modelExists(model: string, problem: string): ServiceError {
     operation: 'add model',
     object: model,
     problem,
-    hint: 'Models never change: give it a version of its own.',
+    hint: 'Models never change: give it a new version.',
   });
 }
 
@@ -95,7 +95,7 @@ async function tryModel(manifest: ModelManifest, weightsFile: string, config: Ad
   });
   try {
     const { logits } = probedForm.parse(await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile }));
-    if (logits.length === 0) throw addedModelInvalid(manifest, 'It gave no score for a signal made for it.');
+    if (logits.length === 0) throw addedModelInvalid(manifest, 'It returned no score for the test signal.');
   } catch (error) {
     if (error instanceof AudioRefusal)
       throw addedModelInvalid(manifest, `It does not run within the limits of scoring: ${error.detail}`, error);

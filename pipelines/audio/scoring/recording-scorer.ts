@@ -203,11 +203,15 @@ export function reasonOfWindows(windows: readonly Pick<ScoredWindow, 'label'>[],
   return voiceSeconds > 0 ? 'insufficient_voice' : 'no_voice';
 }
 
-const nearness = ['excessive_noise', 'insufficient_voice', 'no_voice'] as const satisfies readonly AudioReason[];
+const reasonsByPriority = [
+  'excessive_noise',
+  'insufficient_voice',
+  'no_voice',
+] as const satisfies readonly AudioReason[];
 
 /** Why a recording has no score: the reason of its best channel. */
 export function reasonOfAll(reasons: readonly AudioReason[]): AudioReason {
-  return nearness.find((reason) => reasons.includes(reason)) ?? 'no_voice';
+  return reasonsByPriority.find((reason) => reasons.includes(reason)) ?? 'no_voice';
 }
 
 /** Counts the seconds with voice on any channel. The frames of the channels arrive independently; those that some channel lacks are kept. */

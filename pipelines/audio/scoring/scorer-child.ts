@@ -3,15 +3,12 @@ import { openParentChannel } from '../../../runtime/parent-channel.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { OpenModels } from './open-models.ts';
 import { performTask } from './scorer-tasks.ts';
-import { requestForm, type ScorerAnswer } from './scorer-protocol.ts';
+import { detailCharactersMax, requestForm, type ScorerAnswer } from './scorer-protocol.ts';
 
 // The process that decodes and scores recordings, one at a time. Its input is untrusted and the decoder is native
 // code, so it has no secrets, and a crash affects only the file that it works on.
 
 const opened = new OpenModels();
-
-/** Longest text of a refusal or fault that `answerForm` accepts. */
-const detailMax = 1000;
 
 const answer = openParentChannel<ScorerAnswer>((message) => void answerRequest(message));
 
@@ -28,7 +25,7 @@ async function answerRequest(message: unknown): Promise<void> {
         id,
         residentBytes: residentBytes(),
         reason: error.reason,
-        detail: error.detail.slice(0, detailMax),
+        detail: error.detail.slice(0, detailCharactersMax),
       });
     else
       answer({
@@ -36,7 +33,7 @@ async function answerRequest(message: unknown): Promise<void> {
         id,
         residentBytes: residentBytes(),
         isModelFault: isServiceError(error, 'model_invalid'),
-        problem: problemOfFault(error).slice(0, detailMax),
+        problem: problemOfFault(error).slice(0, detailCharactersMax),
       });
   }
 }

@@ -5,6 +5,9 @@ import { CHANNEL_MODES, DECISION_LABELS, SCORE_NAMES, WINDOW_LABELS } from '../v
 // The messages between the pool and its child processes, as JSON, checked on both sides: a file may have compromised a child, and
 // nothing but these forms may leave it.
 
+/** Longest text of a refusal or fault in a message. */
+export const detailCharactersMax = 1000;
+
 /** Most buckets of a waveform: as many as a wide screen has columns. */
 export const waveformBucketsMax = 2000;
 
@@ -154,7 +157,7 @@ export const answerForm = z.discriminatedUnion('kind', [
     id: z.number().int(),
     residentBytes: z.number(),
     reason: reasonForm,
-    detail: z.string().max(1000),
+    detail: z.string().max(detailCharactersMax),
   }),
   z.object({
     kind: z.literal('failed'),

@@ -144,7 +144,11 @@ class Pool implements ScoringPool {
       {
         kind: 'score',
         file,
-        models: { phone: sent(model.phone), digital: sent(model.digital), byRate: model.byRate === true },
+        models: {
+          phone: sendableModel(model.phone),
+          digital: sendableModel(model.digital),
+          byRate: model.byRate === true,
+        },
         settings,
         limits: decodeLimitsOf(this.config),
       },
@@ -174,7 +178,7 @@ class Pool implements ScoringPool {
     signal?: AbortSignal,
   ): Promise<RecordingWaveform> {
     return this.perform(
-      { kind: 'waveform', file, model: sent(model), settings, limits: decodeLimitsOf(this.config) },
+      { kind: 'waveform', file, model: sendableModel(model), settings, limits: decodeLimitsOf(this.config) },
       waveformForm,
       { signal },
     );
@@ -321,7 +325,7 @@ function fileFacts(task: ScorerTask): Record<string, string> {
 }
 
 /** The part of a model that is sent to a child. */
-function sent(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' }>['models']['phone'] {
+function sendableModel(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' }>['models']['phone'] {
   if (model === null) return null;
   const { name, manifest, manifestSha256, weightsFile } = model;
   return { name, manifest, manifestSha256, weightsFile };

@@ -50,8 +50,8 @@ export class AudioStore {
       const { code } = error as NodeJS.ErrnoException;
       throw new ServiceError('setting_invalid', {
         operation: 'open audio store',
-        problem: `AUDIO_DIR cannot be made (${code ?? 'unknown'}).`,
-        hint: 'Name a directory that this user may write.',
+        problem: `AUDIO_DIR cannot be created (${code ?? 'unknown'}).`,
+        hint: 'Name a directory that this user may write to.',
         cause: error,
       });
     }

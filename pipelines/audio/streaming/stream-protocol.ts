@@ -88,7 +88,6 @@ export const serverMessageForm = z.discriminatedUnion('type', [
 export type ServerMessage = z.output<typeof serverMessageForm>;
 export type ReadyMessage = z.output<typeof readyForm>;
 export type WindowMessage = z.output<typeof windowMessageForm>;
-export type ErrorMessage = z.output<typeof errorForm>;
 
 /** Close status of a verified stream. */
 export const verifiedStatus = 1000;

@@ -6,15 +6,13 @@ import { AudioRefusal } from '../reasons.ts';
 import { OpenModels } from '../scoring/open-models.ts';
 import { streamCommandForm, type StreamEvent, type StreamCommand } from './stream-scorer-protocol.ts';
 import { StreamScoring } from './stream-scoring.ts';
+import { detailCharactersMax } from '../scoring/scorer-protocol.ts';
 
 // The process that scores streams: several in turn, one message of each at a time. It has no secrets, no network and no writable
 // files. If it dies, the parent sends the audio, which it keeps, to another one.
 
 /** Models stay open: a graph must not be closed while a stream uses it, and there are fewer models than this. */
 const opened = new OpenModels({ modelsMax: 1000 });
-
-/** Longest text of a refusal or fault that the form accepts. */
-const detailMax = 1000;
 
 interface ScoredStream {
   readonly commands: StreamCommand[];
@@ -77,13 +75,13 @@ async function performCommand(stream: ScoredStream, command: StreamCommand): Pro
 function refuseStream(stream: number, error: unknown): void {
   streams.delete(stream);
   if (error instanceof AudioRefusal)
-    return emit({ kind: 'refused', stream, reason: error.reason, detail: error.detail.slice(0, detailMax) });
+    return emit({ kind: 'refused', stream, reason: error.reason, detail: error.detail.slice(0, detailCharactersMax) });
   const problem = isServiceError(error) ? error.problem : errorMessageOf(error);
   emit({
     kind: 'failed',
     stream,
     isModelFault: isServiceError(error, 'model_invalid'),
-    problem: problem.slice(0, detailMax),
+    problem: problem.slice(0, detailCharactersMax),
   });
 }
 

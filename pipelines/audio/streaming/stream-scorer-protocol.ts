@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelForm, reasonForm, scoredForm, windowForm } from '../scoring/scorer-protocol.ts';
+import { modelForm, reasonForm, scoredForm, windowForm, detailCharactersMax } from '../scoring/scorer-protocol.ts';
 import { CHANNEL_MODES } from '../verification.ts';
 import { STREAM_ENCODINGS } from './stream-format.ts';
 
@@ -35,8 +35,13 @@ export const streamEventForm = z.discriminatedUnion('kind', [
     voiceSeconds: z.number().nonnegative(),
   }),
   z.object({ kind: z.literal('scored'), stream, result: scoredForm }),
-  z.object({ kind: z.literal('refused'), stream, reason: reasonForm, detail: z.string().max(1000) }),
-  z.object({ kind: z.literal('failed'), stream, isModelFault: z.boolean(), problem: z.string().max(1000) }),
+  z.object({ kind: z.literal('refused'), stream, reason: reasonForm, detail: z.string().max(detailCharactersMax) }),
+  z.object({
+    kind: z.literal('failed'),
+    stream,
+    isModelFault: z.boolean(),
+    problem: z.string().max(detailCharactersMax),
+  }),
 ]);
 
 /** A message from such a process. `scored`, `refused` and `failed` close the stream. */

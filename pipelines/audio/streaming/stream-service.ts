@@ -200,14 +200,14 @@ export class StreamService {
       { stream: spooled.facts.id, batch: batch.id },
       'the audio of a stream was refused; it is moved aside',
     );
-    await this.spools.setAside(spooled);
+    await this.spools.moveAside(spooled);
   }
 
   /** Never throws: a stream that cannot be submitted does not delay the others. */
   private async submitOrphan(spooled: SpooledStream): Promise<void> {
     const { log } = this.services;
     try {
-      if (!(await this.spools.mend(spooled))) return await this.spools.remove(spooled);
+      if (!(await this.spools.completeOrphan(spooled))) return await this.spools.remove(spooled);
       const batch = await submitStream(this.services, spooled, null);
       log.info({ stream: spooled.facts.id, batch: batch.id }, 'an orphaned stream is submitted');
       await this.release(spooled, batch);
@@ -216,7 +216,7 @@ export class StreamService {
         return log.warn({ err: error, stream: spooled.facts.id }, 'an orphaned stream could not be submitted yet');
       log.error({ err: error, stream: spooled.facts.id }, 'an orphaned stream cannot be submitted; it is moved aside');
       await this.spools
-        .setAside(spooled)
+        .moveAside(spooled)
         .catch((cause: unknown) =>
           log.warn({ err: cause, stream: spooled.facts.id }, 'a stream could not be moved aside yet'),
         );

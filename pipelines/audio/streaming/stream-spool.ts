@@ -96,8 +96,8 @@ export class SpoolDirectory {
   }
 
   /** Completes the WAV file of a stream whose process has died, perhaps while it did so itself; false if the file has no complete sample. */
-  async mend({ facts: { format }, audioPath }: SpooledStream): Promise<boolean> {
-    const file = await whereThere(open(audioPath, 'r+'));
+  async completeOrphan({ facts: { format }, audioPath }: SpooledStream): Promise<boolean> {
+    const file = await ifExists(open(audioPath, 'r+'));
     if (file === undefined) return false;
     try {
       const received = await receivedBytes(file, format);
@@ -116,21 +116,21 @@ export class SpoolDirectory {
   }
 
   /** Moves a stream aside that can never be submitted, for a person to inspect. */
-  async setAside({ facts: { id } }: { readonly facts: Pick<StreamFacts, 'id'> }): Promise<void> {
-    await whereThere(rename(this.audioPath(id), join(this.directory, `${id}.refused.wav`)));
-    await whereThere(rename(this.factsPath(id), join(this.directory, `${id}.refused.json`)));
+  async moveAside({ facts: { id } }: { readonly facts: Pick<StreamFacts, 'id'> }): Promise<void> {
+    await ifExists(rename(this.audioPath(id), join(this.directory, `${id}.refused.wav`)));
+    await ifExists(rename(this.factsPath(id), join(this.directory, `${id}.refused.json`)));
   }
 
   /** The facts of a stream that no process receives any more. */
   private async readOrphan(id: string): Promise<StreamFacts | undefined> {
     const path = this.factsPath(id);
-    const read = await whereThere(Promise.all([readFile(path, 'utf8'), stat(path)]));
+    const read = await ifExists(Promise.all([readFile(path, 'utf8'), stat(path)]));
     if (read === undefined) return undefined; // it was submitted meanwhile
     const [text, { mtimeMs }] = read;
     const parsed = parseFacts(text);
     if (parsed?.id !== id) {
       this.log.error({ stream: id }, 'the facts of a stream are damaged; it is moved aside');
-      return void (await this.setAside({ facts: { id } }));
+      return void (await this.moveAside({ facts: { id } }));
     }
     const { holder, ...facts } = parsed;
     return holder.token !== this.holder.token && (await holderLives(holder, mtimeMs)) ? undefined : facts;
@@ -265,7 +265,7 @@ function notWritten(cause: unknown): ServiceError {
 }
 
 /** The result, or undefined if the file does not exist. */
-async function whereThere<Value>(work: Promise<Value>): Promise<Value | undefined> {
+async function ifExists<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {
     return await work;
   } catch (error) {

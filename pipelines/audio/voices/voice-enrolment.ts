@@ -87,7 +87,7 @@ function requireCount({ length }: readonly string[]): void {
 async function requireDifferentRecordings({ limits }: VoiceWork, files: readonly string[]): Promise<void> {
   const seen = new Map<string, string>();
   for (const file of files) {
-    const { sha256 } = await naming(file, () => readAudioContent(file, limits));
+    const { sha256 } = await withFileName(file, () => readAudioContent(file, limits));
     const twin = seen.get(sha256);
     if (twin !== undefined) throw refusedFor(`${basename(file)} is the same recording as ${basename(twin)}.`);
     seen.set(sha256, file);
@@ -101,7 +101,9 @@ async function embedEach(
   const embedded: (RecordingEmbedding | null)[] = files.map(() => null);
   await performSeveral(files.entries(), limits.audioScorers, async ([at, file]) => {
     signal.throwIfAborted();
-    embedded[at] = await naming(file, () => embedForEnrolment(pool, { file, directory: model.directory }, signal));
+    embedded[at] = await withFileName(file, () =>
+      embedForEnrolment(pool, { file, directory: model.directory }, signal),
+    );
   });
   return embedded;
 }
@@ -126,7 +128,7 @@ export async function embedForEnrolment(
 }
 
 /** Names the refused recording in the error. */
-async function naming<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+async function withFileName<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

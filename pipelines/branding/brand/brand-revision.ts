@@ -46,7 +46,7 @@ export async function isNameCheckCurrent(
 }
 
 /** A letter that the rules approve has the names of its revision, so a person is needed only for findings on the names themselves. */
-export async function judgeNames(
+export async function recordNameFindings(
   client: Queryable,
   brandId: number,
   { revision, findings }: { revision: number; findings: readonly Finding[] },

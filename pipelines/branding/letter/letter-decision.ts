@@ -66,32 +66,32 @@ export interface LetterDecision {
 
 /** Applies the rules of free text to a letter. Its outcome is decided in letter-approval.ts. */
 export function decideLetterByRules(input: LetterDecisionInput): LetterDecision {
-  const case_ = openCase(input);
+  const letterCase = makeCase(input);
   const findings = [
-    ...judgeReadable(case_),
-    ...judgeVisible(case_),
-    ...judgePages(case_),
-    ...judgeSentences(case_),
-    ...judgeAuthorization(case_),
-    ...judgePurpose(case_),
-    ...judgeBrand(case_),
-    ...judgeLegalName(case_),
-    ...judgeAddress(case_),
-    ...judgeLetterSigner(case_),
-    ...judgeTitle(case_),
-    ...judgeSignaturePresent(case_),
-    ...judgePdfSignature(case_),
-    ...judgeDate(case_),
-    ...judgeCoveredNumbers(case_),
-    ...judgeCsvNeeded(case_),
-    ...judgeCsv(case_),
-    ...judgeOtherBrands(case_),
+    ...judgeReadable(letterCase),
+    ...judgeVisible(letterCase),
+    ...judgePages(letterCase),
+    ...judgeSentences(letterCase),
+    ...judgeAuthorization(letterCase),
+    ...judgePurpose(letterCase),
+    ...judgeBrand(letterCase),
+    ...judgeLegalName(letterCase),
+    ...judgeAddress(letterCase),
+    ...judgeLetterSigner(letterCase),
+    ...judgeTitle(letterCase),
+    ...judgeSignaturePresent(letterCase),
+    ...judgePdfSignature(letterCase),
+    ...judgeDate(letterCase),
+    ...judgeCoveredNumbers(letterCase),
+    ...judgeCsvNeeded(letterCase),
+    ...judgeCsv(letterCase),
+    ...judgeOtherBrands(letterCase),
   ];
   return {
     ruleVersion: letterRuleVersion,
     findings,
     signedOn: input.fields.signingDate?.date ?? null,
-    coveredPhones: [...case_.covered],
+    coveredPhones: [...letterCase.covered],
   };
 }
 
@@ -115,7 +115,7 @@ interface LetterCase extends LetterDecisionInput {
   readonly covered: ReadonlySet<string>;
 }
 
-function openCase(input: LetterDecisionInput): LetterCase {
+function makeCase(input: LetterDecisionInput): LetterCase {
   const { reading, fields, csvPhones } = input;
   const letter = letterTextOf(reading);
   const scanned = reading.pages.some(({ source }) => source === 'ocr');
@@ -300,15 +300,15 @@ function namesOf({ legalName, dba, displayName }: LetterBrand): readonly string[
   return [legalName, dba, displayName].filter((name) => name !== null);
 }
 
-function judgeBrand(case_: LetterCase): readonly Finding[] {
-  const { brand, fields, mayBeUnread } = case_;
+function judgeBrand(letterCase: LetterCase): readonly Finding[] {
+  const { brand, fields, mayBeUnread } = letterCase;
   const names = namesOf(brand);
   const compared = fields.brandNames.map((name) => ({ name, comparison: bestComparison(name.value, names) }));
   const same = [...fields.brandNames, ...fields.companyNames].find(
     ({ value }) => bestComparison(value, names) === 'same',
   );
   const [other] = compared.filter(({ comparison }) => comparison !== 'same');
-  const found = findAnyName(case_, names);
+  const found = findAnyName(letterCase, names);
   if (other !== undefined) {
     const isOther =
       other.comparison === 'other' &&
@@ -341,8 +341,8 @@ function isPlainName(value: string): boolean {
   );
 }
 
-function judgeLegalName(case_: LetterCase): readonly Finding[] {
-  const { brand, fields, mayBeUnread } = case_;
+function judgeLegalName(letterCase: LetterCase): readonly Finding[] {
+  const { brand, fields, mayBeUnread } = letterCase;
   const { legalName } = brand;
   const compared = fields.companyNames.map((name) => ({ name, comparison: compareNames(name.value, legalName) }));
   const same = compared.find(({ comparison }) => comparison === 'same');
@@ -364,10 +364,10 @@ function judgeLegalName(case_: LetterCase): readonly Finding[] {
       namesCompany(strange[0].name.value) &&
       isPlainName(strange[0].name.value) &&
       !mayBeUnread &&
-      findAnyName(case_, namesOf(brand)) === null;
+      findAnyName(letterCase, namesOf(brand)) === null;
     return [report('legal_name_given', isOther ? 'another' : 'another_beside', strange[0].name)];
   }
-  const inText = findAnyName(case_, [legalName]);
+  const inText = findAnyName(letterCase, [legalName]);
   if (inText === null)
     return [
       compared[0] === undefined

@@ -1,7 +1,7 @@
 import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { BrandProfile } from '../brand-profile.ts';
-import { checkNames, judgeNames } from '../brand/brand-revision.ts';
+import { checkNames, recordNameFindings } from '../brand/brand-revision.ts';
 import { provenFinding, waitsForProofOnly, type KeptFinding } from '../decision/letter-approval.ts';
 import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
 import { moveLetter } from '../brand/letter-record.ts';
@@ -47,7 +47,10 @@ export async function approveProvenLetters(
       { action: 'approve', at, cause },
     );
     if (letter.isPending)
-      await judgeNames(client, brandId, { revision: letter.revision, ...(await checkNames(client, letter.profile)) });
+      await recordNameFindings(client, brandId, {
+        revision: letter.revision,
+        ...(await checkNames(client, letter.profile)),
+      });
     approved.push(letterId);
   }
   return approved;

@@ -81,7 +81,7 @@ function readPage({ file, page, content, number }: PageTask): LetterPage {
   const lines = readLines({ page, shown: content.texts, typed: readTypedTexts(file, page) });
   const strikes = content.rules
     .filter((rule) =>
-      goesThrough(
+      strikesThrough(
         rule,
         lines.map(({ box }) => box),
         content.marks,
@@ -100,20 +100,20 @@ function readPage({ file, page, content, number }: PageTask): LetterPage {
 
 const strikesMax = 100;
 /** Parts of the height of a line or a drawing between which a level line strikes it through; an underline is at 0.8 and lower. */
-const throughText = { from: 0.25, to: 0.7 } as const;
+const strikeHeights = { from: 0.25, to: 0.7 } as const;
 /** Least overlap, as a part of the width of the struck text or of the line. */
-const throughShareMin = 0.3;
+const strikeOverlapMin = 0.3;
 
 /** True for a straight line through text, or through a drawing or a picture. */
-function goesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks: readonly PageMark[]): boolean {
+function strikesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks: readonly PageMark[]): boolean {
   const drawn = marks.filter(({ kind }) => kind === 'drawing' || kind === 'image').map(({ box }) => box);
   return [...lines, ...drawn].some((box) => {
     const width = Math.min(rule.left + rule.width, box.left + box.width) - Math.max(rule.left, box.left);
-    if (width < throughShareMin * Math.min(rule.width, box.width)) return false;
+    if (width < strikeOverlapMin * Math.min(rule.width, box.width)) return false;
     const [top, bottom] = [rule.top, rule.top + rule.height];
     if (!isLevel) return top < box.top + box.height && bottom > box.top && rule.width !== box.width;
     const middle = (top + bottom) / 2;
-    return middle > box.top + throughText.from * box.height && middle < box.top + throughText.to * box.height;
+    return middle > box.top + strikeHeights.from * box.height && middle < box.top + strikeHeights.to * box.height;
   });
 }
 

@@ -5,7 +5,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { Vault } from '../../../runtime/vault.ts';
 import { brandFinding, needsPerson } from '../brand/brand-check.ts';
 import { readBrand } from '../brand/brand-record.ts';
-import { checkNames, isNameCheckCurrent, judgeNames, type NameCheck } from '../brand/brand-revision.ts';
+import { checkNames, isNameCheckCurrent, recordNameFindings, type NameCheck } from '../brand/brand-revision.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from '../brand-profile.ts';
 import { openDocument } from '../document-store.ts';
 import type { Finding } from '../finding.ts';
@@ -29,7 +29,7 @@ export interface RunOperationOptions {
   readonly vault: Vault;
   /** Reads a letter in child processes; see reading/letter-reader.ts. */
   readonly readLetter: (bytes: Uint8Array) => Promise<LetterReadingOutcome>;
-  /** Decides the text of a letter, a long one in a thread; see letter-text-aside.ts. */
+  /** Decides the text of a letter, a long one in a thread; see letter-text-background.ts. */
   readonly decideText: (facts: LetterTextFacts) => Promise<LetterTextDecision>;
   /** The requirements of approval by rules. */
   readonly policy: ApprovalPolicy;
@@ -60,11 +60,11 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
       : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), limits);
   const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
   for (let decisions = 1; ; decisions++) {
-    const peeked = await peekBrand(db, operation);
-    const names = await checkNames(db, peeked.profile, operation.request.callReason);
-    const letter = file === null ? null : await decideTextOfLetter(options, file, { operation, rows, peeked });
+    const unlocked = await readBrandUnlocked(db, operation);
+    const names = await checkNames(db, unlocked.profile, operation.request.callReason);
+    const letter = file === null ? null : await decideTextOfLetter(options, file, { operation, rows, unlocked });
     const result = await inTransaction(db, (client) =>
-      finish(client, options, { operation, rows, names, letter }),
+      finishOperation(client, options, { operation, rows, names, letter }),
     ).catch((error: unknown) => {
       if (error instanceof ChangedMeanwhile && decisions < decisionsMax) return null;
       throw error;
@@ -73,11 +73,15 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   }
 }
 
-async function finish(client: Queryable, options: RunOperationOptions, work: Work): Promise<OperationResult> {
+async function finishOperation(
+  client: Queryable,
+  options: RunOperationOptions,
+  work: OperationWork,
+): Promise<OperationResult> {
   const { operationId } = options;
   if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined)
     return resultOfEnded(await readOperationRecord(client, operationId));
-  const result = await carryOut(client, options, work);
+  const result = await applyOperation(client, options, work);
   await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
   return result;
 }
@@ -95,12 +99,12 @@ function resultOfEnded({ result, failure, operationId }: OperationRecord): Opera
   });
 }
 
-interface Work {
+interface OperationWork {
   readonly operation: OperationRecord;
   readonly rows: readonly NumberRow[];
   /** Check of the profile that the request makes, or that a letter is checked against. */
   readonly names: NameCheck;
-  readonly letter: LetterInHand | null;
+  readonly letter: LetterWithDecision | null;
 }
 
 /** The reading of a letter. */
@@ -113,7 +117,7 @@ interface LetterFile {
 /** The facts beside the letter that the decision on its text depends on: if they have changed, it is outdated. */
 type TextBasis = Pick<LetterTextFacts, 'brand' | 'requestedPhones' | 'phonesOfOtherBrands' | 'csvPhones'>;
 
-interface LetterInHand {
+interface LetterWithDecision {
   readonly file: LetterFile;
   readonly basis: TextBasis;
   readonly text: LetterTextDecision;
@@ -126,7 +130,7 @@ async function readFile({ db, vault, readLetter }: RunOperationOptions, document
 }
 
 /** A brand that was read without its lock. */
-interface PeekedBrand {
+interface UnlockedBrand {
   readonly brandId: number;
   /** The profile that the request makes, or that a letter will be checked against, unless it changes meanwhile. */
   readonly profile: BrandProfile;
@@ -136,7 +140,7 @@ interface PeekedBrand {
 const noBrand = 0;
 
 /** @throws ServiceError `brand_unknown` */
-async function peekBrand(db: Queryable, { request, kind }: OperationRecord): Promise<PeekedBrand> {
+async function readBrandUnlocked(db: Queryable, { request, kind }: OperationRecord): Promise<UnlockedBrand> {
   if ('brand' in request) return { brandId: noBrand, profile: request.brand };
   const { brandId, profile, pendingProfile } = await readBrand(db, request.handle);
   if (kind === 'add_phone_number') return { brandId, profile };
@@ -146,9 +150,9 @@ async function peekBrand(db: Queryable, { request, kind }: OperationRecord): Pro
 async function decideTextOfLetter(
   { db, decideText }: RunOperationOptions,
   file: LetterFile,
-  { operation, rows, peeked }: Pick<Work, 'operation' | 'rows'> & { peeked: PeekedBrand },
-): Promise<LetterInHand> {
-  const basis = basisOf(operation, peeked.profile, await judgeClaims(db, peeked.brandId, rows));
+  { operation, rows, unlocked }: Pick<OperationWork, 'operation' | 'rows'> & { unlocked: UnlockedBrand },
+): Promise<LetterWithDecision> {
+  const basis = basisOf(operation, unlocked.profile, await judgeClaims(db, unlocked.brandId, rows));
   return {
     file,
     basis,
@@ -169,10 +173,10 @@ function basisOf(
   };
 }
 
-async function carryOut(
+async function applyOperation(
   client: Queryable,
   { vault, now, policy }: RunOperationOptions,
-  { operation, rows, names, letter }: Work,
+  { operation, rows, names, letter }: OperationWork,
 ): Promise<OperationResult> {
   const cause: Cause = {
     actor: operation.requestedBy,
@@ -195,7 +199,10 @@ async function carryOut(
       ? null
       : await recordLetter(client, { vault, brandId: brand.brandId, ...target, operation, decided, at });
   if (decided?.outcome === 'approved' && target.revision === brand.pendingRevision)
-    await judgeNames(client, brand.brandId, { ...target, findings: await findingsOn(client, names, target.profile) });
+    await recordNameFindings(client, brand.brandId, {
+      ...target,
+      findings: await findingsOn(client, names, target.profile),
+    });
   await settleBrand(client, brand.brandId, { at, cause: automatic(cause, decided) });
   return makeResult(client, { brandId: brand.brandId, letterId, claims, kind: operation.kind });
 }
@@ -208,7 +215,7 @@ function requireOwnReason(
       request: { callReason },
     },
     names,
-  }: Pick<Work, 'operation' | 'names'>,
+  }: Pick<OperationWork, 'operation' | 'names'>,
 ): void {
   if (
     callReason === null ||
@@ -232,7 +239,7 @@ async function decideUnderLock(
     brandId,
     letter: { file, basis, text },
     policy,
-  }: { operation: OperationRecord; brandId: number; letter: LetterInHand; policy: ApprovalPolicy },
+  }: { operation: OperationRecord; brandId: number; letter: LetterWithDecision; policy: ApprovalPolicy },
 ): Promise<DecidedLetter> {
   const { owner, letterDocumentId, requestedAt: submittedAt } = operation;
   const form = await findIssuedForm(client, { digests: file.digests, codes: text.formCodes });
@@ -279,7 +286,7 @@ async function findingsOn(client: Queryable, names: NameCheck, profile: BrandPro
   throw new ChangedMeanwhile();
 }
 
-interface RequestWork extends Pick<Work, 'operation' | 'names'> {
+interface RequestWork extends Pick<OperationWork, 'operation' | 'names'> {
   readonly cause: Cause;
 }
 

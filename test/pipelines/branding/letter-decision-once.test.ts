@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { readLetterRecord } from '../../../pipelines/branding/brand/brand-record.ts';
-import { decideLetterTextAside, textDecisionLimits } from '../../../pipelines/branding/decision/letter-text-aside.ts';
+import {
+  decideLetterTextInBackground,
+  textDecisionLimits,
+} from '../../../pipelines/branding/decision/letter-text-background.ts';
 import { decideLetterText, type LetterTextFacts } from '../../../pipelines/branding/decision/letter-text-decision.ts';
 import { approveProvenLetters } from '../../../pipelines/branding/proof/letter-proof.ts';
 import { takeChangeLock } from '../../../pipelines/branding/brand/locked-brand.ts';
@@ -124,13 +127,15 @@ describe('the text of a letter', () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     await new Promise((resolve) => setTimeout(resolve, 50));
     delay.enable();
-    expect(await decideLetterTextAside(facts)).toEqual(direct);
+    expect(await decideLetterTextInBackground(facts)).toEqual(direct);
     delay.disable();
     expect(long.pages[0]!.lines.reduce((sum, { text }) => sum + text.length, 0)).toBeGreaterThan(
       textDecisionLimits.charactersAtOnceMax,
     );
     expect(delay.max / 1e6, `decided at once in ${directMs} ms`).toBeLessThan(150);
-    await expect(decideLetterTextAside(facts, AbortSignal.abort())).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(decideLetterTextInBackground(facts, AbortSignal.abort())).rejects.toMatchObject({
+      code: 'interrupted',
+    });
   }, 60_000);
 });
 

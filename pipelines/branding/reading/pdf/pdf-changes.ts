@@ -60,7 +60,7 @@ export function compareRevisions(options: ComparisonOptions): ComparedRevision[]
     references: indexReferences(file),
     budget: { values: revisionLimits.comparedValuesMax },
   };
-  const table = tableOr(() => readFirstTable(file, first), file);
+  const table = tableOrProblem(() => readFirstTable(file, first), file);
   let before: RevisionState = { ...table, view: file.asOf(first.end, table.trailer), tableAt: first.tableAt };
   for (const span of later) {
     const { changes, kind, state } = compareRevision(context, before, span);
@@ -91,7 +91,7 @@ interface RevisionState {
   readonly problem: string | null;
 }
 
-function tableOr(read: () => RevisionTable, file: PdfFile): RevisionTable & { readonly problem: string | null } {
+function tableOrProblem(read: () => RevisionTable, file: PdfFile): RevisionTable & { readonly problem: string | null } {
   try {
     return { ...read(), problem: null };
   } catch (error) {
@@ -109,7 +109,7 @@ function compareRevision(
   before: RevisionState,
   span: RevisionSpan,
 ): RevisionVerdict & { readonly state: RevisionState } {
-  const table = tableOr(() => readRevisionTable(context.file, span), context.file);
+  const table = tableOrProblem(() => readRevisionTable(context.file, span), context.file);
   const view = context.file.asOf(span.end, table.trailer);
   const problem = before.problem ?? table.problem;
   const state = {

@@ -223,7 +223,7 @@ class ContentReader {
   private readonly strokes: Box[] = [];
   private readonly rules: Rule[] = [];
   /** Annotations and see-through pictures. */
-  private readonly laidOver: PageMark[] = [];
+  private readonly overlays: PageMark[] = [];
   /** What is painted in a colour, on which white text can be read. */
   private readonly fills: Box[] = [];
   private readonly fonts = new Map<Pointer, string | null>();
@@ -253,7 +253,7 @@ class ContentReader {
       marks: [
         ...images.map((box) => ({ kind: 'image', box }) as const),
         ...drawings.map((box) => ({ kind: 'drawing', box }) as const),
-        ...this.laidOver,
+        ...this.overlays,
       ],
       rules: this.rules,
       hasUnclearText: this.hasUnclearText,
@@ -319,11 +319,11 @@ class ContentReader {
     const isMasked =
       box.width * box.height >= seeThrough.maskedAreaMin && this.task.facts.maskedSizes.has((size ?? []).join());
     if (isMasked || opacity < seeThrough.opacityMax || functions.FPDFPageObj_HasTransparency(object) !== 0)
-      this.layOver('see_through', box);
+      this.addOverlay('see_through', box);
   }
 
-  private layOver(kind: PageMark['kind'], box: Box | null): void {
-    if (box !== null && this.laidOver.length < 400) this.laidOver.push({ kind, box });
+  private addOverlay(kind: PageMark['kind'], box: Box | null): void {
+    if (box !== null && this.overlays.length < 400) this.overlays.push({ kind, box });
   }
 
   private addFill(box: Box | null): void {
@@ -519,7 +519,7 @@ class ContentReader {
     if (rect === null) return;
     const subtype = file.entry(annotation, 'Subtype');
     if (!(isName(subtype) && ordinaryAnnotations.has(subtype.name)))
-      this.layOver('annotation', boxOf(toFractions(page), rect));
+      this.addOverlay('annotation', boxOf(toFractions(page), rect));
     const form = streamOf(file, this.chosenLook(annotation));
     if (form === undefined || !isDict(form.value)) return;
     const { functions } = this.pdfium;

@@ -230,7 +230,7 @@ class ObjectReader implements PdfFile {
     let covered = 0;
     header.lastIndex = 0;
     for (let match = header.exec(this.text); match !== null; match = header.exec(this.text)) {
-      if (match.index < covered) throw pdfDamaged('an object stands inside another one');
+      if (match.index < covered) throw pdfDamaged('an object is inside another one');
       this.readTrailers(covered, match.index);
       const body = match.index + match[0].length;
       const { raw, end } = this.readObject(body);

@@ -111,7 +111,7 @@ export class PdfParser {
       if (item === undefined) throw new PdfSyntaxError('an array does not end');
       if (isWord(item)) {
         if (item.word === ']') return { kind: 'array', items };
-        throw new PdfSyntaxError('a word stands in an array');
+        throw new PdfSyntaxError('an array contains a bare word');
       }
       items.push(item);
     }

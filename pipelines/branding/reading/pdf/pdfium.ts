@@ -138,7 +138,7 @@ export async function openPdfium(bytes: Uint8Array): Promise<PdfiumDocument> {
   const { functions } = pdfium;
   const copy = functions.malloc(bytes.length);
   new Uint8Array(functions.memory.buffer).set(bytes, copy);
-  const document = orForget(() => functions.FPDF_LoadMemDocument(copy, bytes.length, 0));
+  const document = resetOnError(() => functions.FPDF_LoadMemDocument(copy, bytes.length, 0));
   const close = () => {
     if (document !== 0) functions.FPDF_CloseDocument(document);
     functions.free(copy);
@@ -152,7 +152,7 @@ export async function openPdfium(bytes: Uint8Array): Promise<PdfiumDocument> {
     handle: document,
     pageCount: functions.FPDF_GetPageCount(document),
     usePage: (number, use) =>
-      orForget(() => {
+      resetOnError(() => {
         const page = functions.FPDF_LoadPage(document, number - 1);
         if (page === 0) throw new Error(`PDFium cannot read page ${number}.`);
         const result = use(pdfium, page);
@@ -164,7 +164,7 @@ export async function openPdfium(bytes: Uint8Array): Promise<PdfiumDocument> {
 }
 
 /** After an error inside of WebAssembly its memory is in no known state; the next document gets a new instance. */
-function orForget<Result>(work: () => Result): Result {
+function resetOnError<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {

@@ -97,7 +97,7 @@ function trimmed(piece: TextPiece): LaidOutLine {
   };
 }
 
-/** Bold type is at times made by printing a text twice, a little aside. */
+/** Bold type is sometimes made by printing a text twice, slightly offset. */
 function isPaintedTwice(last: LaidOutLine, piece: TextPiece): boolean {
   const near = 0.1 * piece.height;
   const isOver =

@@ -21,7 +21,7 @@ describe('a store', () => {
     const store = new AudioStore(join(await file('no-folder', 'x'), 'store'));
     await expect(store.open()).rejects.toMatchObject({
       code: 'setting_invalid',
-      problem: 'AUDIO_DIR cannot be made (ENOTDIR).',
+      problem: 'AUDIO_DIR cannot be created (ENOTDIR).',
     });
   });
 });

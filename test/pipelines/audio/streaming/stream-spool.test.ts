@@ -159,7 +159,7 @@ describe('what a dead process left', () => {
     const [orphan, ...others] = await spools.orphans((id) => id === ended.spooled.facts.id);
     expect([orphan!.facts, others]).toEqual([spool.spooled.facts, []]);
     for (let time = 0; time < 3; time++) {
-      expect(await spools.mend(orphan!)).toBe(true);
+      expect(await spools.completeOrphan(orphan!)).toBe(true);
       expect(await readFile(orphan!.audioPath)).toEqual(await readFile(ended.spooled.audioPath));
     }
     await spools.remove(orphan!);
@@ -169,7 +169,7 @@ describe('what a dead process left', () => {
   it('before its first sample is nothing', async () => {
     const { spools } = await left(mono);
     const [orphan] = await spools.orphans(() => false);
-    expect(await spools.mend(orphan!)).toBe(false);
+    expect(await spools.completeOrphan(orphan!)).toBe(false);
   });
 
   it('of a process that lives is left alone', async () => {
@@ -202,7 +202,7 @@ describe('what a dead process left', () => {
 
   it('and can never be submitted is moved aside, and not found again', async () => {
     const { spool, spools, name } = await left(mono);
-    await spools.setAside(spool.spooled);
+    await spools.moveAside(spool.spooled);
     expect(await spools.orphans(() => false)).toEqual([]);
     const { id } = spool.spooled.facts;
     expect((await readdir(join(folder, name))).sort()).toEqual([`${id}.refused.json`, `${id}.refused.wav`]);

@@ -3,7 +3,7 @@ import { formNumbersListedMax, formVersion } from '../../../../pipelines/brandin
 import { formValidDays, letterFormRequestSchema } from '../../../../pipelines/branding/requests/letter-form.ts';
 import { APPROVAL_POLICIES, FORM_RULES } from '../../../../pipelines/branding/decision/letter-form-rules.ts';
 import { FORM_LANGUAGES } from '../../../../pipelines/branding/form/letter-form-texts.ts';
-import { textDecisionLimits } from '../../../../pipelines/branding/decision/letter-text-aside.ts';
+import { textDecisionLimits } from '../../../../pipelines/branding/decision/letter-text-background.ts';
 import { worstOfRule, type LetterRule } from '../../../../pipelines/branding/letter/letter-rules.ts';
 import { loadConfig, SETTINGS } from '../../../../runtime/config.ts';
 import { readProjectFile, tableRows } from '../../../conventions/source-tree.ts';

@@ -17,7 +17,10 @@ export const textDecisionLimits = {
  * Decides the text of a letter without blocking the event loop: a short one synchronously, a long one in a worker thread.
  * @throws ServiceError `interrupted` when the signal fires, `internal` if the thread fails or takes too long
  */
-export async function decideLetterTextAside(facts: LetterTextFacts, signal?: AbortSignal): Promise<LetterTextDecision> {
+export async function decideLetterTextInBackground(
+  facts: LetterTextFacts,
+  signal?: AbortSignal,
+): Promise<LetterTextDecision> {
   if (isShortLetter(facts)) return decideLetterText(facts);
   const thread = new Worker(compiledPath('pipelines/branding/decision/letter-text-thread'), {
     workerData: facts,
