@@ -6,7 +6,7 @@
  *
  * A console of its own (embedded PostgreSQL, no worker) in a process of its own; the clients are in this one. Each sends 20 ms of audio every
  * 20 ms; the streams begin spread over two seconds. The latency of a window runs from the sending of the piece that holds its last sample to
- * its first message. Windows that are told again because more was heard are counted apart. CPU is that of the console and its scoring
+ * its first message. Windows that are sent again with more audio are counted separately. CPU is that of the console and its scoring
  * processes, from /proc, as a share of one core; that of the clients is shown beside it.
  */
 import { spawn } from 'node:child_process';
@@ -96,7 +96,7 @@ async function runConsole(work: (url: string, pid: number) => Promise<void>): Pr
 interface Latencies {
   readonly first: number[];
   readonly later: number[];
-  /** Windows that were told again. */
+  /** Windows that were sent again. */
   again: number;
 }
 
@@ -125,7 +125,7 @@ async function measure(url: string, pid: number, key: string): Promise<void> {
   );
   console.log(describe('first windows', latencies.first));
   console.log(describe('later windows', latencies.later));
-  console.log(`told again     ${latencies.again}`);
+  console.log(`sent again     ${latencies.again}`);
   console.log(
     `CPU of a core  console ${share(consoleMs)}, scoring ${share(scoringMs)}, both ${(((consoleMs + scoringMs) / wallMs / streams) * 100).toFixed(1)} % a stream; clients ${share((own.user + own.system) / 1000)}`,
   );
@@ -153,14 +153,14 @@ async function stream(url: string, key: string, audio: Buffer, latencies: Latenc
   const sentAt: number[] = [];
   const pieceBytes = Math.round(rate * pieceSeconds) * 2;
   const seen = new Set<number>();
-  const hear = (message: ServerMessage): void => {
+  const onMessage = (message: ServerMessage): void => {
     if (message.type !== 'window') return;
     if (seen.has(message.start)) return void latencies.again++;
     const sent = sentAt[Math.ceil((message.end * rate * 2) / pieceBytes) - 1];
     if (sent !== undefined) (seen.size === 0 ? latencies.first : latencies.later).push(performance.now() - sent);
     seen.add(message.start);
   };
-  const client = new StreamClient({ url, key, signal: new AbortController().signal, onMessage: hear });
+  const client = new StreamClient({ url, key, signal: new AbortController().signal, onMessage });
   await client.start({ model: options.model, format: { encoding: 'pcm_s16le', sampleRate: rate, channels: 1 } });
   const started = performance.now();
   for (let at = 0; at < audio.length; at += pieceBytes) {

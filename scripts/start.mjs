@@ -4,7 +4,7 @@ import { root, run, runScript, setUp } from './set-up.mjs';
 
 const parent = process.ppid;
 
-/** Milliseconds between two looks whether npm is still there. */
+/** Milliseconds between two checks whether npm is still running. */
 const lookMs = 1000;
 
 await runScript(async () => {
@@ -20,8 +20,8 @@ function isAbandoned() {
 }
 
 /**
- * Stops the service as SIGTERM does when nobody is left to do so. At the second look only: a signal that was meant for all, such as
- * Ctrl-C in a terminal, is on its way here too, and one more would end the service at once.
+ * Stops the service as SIGTERM does when npm has ended. At the second check only: a signal to all processes, such as Ctrl-C in
+ * a terminal, arrives here too, and a second one would end the service at once.
  */
 function stopOnceAbandoned() {
   let looks = 0;

@@ -43,7 +43,7 @@ const required = ['path', 'label', 'channel', 'speaker', 'synthesizer', 'codec']
 const optional = ['attack', 'set', 'base_label', 'snr_db', 'asv_score', 'asv_trial'] as const;
 type Column = (typeof required)[number] | (typeof optional)[number];
 const columns = [...required, ...optional];
-const format = {
+const indexFormat = {
   columns: columns.map((name) => ({
     names: name === 'set' ? ['set', 'source'] : [name],
     required: required.some((each) => each === name),
@@ -61,23 +61,24 @@ export async function readIndex(file: string): Promise<IndexRow[]> {
   const lineOf = new Map<string, number>();
   const folder = dirname(resolve(file));
   try {
-    for await (const batch of readFeedRows(createReadStream(file), format, indexLineBytesMax)) {
+    for await (const batch of readFeedRows(createReadStream(file), indexFormat, indexLineBytesMax)) {
       for (const row of batch) {
         if ('refusal' in row) {
           if (row.refusal.code === 'line_empty') continue;
-          throw invalid(row.line, row.refusal.reason);
+          throw invalidTestIndex(row.line, row.refusal.reason);
         }
         const parsed = readRow(row.line, row.values, folder);
         const before = lineOf.get(parsed.file);
-        if (before !== undefined) throw invalid(row.line, `The same path stands on line ${before}.`);
+        if (before !== undefined) throw invalidTestIndex(row.line, `The same path stands on line ${before}.`);
         lineOf.set(parsed.file, row.line);
         rows.push(parsed);
-        if (rows.length > indexRowsMax) throw invalid(row.line, `The index has more than ${indexRowsMax} recordings.`);
+        if (rows.length > indexRowsMax)
+          throw invalidTestIndex(row.line, `The index has more than ${indexRowsMax} recordings.`);
       }
     }
   } catch (error) {
     if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid'))
-      throw invalid(1, error.problem);
+      throw invalidTestIndex(1, error.problem);
     if (!isServiceError(error))
       throw new ServiceError('index_invalid', {
         operation: 'read index',
@@ -86,17 +87,17 @@ export async function readIndex(file: string): Promise<IndexRow[]> {
       });
     throw error;
   }
-  if (rows.length === 0) throw invalid(1, 'The index names no recording.');
+  if (rows.length === 0) throw invalidTestIndex(1, 'The index names no recording.');
   return rows;
 }
 
 function readRow(line: number, values: readonly string[], folder: string): IndexRow {
   const text = (name: Column) => (values[columns.indexOf(name)] ?? '').trim();
   const path = text('path');
-  if (path === '' || path.includes('\0')) throw invalid(line, 'The path is empty.');
+  if (path === '' || path.includes('\0')) throw invalidTestIndex(line, 'The path is empty.');
   const label = oneOf(line, 'label', text('label'), TRIAL_LABELS);
   const channel = text('channel');
-  if (channel === '') throw invalid(line, 'The channel is empty.');
+  if (channel === '') throw invalidTestIndex(line, 'The channel is empty.');
   const baseLabel =
     text('base_label') === '' ? '' : oneOf(line, 'base_label', text('base_label'), ['bonafide', 'synthetic'] as const);
   const synthesizer = text('synthesizer');
@@ -120,18 +121,18 @@ function readRow(line: number, values: readonly string[], folder: string): Index
 
 function oneOf<const Value extends string>(line: number, name: Column, text: string, values: readonly Value[]): Value {
   const value = values.find((each) => each === text);
-  if (value === undefined) throw invalid(line, `The column ${name} must be one of ${values.join(', ')}.`);
+  if (value === undefined) throw invalidTestIndex(line, `The column ${name} must be one of ${values.join(', ')}.`);
   return value;
 }
 
 function numberOf(line: number, name: Column, text: string): number | null {
   if (text === '') return null;
   const value = Number(text);
-  if (!Number.isFinite(value)) throw invalid(line, `The column ${name} must be a number.`);
+  if (!Number.isFinite(value)) throw invalidTestIndex(line, `The column ${name} must be a number.`);
   return value;
 }
 
-function invalid(line: number, problem: string): ServiceError {
+function invalidTestIndex(line: number, problem: string): ServiceError {
   const hint = `An index is a CSV with the columns ${required.join(', ')}; docs/evaluation.md has more.`;
   return new ServiceError('index_invalid', { operation: 'read index', object: `line ${line}`, problem, hint });
 }

@@ -68,7 +68,7 @@ const stateOf = new Map(
   Object.entries(areaCodesOfStates).flatMap(([state, codes]) => codes.split(' ').map((code) => [code, state] as const)),
 );
 
-/** The state in which an area code is; undefined for toll-free codes, other countries and what is no code. */
+/** The state of an area code; undefined for toll-free codes, other countries and invalid codes. */
 export function stateOfAreaCode(code: string): string | undefined {
   return stateOf.get(code);
 }

@@ -1,27 +1,27 @@
 import { Seeded } from '../../runtime/seeded.ts';
 
-/** A figure with the interval that holds 95 % of resamples over blocks of weeks; null where there are too few weeks for one. */
+/** A figure with its 95 % interval over resampled blocks of weeks; null if there are too few weeks. */
 export interface Figure {
   readonly value: number;
   readonly interval: readonly [low: number, high: number] | null;
 }
 
-/** How intervals are drawn. */
+/** Parameters of the intervals. */
 export interface Bootstrap {
   readonly resamples: number;
   readonly seed: number;
 }
 
-/** Neighbouring weeks share most labels: they are drawn in blocks of as many. */
+/** Weeks of a block: neighbouring weeks share most labels, so they are drawn together. */
 export const blockInstants = 4;
 const tail = 0.025;
 
-/** The mean of the values of neighbouring instants, with its interval. */
+/** The mean of the values of successive instants, with its interval. */
 export function figureOf(values: readonly number[], bootstrap: Bootstrap): Figure {
   return { value: rounded(mean(values)), interval: blockInterval(values, bootstrap) };
 }
 
-/** The share of a part in a whole; 0 where there is no whole. */
+/** The share of a part in a whole; 0 for an empty whole. */
 export const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 
 /** Six significant digits, so that a stored report is the same on every machine. */
@@ -29,7 +29,7 @@ export function rounded(value: number): number {
   return Number(value.toPrecision(6));
 }
 
-/** Percentiles of the mean over resamples of blocks of neighbouring instants (moving blocks: Kuensch 1989). */
+/** Percentiles of the mean over resamples of blocks of successive instants (moving blocks: Kuensch 1989). */
 function blockInterval(values: readonly number[], { resamples, seed }: Bootstrap): [number, number] | null {
   if (values.length < 2 * blockInstants) return null;
   const random = new Seeded(seed);

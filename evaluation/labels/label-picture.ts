@@ -8,7 +8,7 @@ const muted = '#5d6877';
 
 type Week = RuleReport['series'][number];
 
-/** One graph: a figure of each week, on a linear or a logarithmic scale. */
+/** A graph of a figure by week, on a linear or logarithmic scale. */
 interface Graph {
   readonly title: string;
   readonly value: (week: Week) => number;
@@ -32,7 +32,7 @@ const graphs: readonly Graph[] = [
   },
 ];
 
-/** The figures of each week as SVG, a line a rule. The same report gives the same bytes. */
+/** The weekly figures as SVG, with a line for each rule. The same report gives the same bytes. */
 export function drawLabelReport({ history, rules }: LabelReport): string {
   const height = panel.top + graphs.length * (panel.height + panel.gap);
   return [

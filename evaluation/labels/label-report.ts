@@ -4,26 +4,26 @@ import { sumUpRanges, type RangeFigures } from './range-report.ts';
 import type { RangeInstant } from './range-walk.ts';
 import { dateOfDay, type ReportHistory } from './report-history.ts';
 
-/** Means over the instants of a time. */
+/** Means over the instants of a period. */
 export interface PeriodFigures {
   /** Labelled numbers. */
   readonly labels: Figure;
   /** Share of the next week's reports that are about a labelled number. */
   readonly recall: Figure;
-  /** Share of labelled numbers that are reported within 7 days. */
+  /** Share of the labelled numbers that are reported within 7 days. */
   readonly againInWeek: Figure;
-  /** Within 28 days, over the instants that have them; null if none has. */
+  /** Within 28 days, over the instants followed by 28 days; null if there are none. */
   readonly againInMonth: Figure | null;
 }
 
-/** One rule over a history. */
+/** The figures of a rule over a history. */
 export interface RuleReport {
   readonly name: string;
   readonly description: string;
   readonly periods: readonly PeriodFigures[];
   /** Days from a number's last report to the end of its label; null if none has ended. */
   readonly lastsDays: { readonly median: number; readonly ninetieth: number } | null;
-  /** Share of the labels that begin within 28 days after the number's label before has ended. */
+  /** Share of the labels that start within 28 days after the end of the number's previous label. */
   readonly flips: number;
   /** By instant. */
   readonly series: readonly {
@@ -35,7 +35,7 @@ export interface RuleReport {
   }[];
 }
 
-/** What `evaluate labels` measures. */
+/** The report of `evaluate labels`. */
 export interface LabelReport {
   readonly history: {
     readonly name: string;
@@ -46,7 +46,7 @@ export interface LabelReport {
     readonly numbers: number;
     readonly daysWithoutReports: number;
   };
-  /** First and last instant of each period that figures are given for. */
+  /** First and last instant of each period. */
   readonly periods: readonly {
     readonly name: string;
     readonly from: string;
@@ -55,11 +55,11 @@ export interface LabelReport {
   }[];
   readonly bootstrap: Bootstrap & { readonly blockInstants: number };
   readonly rules: readonly RuleReport[];
-  /** Ranges at risk beside the labels of our rule, by period. */
+  /** Ranges at risk together with the labels of the service's rule, by period. */
   readonly ranges: readonly RangeFigures[];
 }
 
-/** Sums up walks over the same instants; `splitAt` (a day of the history) parts the instants in those before it and the others. */
+/** Summarizes walks over the same instants; `splitAt` (a day of the history) divides the instants into two periods. */
 export function makeLabelReport({
   history,
   name,
@@ -124,8 +124,8 @@ export function makeLabelReport({
 }
 
 /**
- * Every seventh day of a history at whose start labels can be judged: `warmUpDays` of reports before, a week after. They begin on a Monday (or on
- * the first day of `from`, as long as it is later).
+ * Every seventh day of a history at whose start labels can be judged: after `warmUpDays` of reports, and before a week of them.
+ * The first is a Monday (or the first day of `from`, if that is later).
  */
 export function instantsOf(
   history: ReportHistory,

@@ -7,7 +7,7 @@ import {
 } from '../../pipelines/labels/complaint-rule.ts';
 import type { ReportHistory } from './report-history.ts';
 
-/** One number of a history: its digits and where its reports stand. */
+/** A number of a history: its digits and the positions of its reports. */
 export interface WalkedNumber extends NumberReports {
   phone: number;
 }
@@ -17,13 +17,13 @@ export interface Predictor {
   readonly name: string;
   readonly description: string;
   /**
-   * Sets `marks[day]` to 1 for each day, of `number.days[number.from] + 1` and later, at whose start the number is marked by the reports of earlier
-   * days. `marks` is all zero before. Returns false if no day was marked.
+   * Sets `marks[day]` to 1 for each day, from `number.days[number.from] + 1` on, at whose start the reports of earlier days mark
+   * the number. `marks` is zero at the call. Returns false if no day was marked.
    */
   mark(number: WalkedNumber, marks: Uint8Array): boolean;
 }
 
-/** Our rule, the one before it, and those of others. */
+/** The service's rule, the previous one, and baselines. */
 export function labelRules(history: ReportHistory, { holdDaysMax }: { holdDaysMax: number }): readonly Predictor[] {
   return [
     complaints2(history, holdDaysMax),
@@ -80,7 +80,7 @@ function complaints1(): Predictor {
   };
 }
 
-/** Peers: every report is a vote that weighs half as much after each half-life. */
+/** Baselines: every report is a vote whose weight halves with each half-life. */
 function decayingVotes(votes: number, halfLifeDays: number): Predictor {
   const weights = halvings(3650, halfLifeDays);
   return {
@@ -113,7 +113,7 @@ function reportsInDays(reports: number, days: number): Predictor {
   };
 }
 
-/** Asks a rule of each day after the first report; `end` is the place after the last report before the day. */
+/** Calls a rule for each day after the first report; `end` is the exclusive end of the reports before the day. */
 function markDays(
   { days, from, end }: WalkedNumber,
   marks: Uint8Array,

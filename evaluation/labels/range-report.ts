@@ -10,25 +10,25 @@ export interface RangePoint {
   readonly listed: Figure;
   /** Share of the numbers in service that are in a listed range. */
   readonly covered: number;
-  /** Share of the next week's reports that are about a number in a listed range. */
+  /** Share of the next week's reports about a number in a listed range. */
   readonly recall: Figure;
   /** In a listed range, or labelled. */
   readonly recallWithLabels: Figure;
 }
 
-/** Ranges at risk over the instants of a time, in the country of `numbersInService`. */
+/** Ranges at risk over the instants of a period, in the country of `numbersInService`. */
 export interface RangeFigures {
   readonly version: string;
   /** By size and limit; the rule itself is among them. */
   readonly curve: readonly RangePoint[];
-  /** Of the ranges that the rule lists. The lift sets the share of reports that they caught against the share of numbers in service that they cover. */
+  /** Of the ranges that the rule lists. The lift is the share of reports that they caught, divided by their share of the numbers in service. */
   readonly risks: readonly { readonly risk: string; readonly ranges: Figure; readonly lift: number }[];
 }
 
 /** Limits of the curve. */
 const limits = [250, 500, 1000, 2000, rangeRule.rangesMax, 4000, 5000, 8000] as const;
 
-/** Sums up the ranges of the instants of a time. */
+/** Summarizes the ranges of the instants of a period. */
 export function sumUpRanges(instants: readonly RangeInstant[], bootstrap: Bootstrap): RangeFigures {
   const point = (at: number, size: number, rangesMax: number): RangePoint => {
     const figure = (value: (figures: SizeFigures, instant: RangeInstant) => number) =>
@@ -72,7 +72,7 @@ export function sumUpRanges(instants: readonly RangeInstant[], bootstrap: Bootst
   };
 }
 
-/** The point of a curve that the rule stands at. */
+/** The point of a curve at the rule's limit. */
 export function pointOfRule({ curve }: RangeFigures): RangePoint {
   return curve.find(({ size, rangesMax }) => size === blockSizes[0] && rangesMax === rangeRule.rangesMax)!; // among the limits
 }

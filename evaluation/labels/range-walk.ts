@@ -10,28 +10,28 @@ export interface RangeAtRisk {
   readonly country: string;
   readonly numbersReported: number;
   readonly score: number;
-  /** Place among the ranges of its country by score, from 1. The rule lists those up to `rangesMax`. */
+  /** Rank by score within its country, from 1. The rule lists those up to `rangesMax`. */
   readonly place: number;
 }
 
-/** The numbers of a history by the digits that they share. */
+/** The numbers of a history by common prefix. */
 export interface Blocks {
   /** Numbers in a block: a power of ten. */
   readonly size: number;
-  /** The digits that the numbers of a block share. */
+  /** The common prefixes of the blocks. */
   readonly prefixes: Float64Array;
   /** Block of each number of the history. */
   readonly blockOf: Uint32Array;
 }
 
-/** What ranges of one size caught at an instant, by their places: `caught[n]` are the reports about numbers of range n, and `caught[0]` about others. */
+/** Reports caught by ranges of one size at an instant, by rank: `caught[n]` are those about numbers of range n, `caught[0]` those about others. */
 export interface SizeFigures {
   readonly caught: Uint32Array;
   /** Of these, reports about numbers that have no label. */
   readonly caughtUnlabelled: Uint32Array;
 }
 
-/** What ranges at risk of the country of `numbersInService` caught of the reports of the 7 days after an instant. */
+/** The reports of the 7 days after an instant that ranges at risk caught, in the country of `numbersInService`. */
 export interface RangeInstant {
   readonly day: number;
   readonly reports: number;
@@ -43,7 +43,7 @@ export interface RangeInstant {
   readonly risks: readonly { ranges: number; caught: number }[];
 }
 
-/** Sizes of ranges that are compared: the rule's, and a smaller one. */
+/** Compared sizes of ranges: the rule's, and a smaller one. */
 export const blockSizes = [1000, 100] as const;
 
 const billion = 1e9;
@@ -61,8 +61,8 @@ export function blocksOf(history: Pick<ReportHistory, 'phones'>, size: number): 
 }
 
 /**
- * The ranges at risk at the start of a day by the reports of earlier days: the rule of sql/intake/score_ranges.sql on whole days, without clearings.
- * Ranges past `rangesMax` are returned too, so that other limits can be compared.
+ * The ranges at risk at the start of a day by the reports of earlier days: the rule of sql/intake/score_ranges.sql on whole
+ * days, without clearings. Includes ranges beyond `rangesMax`, so that other limits can be compared.
  */
 export function rangesAtRisk(history: ReportHistory, { prefixes, blockOf }: Blocks, day: number): RangeAtRisk[] {
   const { windowDays, halfLifeDays, numbersReportedMin, scoreMin } = rangeRule;
@@ -95,7 +95,7 @@ export function rangesAtRisk(history: ReportHistory, { prefixes, blockOf }: Bloc
     });
 }
 
-/** What ranges at risk, and labels by `labels`, catch of the reports of the week after each instant: also reports about numbers that were never reported before. */
+/** The reports of the week after each instant that ranges at risk, and labels by `labels`, catch: also those about numbers never reported before. */
 export function walkRanges(history: ReportHistory, labels: Predictor, instants: readonly number[]): RangeInstant[] {
   const blocks = blockSizes.map((size) => blocksOf(history, size));
   const walked = instants.map((day) => startInstant(history, blocks, day));
@@ -118,7 +118,7 @@ export function walkRanges(history: ReportHistory, labels: Predictor, instants: 
   return walked.map(({ figures }) => figures);
 }
 
-/** An instant, with the place of each block and its risk (1 is the lowest). */
+/** An instant, with the rank and risk of each block (1 is the lowest risk). */
 interface WalkedInstant {
   readonly figures: RangeInstant;
   readonly places: readonly Uint32Array[];
@@ -174,5 +174,5 @@ function lastReportBefore({ firstReport, days }: ReportHistory, number: number, 
   return undefined;
 }
 
-/** As texts are ordered in the database. */
+/** The order of texts in the database. */
 const comparePrefixes = (a: number, b: number) => (String(a) < String(b) ? -1 : 1);

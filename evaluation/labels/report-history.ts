@@ -5,8 +5,8 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { stateOfAreaCode } from './area-code-states.ts';
 
 /**
- * Reports about numbers over a time, in columns: the reports of one number stand together, ascending by day and then by state. 8 bytes a report
- * and 18 a number.
+ * Reports about numbers over a period, in columns: the reports of a number are adjacent, ascending by day and then by state.
+ * 8 bytes a report and 18 a number.
  */
 export interface ReportHistory {
   /** The numbers' digits; E.164 has 15 at most, which a double holds exactly. */
@@ -26,7 +26,7 @@ export interface ReportHistory {
   /** Days since 1970-01-01 (UTC) of the first day. */
   readonly firstDay: number;
   readonly rowsGiven: number;
-  /** Rows without a number that can be dialled, or without a day. */
+  /** Rows without a valid number, or without a day. */
   readonly rowsLeftOut: number;
 }
 
@@ -47,7 +47,7 @@ const plainBytesMax = 64 * 1024 ** 3;
 const dayMs = 86_400_000;
 
 /**
- * Reads files of reports, gzipped or not, in any order. A state is taken as it is written, else it is that of the area code.
+ * Reads files of reports, gzipped or not, in any order. A missing state is that of the area code.
  * @throws ServiceError `feed_not_found`, `feed_header_invalid`, `feed_gzip_invalid`, `usage_invalid` if no row is a report, `interrupted`
  */
 export async function readReportHistory(
@@ -64,7 +64,7 @@ export async function readReportHistory(
   return reader.finish();
 }
 
-/** Columns that grow by half when they are full. */
+/** Growing columns. */
 class Columns {
   phones = new Uint32Array(1 << 16);
   days = new Int32Array(1 << 16);
@@ -140,7 +140,7 @@ class HistoryReader {
     return history;
   }
 
-  /** Days since 1970-01-01; NaN for what is no date. */
+  /** Days since 1970-01-01; NaN for an invalid date. */
   private day(text: string): number {
     let day = this.dayOf.get(text);
     if (day === undefined)

@@ -38,7 +38,7 @@ export async function readScoringCard(directory: string): Promise<LabelReport> {
   return report;
 }
 
-/** The card of the rule as Markdown: what it was measured to do, beside the rule before and those of others, and what that does not say. */
+/** The card of the rule as Markdown: its figures, compared with the previous rule and baselines, and their limits. */
 export function renderScoringCard(report: LabelReport): string {
   const { history, periods, bootstrap } = report;
   return [
@@ -104,7 +104,7 @@ function periodTable(rules: readonly RuleReport[], at: number): string[] {
   ];
 }
 
-/** Our rule beside the one before it, in words. */
+/** The rule compared with the previous one, in words. */
 function readings({ rules, periods }: LabelReport): string[] {
   const [ours, before] = [
     rules.find(({ name }) => name === complaintRule.version),
@@ -119,7 +119,7 @@ function readings({ rules, periods }: LabelReport): string[] {
   return ['## Against the rule before', '', ...lines, ''];
 }
 
-/** Ranges at risk: what the rule catches, alone and with our labels, by risk, and by how many ranges are listed. */
+/** Ranges at risk: the reports that the rule catches, alone and with labels, by risk and by the number of listed ranges. */
 function rangeSection({ ranges, periods }: LabelReport): string[] {
   const { country, numbers } = numbersInService;
   const [ours, rule] = [complaintRule.version, rangeRule.version];

@@ -4,16 +4,16 @@ import type { Predictor, WalkedNumber } from './label-rules.ts';
 /** Days after an instant in which a labelled number may be reported again. */
 export const askedDays = { week: 7, month: 28 } as const;
 
-/** What a predictor marked at the start of one day, and what happened next. */
+/** The marks of a predictor at the start of a day, and the reports that followed. */
 export interface InstantFigures {
   readonly day: number;
   /** Numbers marked. */
   labels: number;
-  /** Those of them that were reported within 7 days. */
+  /** Those that were reported within 7 days. */
   againInWeek: number;
   /** Within 28 days. */
   againInMonth: number;
-  /** Reports of the 7 days that are about a marked number. */
+  /** Reports of the 7 days about a marked number. */
   caught: number;
   /** All reports of the 7 days. */
   readonly reports: number;
@@ -21,7 +21,7 @@ export interface InstantFigures {
   readonly monthKnown: boolean;
 }
 
-/** A predictor over a whole history. */
+/** The results of a predictor over a history. */
 export interface WalkedPredictor {
   readonly name: string;
   readonly description: string;
@@ -35,8 +35,9 @@ export interface WalkedPredictor {
 }
 
 /**
- * Walks a history forward, number by number: what each predictor marks at the start of every day from the reports of earlier days, and, at each of
- * `instants` (days of the history), what is reported next. One pass over the reports for all predictors; beside the history it needs a byte a day.
+ * Evaluates predictors on a history, number by number: their marks at the start of every day by the reports of earlier days,
+ * and, at each of `instants` (days of the history), the reports that follow. One pass over the reports for all predictors;
+ * needs a byte a day beside the history.
  */
 export function walkHistory(
   history: ReportHistory,
@@ -56,7 +57,7 @@ export function walkHistory(
   return walks.map((walk) => walk.finish());
 }
 
-/** Reports of the days from `day` on, as long as the history has them. */
+/** Reports from `day` on, up to the end of the history. */
 function reportsAfter({ reportsOfDay }: ReportHistory, day: number, days: number): number {
   return reportsOfDay.subarray(day, day + days).reduce((sum, reports) => sum + reports, 0);
 }

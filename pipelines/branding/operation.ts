@@ -17,6 +17,7 @@ import {
 import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
 import { sha256Of } from '../../runtime/digest.ts';
+import { isIdempotencyKey, idempotencyKeyForm, requireSameRequest } from '../../runtime/idempotency-key.ts';
 
 /** Numbers that a request may name itself; more are submitted as a CSV. */
 export const namedNumbersMax = 1000;
@@ -141,8 +142,7 @@ export async function submitOperation(
   const requestedBy = cleanText(submission.requestedBy) ?? 'unknown';
   const request = checkOperationRequest(kind, submission.request);
   const owner = checkOwner(submission.owner);
-  if (!/^[!-~]{1,128}$/.test(key))
-    throw operationInvalid(kind, 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+  if (!isIdempotencyKey(key)) throw operationInvalid(kind, `The idempotency key is not ${idempotencyKeyForm}.`);
   requireNumbers(kind, request, numbersFile);
   const digest = digestOfOperation(request, letter, numbersFile);
   const repeated = await findRepeated(db, { owner, key, digest });
@@ -186,12 +186,12 @@ async function findRepeated(
     key,
   ]);
   if (row === undefined) return undefined;
-  if (row.requestSha256 === digest) return row.operationId;
-  throw new ServiceError('idempotency_conflict', {
+  requireSameRequest(row, digest, {
     operation: 'submit branding request',
     object: key,
     hint: `Its operation is ${row.operationId}. Use another key for another request.`,
   });
+  return row.operationId;
 }
 
 function checkOperationRequest(kind: OperationKind, request: unknown): CheckedOperationRequest {

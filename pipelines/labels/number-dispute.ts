@@ -8,6 +8,7 @@ import type { Vault } from '../../runtime/vault.ts';
 import { listLabelEvents, type LabelEvent } from './label-history.ts';
 import { clearLockedNumber, requirePhone } from './number-record.ts';
 import { sha256Of } from '../../runtime/digest.ts';
+import { isIdempotencyKey, idempotencyKeyForm, requireSameRequest } from '../../runtime/idempotency-key.ts';
 
 /** Longest texts of a request, in characters. */
 export const disputeReasonCharactersMax = 2000;
@@ -68,7 +69,7 @@ export interface Dispute {
 }
 
 const contactPurpose = 'contact of a dispute';
-const keyForm = /^[!-~]{1,128}$/;
+
 const dayMs = 86_400_000;
 
 /**
@@ -84,7 +85,7 @@ export async function fileDispute(
   const filedBy = cleanText(submission.filedBy) ?? 'unknown';
   const digest = sha256Of(JSON.stringify([phone, reason, contact ?? null]));
   const key = submission.key ?? digest;
-  if (!keyForm.test(key)) throw invalidDispute('key', 'is not 1 to 128 printable ASCII characters without spaces');
+  if (!isIdempotencyKey(key)) throw invalidDispute('key', `is not ${idempotencyKeyForm}`);
   return inTransaction(db, async (client) => {
     await client.query(sql('intake/lock_disputes'));
     const before = await queryRow<{ disputeId: number; requestSha256: string }>(
@@ -92,7 +93,10 @@ export async function fileDispute(
       sql('intake/find_repeated_dispute'),
       [filedBy, key],
     );
-    if (before !== undefined) return { ...(await readRepeated(client, before, digest)), repeated: true };
+    if (before !== undefined) {
+      requireSameRequest(before, digest, { operation: 'file dispute', object: `dispute ${before.disputeId}` });
+      return { ...(await readDispute(client, before.disputeId)), repeated: true };
+    }
     const contactDigest = contact === undefined ? null : vault.digest(contact.toLowerCase(), contactPurpose);
     await refuseTooMany(client, phone, contactDigest);
     const sealed = contact === undefined ? null : sealContact(vault, contact);
@@ -253,19 +257,6 @@ function invalidDispute(field: string, problem: string): ServiceError {
     problem: `The field ${field} ${problem}.`,
     hint: 'The form has phone, reason and contact.',
   });
-}
-
-async function readRepeated(
-  client: Queryable,
-  before: { disputeId: number; requestSha256: string },
-  digest: string,
-): Promise<Dispute> {
-  if (before.requestSha256 !== digest)
-    throw new ServiceError('idempotency_conflict', {
-      operation: 'file dispute',
-      object: `dispute ${before.disputeId}`,
-    });
-  return readDispute(client, before.disputeId);
 }
 
 async function refuseTooMany(client: Queryable, phone: string, contactDigest: Buffer | null): Promise<void> {

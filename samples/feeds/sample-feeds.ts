@@ -20,7 +20,7 @@ export interface SampleFeeds {
   readonly reputation: string;
   /** With byte order mark and CRLF. */
   readonly directory: string;
-  /** As the FTC writes it. */
+  /** In the format of the FTC. */
   readonly complaints: string;
 }
 

@@ -1,4 +1,4 @@
-/** Fonts of the standard 14 that every reader of PDF has (ISO 32000-1, section 9.6.2.2). */
+/** Fonts of the standard 14, which every PDF reader has (ISO 32000-1, section 9.6.2.2). */
 export const fonts = {
   sans: 'Helvetica',
   sansBold: 'Helvetica-Bold',
@@ -36,7 +36,7 @@ function list(text: string): number[] {
   return text.split(' ').map(Number);
 }
 
-/** Signs of WinAnsi beyond ASCII that the letters use; an accented letter is as wide as its plain one, nearly. */
+/** Widths of WinAnsi characters beyond ASCII in the letters; an accented letter is about as wide as its base letter. */
 const otherWidths: Readonly<Record<string, number>> = {
   '–': 556,
   '—': 1000,

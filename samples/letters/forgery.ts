@@ -5,7 +5,7 @@ import { literal } from './pdf-page.ts';
 import { PhoneSource, toE164 } from './sample-phones.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
-/** Ways in which a sample letter is not what its request says. Closed list. */
+/** Ways to forge a sample letter. Closed list. */
 export const FORGERIES = [
   'number_missing',
   'other_brand',
@@ -16,7 +16,7 @@ export const FORGERIES = [
 ] as const;
 export type Forgery = (typeof FORGERIES)[number];
 
-/** A number that is not on the letter: every second time one digit off a number that is. */
+/** A number that is not on the letter: every second time, one that differs in one digit. */
 export function drawMissingPhone(random: Seeded, facts: LetterFacts): string {
   const onLetter = new Set([
     ...letterPhones(facts),
@@ -42,7 +42,7 @@ function changeDigit(phone: string, random: Seeded): string {
   return `${phone.slice(0, place)}${(Number(phone[place]) + random.whole(1, 9)) % 10}${phone.slice(place + 1)}`;
 }
 
-/** Names of another brand; every second time one of the same family, which shares a word. */
+/** Names of another brand: every second time, one that shares a word. */
 export function drawOtherBrand(random: Seeded, facts: LetterFacts): BrandNames {
   const own = [facts.legalName, facts.dba, facts.displayName];
   for (;;) {
@@ -59,7 +59,7 @@ function asFamily({ legalName }: BrandNames, word: string): BrandNames {
   return { legalName: [word, ...rest].join(' '), dba: null, displayName };
 }
 
-/** A signed letter that was changed, and what is asked for with it. */
+/** A changed signed letter, and its request. */
 export interface AlteredLetter {
   readonly bytes: Uint8Array;
   /** What the letter says now. */
@@ -68,8 +68,8 @@ export interface AlteredLetter {
 }
 
 /**
- * Changes a signed PDF whose texts are not compressed: a digit of a number, the brand, or a number that is appended to
- * the last page as an incremental update, which leaves the signed bytes as they were.
+ * Changes a signed PDF whose texts are not compressed: a digit of a number, the brand, or a number that is added to the last
+ * page by an incremental update, which keeps the signed bytes.
  */
 export function alterSigned(
   bytes: Uint8Array,
@@ -105,7 +105,7 @@ function withDigits({ phones: [first] }: LetterFacts, phone: string) {
 
 const nextVowel: Readonly<Record<string, string>> = { a: 'o', e: 'a', i: 'e', o: 'u', u: 'i' };
 
-/** Changes the first word of each of the brand's names, which begin with the same word or have one of their own. */
+/** Changes the first word of each of the brand's names. */
 function alterBrand(
   bytes: Uint8Array,
   { legalName, dba, displayName }: BrandNames,
@@ -124,7 +124,7 @@ function alterBrand(
   };
 }
 
-/** Bytes with a text replaced by one of the same length, in the pages' texts: a signature's hexadecimal digits hold no such text. */
+/** Replaces a text of the pages by one of the same length; a signature's hexadecimal digits cannot contain it. */
 function replaceAll(bytes: Uint8Array, from: string, to: string): Uint8Array {
   if (from === '' || from.length !== to.length) return bytes;
   return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll(from, to), 'latin1');
@@ -136,7 +136,7 @@ function appendNumber(bytes: Uint8Array, facts: LetterFacts, random: Seeded): { 
   return { bytes: appendText(bytes, facts.writePhone(phone)), phones: [...letterPhones(facts), toE164(phone)] };
 }
 
-/** The bytes with a text replaced by one of the same length, wherever a page shows it. */
+/** Replaces a text by one of the same length in all pages. */
 export function alterText(bytes: Uint8Array, from: string, to: string): Uint8Array {
   return replaceAll(bytes, literal(from), literal(to));
 }

@@ -105,12 +105,12 @@ const dateForms: Readonly<Record<LetterCountry, readonly DateForm[]>> = {
   ES: [({ name, day, year }) => `${day} de ${name} de ${year}`, dayFirst],
 };
 
-/** How many ways of writing a date a country's letters use. */
+/** The number of date formats in a country's letters. */
 export function dateFormCount(country: LetterCountry): number {
   return dateForms[country].length;
 }
 
-/** A day as a letter of the country writes it, in one of its ways. */
+/** A date in one of the formats of a country's letters. */
 export function writeDate(
   day: string,
   { country, language, form }: { country: LetterCountry; language: LetterLanguage; form: number },

@@ -10,7 +10,7 @@ import {
 } from './sample-phones.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
-/** The looks of a letter. Closed list. */
+/** The layouts of letters. Closed list. */
 export const LAYOUTS = [
   'block_letter',
   'two_column_form',
@@ -24,7 +24,7 @@ export const LAYOUTS = [
 ] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
-/** How a letter is signed: with a PDF signature; typed; in a script font; with a picture or drawn strokes of a pen; not at all. */
+/** How a letter is signed: with a PDF signature; typed; in a script font; with a picture or strokes of a pen; not at all. */
 export type SigningStyle = 'pdf' | 'slash_s' | 'electronic_text' | 'script' | 'picture' | 'strokes' | 'none';
 
 /** Names of a brand. */
@@ -34,7 +34,7 @@ export interface BrandNames {
   readonly displayName: string;
 }
 
-/** What one letter says. */
+/** The facts of a letter. */
 export interface LetterFacts extends BrandNames {
   readonly country: LetterCountry;
   readonly language: LetterLanguage;
@@ -63,18 +63,18 @@ const languages: Readonly<Record<LetterCountry, LetterLanguage>> = {
 };
 const countries: readonly LetterCountry[] = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'FR', 'ES'];
 
-/** What is settled about a letter before the rest is drawn. */
+/** The given facts of a letter; the others are drawn at random. */
 export interface FactsRequest {
   readonly layout: Layout;
   readonly signing: SigningStyle;
   /** Days from today to the signing date; below 0 is the past. */
   readonly signedDays: number;
   readonly asOf: Date;
-  /** Drawn without one. */
+  /** Default: random. */
   readonly country?: LetterCountry;
 }
 
-/** Draws what a letter says. */
+/** Draws the facts of a letter at random. */
 export function drawFacts(
   random: Seeded,
   { layout, signing, signedDays, asOf, country = random.pick(countries) }: FactsRequest,
@@ -140,7 +140,7 @@ function drawPhones(random: Seeded, { source, layout }: { source: PhoneSource; l
 
 const streets = ['Larkspur', 'Heron', 'Quarry', 'Juniper', 'Millrace', 'Saddler', 'Fernhollow'];
 
-/** An address in a place that there is not. */
+/** An address in an invented place. */
 function drawAddress(random: Seeded, country: LetterCountry): string[] {
   const house = random.whole(2, 980);
   const street = random.pick(streets);

@@ -6,11 +6,11 @@ import type { SamplePhone } from './sample-phones.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 import { breakLines, Sheet, type SheetStyle } from './sheet.ts';
 
-/** A letter on its pages, and where its PDF signature goes if it gets one. */
+/** The pages of a letter, and the place of its PDF signature if it gets one. */
 export interface DrawnLetter {
   readonly sheet: Sheet;
   readonly signatureBox: { readonly page: number; readonly box: PageBox } | null;
-  /** What the letter's own text calls the file of its numbers. */
+  /** The name of the file of numbers in the letter's text. */
   readonly csvName: string;
 }
 
@@ -32,7 +32,7 @@ const layouts: Readonly<Record<Layout, Draw>> = {
   dense_paragraph: (letter) => letter.asLetter(() => letter.say(letter.words.numbersInline)),
 };
 
-/** Draws a letter in its layout; `style` overrules what is drawn of its paper and print. */
+/** Draws a letter in its layout; `style` overrides its random paper and print. */
 export function drawLetter(facts: LetterFacts, random: Seeded, style: Partial<SheetStyle> = {}): DrawnLetter {
   const letter = new Letter(facts, random, style);
   layouts[facts.layout](letter);
@@ -363,7 +363,7 @@ class Letter {
   }
 }
 
-/** The file of numbers that goes with a letter: one column, or two with what each is used for. */
+/** The file of numbers of a letter: one column, or two with the use of each number. */
 export function writeCsv(facts: LetterFacts, random: Seeded): string {
   const uses = phrases[facts.language].uses;
   if (random.chance(0.5)) return `phone\n${letterPhones(facts).join('\n')}\n`;

@@ -1,7 +1,7 @@
 /** Languages of the sample letters. */
 export type LetterLanguage = 'en' | 'de' | 'fr' | 'es';
 
-/** The parts that names and addresses are put together from. Every one is invented: no name of a company or of a person in public life is meant. */
+/** The parts of names and addresses. All are invented and refer to no company or public person. */
 export const nameWords = {
   firms: [
     'Brindlewick',
@@ -100,7 +100,7 @@ export interface Phrases {
   readonly numbersBelow: readonly string[];
   readonly numbersInline: string;
   readonly numbersOnNextPage: string;
-  /** The first does not say where the list begins and ends. */
+  /** The first does not state where the list begins and ends. */
   readonly numbersAttached: readonly string[];
   readonly range: string;
   readonly closing: readonly string[];
@@ -331,7 +331,7 @@ export const phrases: Readonly<Record<LetterLanguage, Phrases>> = {
   },
 };
 
-/** A sentence with its places filled; a place without a fact stays. */
+/** A sentence with its placeholders filled; one without a fact is kept. */
 export function fill(sentence: string, facts: Readonly<Record<string, string>>): string {
   return sentence.replace(/\{(\w+)\}/g, (place, name: string) => facts[name] ?? place);
 }

@@ -5,18 +5,18 @@ import { fonts, textWidth } from './font-metrics.ts';
 import { literal, number, type PageBox, type PdfPage } from './pdf-page.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
-/** A signature field that is filled. */
+/** A filled signature field. */
 export interface PdfSigning {
   readonly certificate: OwnCertificate;
   readonly signedAt: Date;
   /** From 1. */
   readonly page: number;
   readonly box: PageBox;
-  /** What is written in the field. */
+  /** The text of the field. */
   readonly lines: readonly string[];
 }
 
-/** What a PDF is written from. */
+/** The content of a PDF. */
 export interface PdfContent {
   readonly pages: readonly PdfPage[];
   readonly title: string;
@@ -29,7 +29,7 @@ export interface PdfContent {
 
 /** Room for the signature in bytes; as hexadecimal digits it takes twice as much. */
 const signatureBytesMax = 8192;
-/** Long enough for the offsets of a file of 10 GB; the real ones are filled in when the file is complete. */
+/** A placeholder for the offsets of a file up to 10 GB; the real ones are filled in at the end. */
 const byteRangeRoom = '[0 0000000000 0000000000 0000000000]';
 
 /** Writes a PDF 1.7 (ISO 32000-1) with a cross-reference table. The same content gives the same bytes. */
@@ -91,7 +91,7 @@ export function writePdf(content: PdfContent): Uint8Array {
 
 /**
  * Appends a change to a PDF as an incremental update (ISO 32000-1, section 7.5.6): new versions of objects, a table of
- * them and a trailer that points back. What stood in the file stays as it was.
+ * them and a trailer that points back. The earlier bytes are not changed.
  */
 export function appendToPdf(bytes: Uint8Array, objects: ReadonlyMap<number, string>): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
@@ -110,7 +110,7 @@ export function appendToPdf(bytes: Uint8Array, objects: ReadonlyMap<number, stri
   return Buffer.concat([bytes, Buffer.from(update, 'latin1')]);
 }
 
-/** A time as PDF writes it (ISO 32000-1, section 7.9.4), in UTC. */
+/** A PDF date (ISO 32000-1, section 7.9.4), in UTC. */
 function pdfDate(at: Date): string {
   return `D:${at.toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`;
 }
@@ -188,7 +188,7 @@ interface SignatureRoom {
   readonly fontIds: readonly string[];
 }
 
-/** A signature field with its widget; the signature's value has room for what is filled in at the end. */
+/** A signature field with its widget. */
 function addSignature(file: PdfObjects, { signing, page, fontIds }: SignatureRoom): number {
   const { signedAt, box } = signing;
   const entries = ` /Type /XObject /Subtype /Form /BBox [0 0 ${number(box.width)} ${number(box.height)}] /Resources << /Font << ${fontIds.join(' ')} >> >>`;
@@ -202,7 +202,7 @@ function addSignature(file: PdfObjects, { signing, page, fontIds }: SignatureRoo
   );
 }
 
-/** The value of a signature with room for what is filled in at the end. */
+/** The value of a signature with placeholders that are filled in at the end. */
 export function signatureRoom(signedAt: Date): string {
   const kind = '/Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached';
   return `<< ${kind} /ByteRange ${byteRangeRoom} /Contents <${'0'.repeat(signatureBytesMax * 2)}> /M (${pdfDate(signedAt)}) /Reason (Letter of authorization) >>`;
@@ -218,7 +218,7 @@ function drawAppearance({ box, lines }: PdfSigning): string {
   return [`0.7 G 0.5 w 0.5 0.5 ${number(box.width - 1)} ${number(box.height - 1)} re S 0 g`, ...shown].join('\n');
 }
 
-/** Signs the whole file but the place of the signature itself, and writes the signature there (ISO 32000-1, section 12.8.1). */
+/** Signs the file without the place of the signature, and writes the signature there (ISO 32000-1, section 12.8.1). */
 export function fillSignature(
   bytes: Uint8Array,
   { certificate, signedAt }: Pick<PdfSigning, 'certificate' | 'signedAt'>,

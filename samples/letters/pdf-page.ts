@@ -2,12 +2,12 @@ import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
 import { textWidth, toWinAnsi, type Font } from './font-metrics.ts';
 
 /**
- * How a text is put on the page, as different programs do: a line as one string; a string with kerning between its
- * parts; or each word placed by itself, without spaces.
+ * How a text is drawn, as different programs do: a line as one string; a string with kerning between its parts; or each word
+ * placed separately, without spaces.
  */
 export type TextRuns = 'plain' | 'kerned' | 'words';
 
-/** Where and how a text stands; points from the left and from the top, at its base line. */
+/** Position and style of a text; points from the left and from the top, at its base line. */
 export interface TextPlace {
   readonly x: number;
   readonly y: number;
@@ -25,14 +25,14 @@ export interface PageBox {
   readonly height: number;
 }
 
-/** One page as it is drawn: its content stream and the pictures on it. */
+/** A page: its content stream and the pictures on it. */
 export class PdfPage {
   readonly width: number;
   readonly height: number;
   readonly images: GrayImage[] = [];
   /** Dictionaries of annotations, without their type. */
   readonly annotations: string[] = [];
-  /** Text fields that are left as fields of a form. */
+  /** Text fields that remain form fields. */
   readonly fields: { readonly name: string; readonly value: string; readonly box: PageBox }[] = [];
   private readonly runs: TextRuns;
   private readonly operators: string[] = [];
@@ -90,7 +90,7 @@ export class PdfPage {
     );
   }
 
-  /** A stroke through points, as a pen on a tablet leaves it. */
+  /** A stroke through points, as of a pen on a tablet. */
   stroke(
     points: readonly (readonly [number, number])[],
     { width, colour }: { width: number; colour: readonly [number, number, number] },
@@ -111,12 +111,12 @@ export class PdfPage {
     );
   }
 
-  /** A place as PDF writes a rectangle: left, bottom, right, top from the lower left corner. */
+  /** A PDF rectangle: left, bottom, right, top from the lower left corner. */
   rect({ x, y, width, height }: PageBox): string {
     return [x, this.height - y - height, x + width, this.height - y].map(number).join(' ');
   }
 
-  /** A note or stamp that is laid over the page (ISO 32000-1, section 12.5). */
+  /** A note or stamp over the page (ISO 32000-1, section 12.5). */
   annotate(subtype: 'FreeText' | 'Stamp', text: string, box: PageBox): void {
     this.annotations.push(
       `/Subtype /${subtype} /Contents (${literal(text)}) /DA (/sans 10 Tf 0 g) /F 4 /Rect [${this.rect(box)}]`,
@@ -141,7 +141,7 @@ export function literal(text: string): string {
   return toWinAnsi(text).replace(/[\\()]/g, '\\$&');
 }
 
-/** A number as PDF writes it: no exponent, at most two decimals. */
+/** A PDF number: no exponent, at most two decimals. */
 export function number(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

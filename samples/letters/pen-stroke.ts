@@ -6,7 +6,7 @@ export type Scrawl = readonly (readonly [number, number])[];
 
 const scrawlPoints = 220;
 
-/** A line as of a hand that signs: loops that lean and grow smaller to the right, and end in a flourish. */
+/** A line like a handwritten signature: loops that lean and become smaller to the right, and end in a flourish. */
 export function drawScrawl(random: Seeded): Scrawl {
   const loops = random.between(4, 9);
   const heights = Array.from({ length: 10 }, (_, loop) => (loop === 0 ? 1 : random.between(0.25, 0.9)));
@@ -23,7 +23,7 @@ export function drawScrawl(random: Seeded): Scrawl {
   return [...points, [0.97, 0.35 + random.between(0, 0.2)], [0.3, 0.78 + random.between(0, 0.1)]];
 }
 
-/** A value between two of a row. */
+/** A value interpolated between two of a list. */
 function between(values: readonly number[], place: number): number {
   const first = Math.min(values.length - 2, Math.floor(place));
   return values[first]! + (values[first + 1]! - values[first]!) * (place - first);

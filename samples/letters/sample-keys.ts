@@ -7,8 +7,8 @@ const validFrom = new Date('2020-01-01T00:00:00Z');
 const validUntil = new Date('2049-12-31T00:00:00Z');
 
 /**
- * The authority that the sample letters' signers are certified by. Its key comes from a fixed text, so that the same
- * letters come out in each run: anyone can make it, and it must be trusted in a demonstration or a test only.
+ * The authority that certifies the signers of the sample letters. Its key is derived from a fixed text, so that each run gives
+ * the same letters: anyone can make it, and it must be trusted in a demonstration or a test only.
  */
 let authority: OwnCertificate | null = null;
 let signerKey: KeyObject | null = null;
@@ -44,13 +44,13 @@ export function certifySigner({ name, organization }: { name: string; organizati
   });
 }
 
-/** A certificate that its holder has made for himself: no authority stands behind it. */
+/** A self-signed certificate. */
 export function certifyStranger({ name, organization }: { name: string; organization: string }): OwnCertificate {
   strangerKey ??= rsaKeyOf('stranger');
   return makeCertificate({ commonName: name, organization, validFrom, validUntil, privateKey: strangerKey });
 }
 
-/** An RSA key of 2048 bits that follows from a label. Secret it is not. */
+/** An RSA key of 2048 bits that is derived from a label, and so is not secret. */
 function rsaKeyOf(label: string): KeyObject {
   const [p, q] = [primeOf(`${label} p`), primeOf(`${label} q`)];
   const d = inverse(publicExponent, (p - 1n) * (q - 1n));
@@ -71,7 +71,7 @@ function rsaKeyOf(label: string): KeyObject {
   return createPrivateKey({ key: encoded, format: 'jwk' });
 }
 
-/** The first prime of a row of candidates with both upper bits set, so that the product of two has all its bits. */
+/** The first prime of a sequence of candidates with both upper bits set, so that the product of two has all its bits. */
 function primeOf(label: string): bigint {
   for (let attempt = 0; ; attempt++) {
     const digest = createHash('shake256', { outputLength: primeBits / 8 })

@@ -28,7 +28,7 @@ import { Seeded } from '../../runtime/seeded.ts';
 
 export { sampleTrustRootPem } from './sample-keys.ts';
 
-/** What the sample letters are made from; the same options give the same bytes. */
+/** The parameters of the sample letters; the same options give the same bytes. */
 export interface SampleLetterOptions {
   readonly seed: number;
   readonly count: number;
@@ -43,7 +43,7 @@ export interface SampleLetterOptions {
 /** How a letter is signed, as its reading reports it. */
 export type TrueSignature = 'pdf' | 'electronic' | 'undetermined' | 'none';
 
-/** What a letter says, known because it was made so. */
+/** The true content of a letter. */
 export interface LetterTruth extends BrandNames {
   readonly address: string;
   readonly signerName: string;
@@ -53,11 +53,11 @@ export interface LetterTruth extends BrandNames {
   readonly signature: TrueSignature;
   /** E.164 of all numbers that the letter authorizes, those of its CSV too. */
   readonly phones: readonly string[];
-  /** E.164 of numbers that are on it and not authorized: the telephone of its letterhead. */
+  /** E.164 of numbers on the letter that it does not authorize: the telephone of its letterhead. */
   readonly otherPhones: readonly string[];
 }
 
-/** What is requested with a letter. */
+/** The request of a letter. */
 export interface LetterRequest extends BrandNames {
   readonly country: LetterCountry;
   readonly address: string;
@@ -67,7 +67,7 @@ export interface LetterRequest extends BrandNames {
   readonly csv: string | null;
 }
 
-/** A letter, what is requested with it, and the truth about it. */
+/** A letter with its request and its true content. */
 export interface SampleLetter {
   readonly name: string;
   readonly fileName: string;
@@ -87,12 +87,12 @@ export async function makeSampleLetters(options: SampleLetterOptions): Promise<r
   return letters;
 }
 
-/** Letters of a set one after another, for a set that is larger than memory. */
+/** The letters of a set as a generator, for sets larger than memory. */
 export async function* sampleLetters(options: SampleLetterOptions): AsyncGenerator<SampleLetter> {
   for (let index = 0; index < options.count; index++) yield await makeSampleLetter(planLetter(options, index));
 }
 
-/** What kind of letter is made. */
+/** The kind of a letter. */
 export interface LetterPlan {
   readonly index: number;
   readonly random: Seeded;
@@ -102,7 +102,7 @@ export interface LetterPlan {
   readonly scanned: boolean;
   readonly cleanScans?: boolean;
   readonly forgery: Forgery | null;
-  /** Counts the forged letters, so that their varieties take turns. */
+  /** Counts the forged letters, so that their kinds alternate. */
   readonly forgedBefore: number;
   readonly country?: LetterCountry;
 }
@@ -131,7 +131,7 @@ function planLetter({ seed, asOf, scans = true, cleanScans = false }: SampleLett
   };
 }
 
-/** A scan embeds no file, and what is altered must have its numbers on the page. */
+/** A scan embeds no file, and an altered letter must have its numbers on the page. */
 function settleLayout(layout: Layout, { scanned, isAltered }: { scanned: boolean; isAltered: boolean }): Layout {
   if (scanned && layout === 'csv_embedded') return 'csv_beside';
   return isAltered && !['block_letter', 'number_table', 'two_pages'].includes(layout) ? 'block_letter' : layout;
@@ -279,7 +279,7 @@ function signingOf(facts: LetterFacts, { signatureBox }: DrawnLetter): Pick<PdfC
 
 const pointsPerDot = 72 / scanDotsPerInch;
 
-/** The scan as a PNG if it has one page, every second time, or as a PDF of pictures. */
+/** The scan as a PDF of pictures, or every second time as a PNG if it has one page. */
 async function scanLetter(
   content: PdfContent,
   { random, asOf, isClean }: { random: Seeded; asOf: Date; isClean: boolean },

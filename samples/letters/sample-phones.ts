@@ -4,12 +4,12 @@ import type { Seeded } from '../../runtime/seeded.ts';
 /** Countries of the sample letters. */
 export type LetterCountry = 'US' | 'CA' | 'GB' | 'DE' | 'FR' | 'ES';
 
-/** A number in the parts that it is written in: `area` without a trunk zero. */
+/** The parts of a written number: `area` without a trunk zero. */
 export interface SamplePhone {
   readonly country: LetterCountry;
   readonly code: string;
   readonly area: string;
-  /** What is dialled after the area, in groups. */
+  /** The digits after the area, in groups. */
   readonly groups: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function toE164({ code, area, groups }: SamplePhone): string {
   return `+${code}${area}${groups.join('')}`;
 }
 
-/** Area codes of each country; with them come numbers that the country keeps free for stories, where it has such. */
+/** Area codes of each country, with its numbers reserved for fiction if it has such. */
 const areas: Readonly<Record<LetterCountry, readonly string[]>> = {
   US: ['212', '415', '305', '713', '617', '312', '206', '404', '303', '602', '503', '702', '800', '888'],
   CA: ['416', '604', '514', '403', '613', '902', '204'],
@@ -46,7 +46,7 @@ const reservedStarts: Readonly<Record<string, string>> = {
   '5': '3649', // FR, Arcep
 };
 
-/** Valid numbers of one area, each once, following one another or not. */
+/** Distinct valid numbers of one area, consecutive or not. */
 export class PhoneSource {
   private readonly random: Seeded;
   private readonly country: LetterCountry;
@@ -65,7 +65,7 @@ export class PhoneSource {
     }
   }
 
-  /** As many numbers that follow one another. */
+  /** Consecutive numbers. */
   range(count: number): SamplePhone[] {
     for (;;) {
       const first = this.candidate();
@@ -121,7 +121,7 @@ function following(phone: SamplePhone, step: number): SamplePhone | null {
   return { ...phone, groups: phone.groups.map((group) => digits.slice(place, (place += group.length))) };
 }
 
-/** A way to write a number, of those that are usual in its country. */
+/** One of the usual formats of a number in its country. */
 export type PhoneForm = (phone: SamplePhone) => string;
 
 const northAmerican: readonly PhoneForm[] = [

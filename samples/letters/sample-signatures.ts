@@ -29,11 +29,11 @@ export interface OwnCertificate {
   readonly fields: pkijs.Certificate;
 }
 
-/** What a certificate says. */
+/** The content of a certificate. */
 export interface CertificateRequest {
   readonly commonName: string;
   readonly organization: string;
-  /** Who signs it; without one it signs itself. */
+  /** The issuer; absent: self-signed. */
   readonly issuer?: OwnCertificate;
   readonly validFrom: Date;
   readonly validUntil: Date;
@@ -81,14 +81,14 @@ export function makeCertificate({
   return { der, pem: pemOf(der), privateKey: key, issuer: issuer ?? null, fields };
 }
 
-/** A defect that a made signature gets, for tests of the verification. */
+/** A defect of a sample signature, for tests of the verification. */
 export type CmsDefect = 'digest' | 'signature' | 'content_type' | 'no_attributes' | 'sha1' | 'attached';
 
-/** What a signature is made from. */
+/** The parameters of a signature. */
 export interface CmsRequest {
   readonly content: Uint8Array;
   readonly certificate: OwnCertificate;
-  /** Null leaves the signing time out. */
+  /** Null: without a signing time. */
   readonly signedAt: Date | null;
   readonly alter?: CmsDefect;
   /** RSASSA-PSS instead of PKCS #1 v1.5; of no effect on a key that is not RSA. */
@@ -110,7 +110,7 @@ export function signDetachedCms({ content, certificate, signedAt, alter, pss = f
   return encodeSignedData({ signer, certificate, type: oids.data, content: alter === 'attached' ? content : null });
 }
 
-/** What a time stamp is made from. */
+/** The parameters of a time stamp. */
 export interface TimeStampRequest {
   readonly data: Uint8Array;
   /** Of the authority; made for the purpose {@link timeStampingPurpose}. */
@@ -200,7 +200,7 @@ function encodeSignedData({ signer, certificate, type, content }: SignedDataPart
   );
 }
 
-/** Certificates that their issuer takes back, each from a time on. */
+/** Certificates that their issuer revokes, each from a time on. */
 export interface RevocationRequest {
   readonly issuer: OwnCertificate;
   readonly revoked: readonly { readonly certificate: OwnCertificate; readonly at: Date }[];
@@ -231,7 +231,7 @@ function withoutRoot(certificate: OwnCertificate): pkijs.Certificate[] {
   return [certificate.fields, ...(issuer === null || issuer.issuer === null ? [] : withoutRoot(issuer))];
 }
 
-/** In the order of their DER, as the DER of a SET OF has them: the content type is the shortest. */
+/** In the order of their DER, as in the DER of a SET OF: the content type is the shortest. */
 function ownAttributes({
   digest,
   signedAt,

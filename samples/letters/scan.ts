@@ -2,7 +2,7 @@ import { openPdfImages } from '../../pipelines/branding/reading/ocr/page-image.t
 import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
-/** What an office scanner makes of white paper: one that is worn, and one that is clean, whose feeder is straight. */
+/** Office scanners: a worn one, and a clean one with a straight feeder. */
 const worn = {
   dotsPerInch: 200,
   degreesMax: 1.5,
@@ -19,7 +19,7 @@ const clean = { ...worn, degreesMax: 0.3, noise: 2, noisyShare: 0.2, specks: 0 }
 /** Resolution of the scans. */
 export const scanDotsPerInch = worn.dotsPerInch;
 
-/** The pages of a PDF as a scanner gives them: a little turned, on paper that is not quite white, and from a worn one with noise and dust. */
+/** The pages of a PDF as scanned: slightly rotated, on off-white paper, and with noise and dust from a worn scanner. */
 export async function scanPdf(
   bytes: Uint8Array,
   random: Seeded,
@@ -39,7 +39,7 @@ export async function scanPdf(
 function spoil(page: GrayImage, random: Seeded, scanning: typeof worn | typeof clean): GrayImage {
   const turned = turn(page, random.between(-scanning.degreesMax, scanning.degreesMax));
   const paper = random.between(scanning.paperFrom, scanning.paperTo);
-  const shade = random.between(-6, 6) / turned.width; // one side of the lid lies closer
+  const shade = random.between(-6, 6) / turned.width; // one side of the lid is closer
   for (let place = 0; place < turned.gray.length; place++) {
     const noise = random.next() < scanning.noisyShare ? (random.next() - 0.5) * 2 * scanning.noise : 0;
     const lit =
@@ -53,7 +53,7 @@ function spoil(page: GrayImage, random: Seeded, scanning: typeof worn | typeof c
   return turned;
 }
 
-/** The picture turned about its middle, with white corners; each pixel is mixed of the four that it falls between. */
+/** The picture rotated about its centre, with white corners and bilinear interpolation. */
 function turn({ width, height, gray }: GrayImage, degrees: number): GrayImage {
   const [sine, cosine] = [Math.sin((degrees * Math.PI) / 180), Math.cos((degrees * Math.PI) / 180)];
   const turned = new Uint8Array(width * height).fill(255);

@@ -2,7 +2,7 @@ import { textWidth, type Font } from './font-metrics.ts';
 import { PdfPage, type PageBox, type TextRuns } from './pdf-page.ts';
 import type { LetterCountry } from './sample-phones.ts';
 
-/** How a letter's paper and print look. */
+/** Paper and print of a letter. */
 export interface SheetStyle {
   readonly country: LetterCountry;
   readonly serif: boolean;
@@ -12,7 +12,7 @@ export interface SheetStyle {
   readonly runs: TextRuns;
 }
 
-/** How a line of text is set. */
+/** The style of a line of text. */
 export interface LineStyle {
   readonly bold?: boolean;
   readonly size?: number;
@@ -25,7 +25,7 @@ export interface LineStyle {
 const letterPaper = { width: 612, height: 792 }; // US Letter
 const a4Paper = { width: 595, height: 842 };
 
-/** Paper that is written from the top down, page after page. */
+/** A document that is written from the top down, page after page. */
 export class Sheet {
   readonly pages: PdfPage[] = [];
   readonly style: SheetStyle;
@@ -55,7 +55,7 @@ export class Sheet {
     this.y = this.style.margin;
   }
 
-  /** Goes to a new page unless so much height is left. */
+  /** Starts a new page unless the given height is left. */
   need(height: number): void {
     if (this.y + height > this.page.height - this.style.margin) this.newPage();
   }
@@ -88,7 +88,7 @@ export class Sheet {
     this.page.text(text, { x, y: this.y, font, size, colour });
   }
 
-  /** Text that is broken at the right margin, between words. */
+  /** Text with line breaks at the right margin, between words. */
   paragraph(text: string, style: LineStyle = {}): void {
     const size = style.size ?? this.style.size;
     const font = style.font ?? this.font(style.bold);
@@ -103,7 +103,7 @@ export class Sheet {
     this.y += 4;
   }
 
-  /** A cell of a table: text in a frame, at the height of the row that begins below `y`. */
+  /** A cell of a table: text in a frame, in the row below `y`. */
   cell(text: string, { box, bold = false, shaded = false }: { box: PageBox; bold?: boolean; shaded?: boolean }): void {
     if (shaded) this.page.box(box, { fill: 0.9 });
     this.page.box(box);
@@ -117,7 +117,7 @@ export class Sheet {
   }
 }
 
-/** Lines of words that are no wider than a width. */
+/** Breaks words into lines up to a width. */
 export function breakLines(text: string, { font, size, width }: { font: Font; size: number; width: number }): string[] {
   const lines: string[] = [];
   let line = '';

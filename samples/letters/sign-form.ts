@@ -7,16 +7,16 @@ import { literal, number } from './pdf-page.ts';
 export interface FormSigning {
   readonly certificate: OwnCertificate;
   readonly signedAt: Date;
-  /** What is written in the field; none: the signature shows nothing. */
+  /** The text of the field; absent: the signature shows nothing. */
   readonly lines?: readonly string[];
-  /** Another rectangle for the field, as a forger would move it. */
+  /** Another rectangle of the field, for a forgery. */
   readonly rect?: readonly [number, number, number, number];
-  /** More objects of the same update, as a forger would add them. */
+  /** More objects of the same update, for a forgery. */
   readonly more?: ReadonlyMap<number, string>;
 }
 
 /**
- * Signs an issued form in its signature field, as a program for signing does: an incremental update with the field, the signature's
+ * Signs an issued form in its signature field, as signing programs do: an incremental update with the field, the signature's
  * value and its appearance (ISO 32000-1 sections 12.7.4.5 and 12.8.1).
  */
 export function signForm(

@@ -41,7 +41,7 @@ describe.each(backends)('chunks in $kind', ({ kind, skipped }) => {
       await backend.close();
     });
 
-    /** Queues a batch of so many chunks, some seconds after the first. */
+    /** Queues a batch of several chunks, some seconds after the first. */
     const queueAt = async (seconds: number, batchId: number, chunks: number) => {
       vi.useFakeTimers({ toFake: ['Date'], now: begun + seconds * 1000 });
       await enqueueBatch(queues, {

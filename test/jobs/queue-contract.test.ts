@@ -129,7 +129,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       });
     });
 
-    it('leaves a job of the same id alone while it is to run, and adds it anew once it has ended', async () => {
+    it('leaves a job of the same id alone while it is live, and adds it again once it has ended', async () => {
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(false);
       let runs = 0;
@@ -331,16 +331,16 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       );
     });
 
-    it('tells a handler by its signal when its job is not its own any more, and takes the job up when it is queued again', async () => {
+    it('fires the signal of a handler that has lost its job, and runs the job when it is queued again', async () => {
       await enqueueFeedLoad(queues, { loadId });
       let runs = 0;
-      let told: unknown;
+      let reason: unknown;
       await start({
         'load-feed': async (_payload, { signal }) => {
           runs += 1;
           if (runs > 1) return;
-          await sleep(30_000, undefined, { signal }).catch(() => (told = signal.reason));
-          throw told;
+          await sleep(30_000, undefined, { signal }).catch(() => (reason = signal.reason));
+          throw reason;
         },
       });
       await until(
@@ -349,10 +349,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       );
       await wipe(backend);
       await until(
-        () => told,
+        () => reason,
         (reason) => reason !== undefined,
       );
-      expect(told).toMatchObject({ code: 'interrupted' });
+      expect(reason).toMatchObject({ code: 'interrupted' });
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
       await until(
         () => feedState(loadId),

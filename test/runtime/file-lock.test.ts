@@ -13,7 +13,7 @@ const deadPid = 2 ** 22 + 1; // above the greatest process id of Linux and macOS
 
 beforeEach(() => rm(path, { force: true }));
 
-/** Runs `count` holders at once and tells how many were inside together at the most. */
+/** Runs `count` holders at once and returns the highest number of concurrent ones. */
 async function mostInside(count: number): Promise<number> {
   let inside = 0;
   let most = 0;

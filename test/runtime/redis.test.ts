@@ -72,7 +72,7 @@ describe.skipIf(reason !== undefined)(reason ?? 'a running Redis', () => {
     await redis.stop();
   });
 
-  it('is judged by INFO where CONFIG is forbidden, and refused where neither tells', async () => {
+  it('is judged by INFO where CONFIG is forbidden, and refused where both are unavailable', async () => {
     const redis = await startRedis();
     const admin = await connect(redis.url);
     await admin.call('ACL', 'SETUSER', 'managed', 'on', '>secret', '~*', '+@all', '-config');

@@ -39,7 +39,7 @@ describe('the key of a thing', () => {
     );
   });
 
-  it('is not unwrapped by another master key, and the error says so', () => {
+  it('is not unwrapped by another master key, and the error names the reason', () => {
     const stored = vault.makeKey('key a');
     expect(() => new Vault(Buffer.alloc(32, 2)).unwrapKey(stored, 'key a', thing)).toThrow(
       expect.objectContaining({ code: 'document_sealed', problem: 'It was sealed under another master key.' }),

@@ -23,6 +23,7 @@ import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, defaultSettings, type ScoringSettings } from '../verification.ts';
 import { requireResolution, modelOrRefusal } from '../models/named-model.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
+import { isIdempotencyKey, idempotencyKeyForm } from '../../../runtime/idempotency-key.ts';
 
 /** One recording of a submission. */
 export interface SubmittedItem {
@@ -131,8 +132,7 @@ function checkSubmission(submission: BatchSubmission): CheckedSubmission {
   const owner = cleanText(submission.owner);
   if (owner === null || owner.length > 128)
     throw submissionInvalid('The owner is missing or longer than 128 characters.');
-  if (!/^[!-~]{1,128}$/.test(key))
-    throw submissionInvalid('The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+  if (!isIdempotencyKey(key)) throw submissionInvalid(`The idempotency key is not ${idempotencyKeyForm}.`);
   const settings = { ...defaultSettings, ...submission.settings };
   if (!CHANNEL_MODES.includes(settings.channels))
     throw submissionInvalid(`The channels are one of ${CHANNEL_MODES.join(', ')}.`);

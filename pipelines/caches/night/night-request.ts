@@ -4,6 +4,7 @@ import { sql } from '../../../sql/sql.ts';
 import { findCache, isCountryCode, type CacheName } from '../definition.ts';
 import type { NightState } from './night-report.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
+import { isIdempotencyKey, idempotencyKeyForm, requireSameRequest } from '../../../runtime/idempotency-key.ts';
 
 /** The artefacts that a night builds: all, those of one cache, or one. */
 export interface NightScope {
@@ -51,10 +52,10 @@ export async function requestNightOnce(
   db: Queryable,
   { key, ...asked }: Omit<NightRequest, 'trigger'> & { readonly key: string },
 ): Promise<RequestedNight> {
-  if (!/^[!-~]{1,128}$/.test(key))
+  if (!isIdempotencyKey(key))
     throw new ServiceError('parameter_invalid', {
-      operation: 'ask for night',
-      problem: 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.',
+      operation: 'request night',
+      problem: `The idempotency key is not ${idempotencyKeyForm}.`,
     });
   const request: NightRequest = { ...asked, trigger: 'operator' };
   const digest = requestDigest(request);
@@ -65,12 +66,12 @@ export async function requestNightOnce(
     sql('nights/find_requested_night'),
     [request.requestedBy, key],
   ))!; // otherwise it would have been inserted
-  if (before.requestSha256 === digest) return { runId: before.runId, repeated: true, state: before.state };
-  throw new ServiceError('idempotency_conflict', {
-    operation: 'ask for night',
+  requireSameRequest(before, digest, {
+    operation: 'request night',
     object: key,
     hint: `Its night is ${before.runId}. Use another key for another night.`,
   });
+  return { runId: before.runId, repeated: true, state: before.state };
 }
 
 async function insertNight(

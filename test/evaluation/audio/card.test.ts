@@ -27,7 +27,7 @@ const rateOf = ({ rate, interval }: { rate: number; interval: { low: number; hig
     ? `${percent(rate)} (no interval)`
     : `${percent(rate)} (${percent(interval.low)} to ${percent(interval.high)})`;
 
-/** Every number of a card's tables against the stored evaluation, which is read here anew. */
+/** Every number of a card's tables against the stored evaluation, which is read again here. */
 function expectFiguresOf(card: string, report: EvaluationReport): void {
   const [, ...errors] = tablesUnder(card, '## Error rates');
   const scores = report.sections.flatMap(({ channel, scores: of }) => of.map((figures) => ({ channel, ...figures })));

@@ -236,7 +236,7 @@ describe('the report', () => {
     expect(dates({ warmUpDays: 60 })).toEqual([]);
   });
 
-  it('gives means and intervals over weeks, the same for the same seed, and parts the instants where it is told to', async () => {
+  it('gives means and intervals over weeks, the same for the same seed, and divides the instants at the given day', async () => {
     const reports = Array.from({ length: 3000 }, (_, n): Report => [
       new Date(Date.UTC(2026, 0, 1 + ((n * 37) % 150))).toISOString().slice(0, 10),
       `2025551${String(n % 83).padStart(3, '0')}`,

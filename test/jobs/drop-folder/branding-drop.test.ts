@@ -670,7 +670,7 @@ describe('the processes of the service', () => {
     ]);
     await until(
       async () => schedulers.every((each) => each.log().includes('the scheduler runs')),
-      'the last schedulers have started, so that they hear the signal',
+      'the last schedulers have started, so that they get the signal',
     );
     expect(await Promise.all([...schedulers, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0, 0]);
   }, 240_000);

@@ -257,7 +257,7 @@ describe('a dropped folder', () => {
     expect((await readFile(drop('done', 'calls', 'results.csv'), 'utf8')).match(/file_unreadable/g)).toHaveLength(2);
   });
 
-  it('whose batch was cancelled says so', async () => {
+  it('whose batch was cancelled reports that', async () => {
     await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
     await settle(open());
     await cancelBatch(db, (await batches())[0]!.id);
@@ -305,7 +305,7 @@ describe('a watcher', () => {
     expect((await readdir(drop('done'))).toSorted()).toEqual(names);
   });
 
-  it('goes on where a killed one has ended: a batch that is half handed in is completed', async () => {
+  it('continues where a killed one has ended: a partly submitted batch is completed', async () => {
     await dropped('calls', {
       'request.json': wishes(),
       'a.wav': tinyRecording(++made),

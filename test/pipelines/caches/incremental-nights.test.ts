@@ -93,7 +93,7 @@ describe('an incremental night', () => {
     await expectSameAsFullBuild();
   });
 
-  it('reads nothing and keeps the file where nothing changed, and says so for each artefact', async () => {
+  it('reads nothing and keeps the file where nothing changed, and reports that for each artefact', async () => {
     await putNumbers(db, manyNumbers(300));
     await night();
     const report = await night();
@@ -230,7 +230,7 @@ describe('an incremental night', () => {
     expect(of(await night({ only: 'phones/US' }), 'phones/US').build).toBe('keep');
   });
 
-  it('finds with a full build what changed without a mark, tells how many segments, and publishes the full one', async () => {
+  it('finds with a full build what changed without a mark, reports the number of segments, and publishes the full one', async () => {
     await putNumbers(db, manyNumbers(500));
     await night();
     await db.query(
@@ -336,7 +336,7 @@ describe('an incremental night', () => {
     expect(await queryRows(db, "SELECT FROM change_mark WHERE changed_by = '99999999999'")).toEqual([]);
   });
 
-  it.each(['index', 'delta'] as const)('is told by the check of versions when its %s is damaged', async (kind) => {
+  it.each(['index', 'delta'] as const)('is reported by the check of versions when its %s is damaged', async (kind) => {
     await putNumbers(db, manyNumbers(50));
     await night({ only: 'phones/US' });
     await putNumbers(db, [{ phone: '+12025550001', name: 'Other' }]);

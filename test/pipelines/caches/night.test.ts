@@ -135,7 +135,7 @@ describe('a night', () => {
     });
   });
 
-  it('keeps the old file of a country that would lose more than 20 % of its rows, and says so, until an operator accepts', async () => {
+  it('keeps the old file of a country that would lose more than 20 % of its rows, with the reason, until an operator accepts', async () => {
     await putNumbers(db, [...manyNumbers(10), { phone: '+4930123456', country: 'DE' }]);
     await night();
     await db.query("DELETE FROM phone_number WHERE phone IN ('+12025550001', '+12025550002')");
@@ -225,7 +225,7 @@ describe('artefacts verify', () => {
 });
 
 describe('a night that cannot do what it was asked for', () => {
-  it('says so when no number has the country', async () => {
+  it('fails with a reason when no number has the country', async () => {
     await expect(night({ only: 'phones/ZZ' })).rejects.toMatchObject({ code: 'night_empty' });
   });
 

@@ -44,11 +44,11 @@ const complaints = (dates: readonly string[], delimiter = ',') =>
     .join('');
 
 describe('the delimiter', () => {
-  it.each([[';'], ['\t'], ['|'], [',']])('%j is told from the header', async (delimiter) => {
+  it.each([[';'], ['\t'], ['|'], [',']])('%j is detected from the header', async (delimiter) => {
     expect(await load('complaints', complaints(['2021-07-07 00:01:15'], delimiter))).toMatchObject({ rowsAccepted: 1 });
   });
 
-  it('of a file with quotes, and of one without a header, is told too', async () => {
+  it('of a file with quotes, and of one without a header, is detected too', async () => {
     await load('directory', '"phone";"name"\n+12025550143;"Ann; ""Bob"""\n');
     expect(await names()).toEqual(['Ann; "Bob"']);
     expect(await load('reputation', '+12025550143;SPAM;1\n+12025550144;FRAUD;7\n')).toMatchObject({ rowsAccepted: 2 });
@@ -297,7 +297,7 @@ describe('public lists', () => {
     expect(await times()).toEqual(['2021-07-18 00:00:00']);
   });
 
-  it('without a column that is said to be absent', async () => {
+  it('without a column that an option declares absent', async () => {
     const csv = complaints(['2021-07-07 00:01:15']).replaceAll(/,Recorded_Message_Or_Robocall|,Y/g, '');
     await expect(load('complaints', csv)).rejects.toMatchObject({ code: 'feed_header_invalid' });
     expect(await withOptions('complaints', csv, { columns: { Recorded_Message_Or_Robocall: '' } })).toMatchObject({

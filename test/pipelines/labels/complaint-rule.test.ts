@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 const today = new Date('2026-06-01T02:00:00Z');
 const states = [null, 'Ohio', 'Texas', 'Utah', 'Iowa'];
 
-/** A complaint so many days before the evaluation, from one of `states`, about one of a few numbers. */
+/** A complaint some days before the evaluation, from one of `states`, about one of a few numbers. */
 interface Complaint {
   readonly daysAgo: number;
   readonly state: number;

@@ -154,7 +154,7 @@ describe('a request to dispute a label', () => {
     await expect(file()).rejects.toMatchObject({ code: 'dispute_unneeded' });
   });
 
-  it('is refused once so many of the number are open, and taken again after a decision', async () => {
+  it('is refused at the limit of open ones of the number, and accepted again after a decision', async () => {
     const filed = await Promise.all(
       Array.from({ length: disputesOpenOfNumberMax }, (_, at) => file({ contact: undefined }, { key: `k${at}` })),
     );
@@ -163,7 +163,7 @@ describe('a request to dispute a label', () => {
     await expect(file({}, { key: 'one-more' })).resolves.toMatchObject({ state: 'open' });
   });
 
-  it('is refused once so many from the contact are open, however it is written', async () => {
+  it('is refused at the limit of open ones from the contact, however it is written', async () => {
     for (const each of numbers.slice(0, disputesOpenOfContactMax)) await file({ phone: each });
     await expect(file({ phone: numbers.at(-1)!, contact: 'Office@Clinic.example' })).rejects.toMatchObject({
       code: 'disputes_too_many',

@@ -100,7 +100,7 @@ describe("an operator's entry", () => {
     expect((await published()).filter(([, level]) => level !== 'NEUTRAL')).toEqual([['+12025550150', 'SPAM', 1]]);
   });
 
-  it('that is removed publishes the word of the feed again, and complaints with the next night', async () => {
+  it('that is removed publishes the label of the feed again, and complaints with the next night', async () => {
     await load('reputation', '+12025550143,FRAUD,7\n');
     await load('complaints', complaints('2025550145'));
     await protectNumbers({ db, eyes, numbers: '+1202555014*', reason: 'Test range', actor });

@@ -34,7 +34,7 @@ const header =
 const asOf = new Date('2021-07-08T00:00:00Z');
 const dayMs = 86_400_000;
 
-/** Reports about numbers, each as many days before 8 July 2021 as is said. */
+/** Reports about numbers, each a number of days before 8 July 2021. */
 function report(...reports: readonly (readonly [phone: string, daysBefore: number])[]) {
   const row = ([phone, days]: readonly [string, number]) =>
     `${phone},${new Date(asOf.getTime() - days * dayMs).toISOString().slice(0, 19).replace('T', ' ')},,,Texas,,Other,Y\n`;
@@ -102,7 +102,7 @@ describe('a range of 1,000 numbers', () => {
     expect(rows).toEqual([{ risk, lift: rangeRule.risks.find((each) => each.risk === risk)!.lift }]);
   });
 
-  it('keeps the day since when it is listed while its facts change, and begins anew after a break', async () => {
+  it('keeps the day since when it is listed while its facts change, and starts again after a break', async () => {
     await report(...reportedOn(0, inBlock(3)));
     await scoreRanges(db, asOf);
     await report(...reportedOn(-2, inBlock(1, 300)));
@@ -115,7 +115,7 @@ describe('a range of 1,000 numbers', () => {
     expect(await ranges()).toMatchObject([['+12025550', 'US', 'ELEVATED', 3, '2021-09-06', expect.any(String)]]);
   });
 
-  it('does not count a cleared number until it is reported anew', async () => {
+  it('does not count a cleared number until it is reported again', async () => {
     await report(...reportedOn(1, inBlock(3)));
     await putNumbers(db, [{ phone: '+12025550100' }]);
     await clearNumber({ db, eyes, phone: '+12025550100', reason: 'a test', actor: 'test' });

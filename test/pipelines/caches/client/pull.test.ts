@@ -129,7 +129,7 @@ describe('pull', () => {
     expect((await rowsOf(directory)).equals(last.plain)).toBe(true);
   });
 
-  it('takes the whole file where the copy or the delta is damaged, and says so', async () => {
+  it('takes the whole file where the copy or the delta is damaged, and reports why', async () => {
     const directory = await newDirectory();
     const first = await publish(inventedRows(3000));
     await run(directory);
@@ -224,7 +224,7 @@ describe('pull of many artefacts', () => {
   });
 
   it.each(['', 'null', '{"etag":', '{"etag":ETAG}', '{"etag":ETAG,"body":{"manifests":[{}]}}'])(
-    'reads the list anew where what it kept of it is %j',
+    'reads the list again where the stored one is %j',
     async (kept) => {
       const directory = await newDirectory();
       const etag = (await get('/v1/caches')).headers.get('etag');
@@ -292,7 +292,7 @@ describe('pull over a bad connection', () => {
     expect((await rowsOf(directory)).equals(published.plain)).toBe(true);
   });
 
-  it('waits as long as it is told to, but not for ever', async () => {
+  it('waits as long as the answer asks for, up to a limit', async () => {
     const published = await publish(inventedRows(100));
     const instead = (seconds: number) =>
       `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;

@@ -7,7 +7,7 @@ import { useTestDatabase } from '../../../support/database.ts';
 
 const { url } = await useTestDatabase();
 
-/** A socket that hands on what it receives in pieces of so many bytes. */
+/** A socket that forwards what it receives in chunks of a given size. */
 class PiecewiseSocket extends Socket {
   pieceBytes = Infinity;
 

@@ -253,7 +253,7 @@ describe('an object store that fails', () => {
     expect((await readStored(store, made.name)).equals(made.bytes)).toBe(true);
   });
 
-  it('for good leaves nothing behind but an aborted upload, and tells no secret', async () => {
+  it('for good leaves nothing behind but an aborted upload, and shows no secret', async () => {
     const made = content(2 * partBytes);
     server.fault = ({ url }) => (url?.includes('partNumber=2') === true ? { status: 503 } : 'pass');
     const error = await keep(store, made).then(
@@ -286,7 +286,7 @@ describe('an object store that fails', () => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('wrong-secret');
   });
 
-  it('because nobody listens is told by the code of the network', async () => {
+  it('because nothing listens is reported by the code of the network', async () => {
     const nowhere = await openStore({ ARTEFACT_STORE_ENDPOINT: `http://127.0.0.1:${await closedPort()}` });
     await expect(nowhere.list()).rejects.toMatchObject({
       code: 'storage_unavailable',
