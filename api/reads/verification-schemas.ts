@@ -10,7 +10,7 @@ const verificationState = z.enum(VERIFICATION_STATES);
 
 const batchState = z
   .enum(BATCH_STATES)
-  .describe('`open`: recordings are still being handed in. `done`: each has an outcome.');
+  .describe('`open`: recordings are still being submitted. `done`: each has an outcome.');
 const mode = z.enum(['api', 'webDemo']);
 
 /** The name of a model in a filter; case does not matter. */
@@ -54,7 +54,7 @@ export const batchSchema = z.object({
     .object({ phone: model.nullable(), digital: model.nullable() })
     .describe('What the request stood for then; null for a family that it does not take.'),
   channels: z.enum(CHANNEL_MODES).describe('`apart`: each channel is scored on its own, and the lower score counts.'),
-  items: countSchema.describe('Recordings handed in so far.'),
+  items: countSchema.describe('Recordings submitted so far.'),
   times: z.object({ requested: timeSchema, ended: timeSchema.nullable() }),
   links: z.object({ self: pathSchema, verifications: pathSchema }),
 });
@@ -68,8 +68,8 @@ export const batchDetailSchema = batchSchema.extend({
         [State in (typeof VERIFICATION_STATES)[number]]: typeof countSchema;
       },
     )
-    .describe('Verifications of the batch in each state, whatever the page shows.'),
-  verifications: z.array(verificationSchema).describe('A page of them, in the order in which they were handed in.'),
+    .describe('Verifications of the batch in each state, on all pages.'),
+  verifications: z.array(verificationSchema).describe('A page of them, in the order of submission.'),
   next: nextPageSchema,
 });
 

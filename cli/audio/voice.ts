@@ -103,7 +103,7 @@ function addKeepingCommands(voice: Command): void {
     .action((id: string, _options: object, command: Command) => runCommand(command, () => showCommand(id)));
   voice
     .command('delete')
-    .description('destroy the key and the bytes of a voiceprint for good; consent and audit trail stay')
+    .description('destroy the key and the bytes of a voiceprint permanently; consent and audit trail stay')
     .argument('<voiceprint>', 'id of the voiceprint')
     .requiredOption('--reason <text>', 'why, kept in the audit trail')
     .option('--by <name>', 'who deletes it')

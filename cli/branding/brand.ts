@@ -172,7 +172,7 @@ function addDecidingCommands(brand: Command): void {
   for (const [name, description, action] of [
     ['suspend', "take an approved brand's numbers out of the next night", suspendBrand],
     ['resume', 'undo a suspension', resumeBrand],
-    ['withdraw', 'end a brand for good and free its numbers', withdrawBrand],
+    ['withdraw', 'end a brand permanently and free its numbers', withdrawBrand],
   ] as const) {
     brand
       .command(name)

@@ -9,7 +9,7 @@ type AddOptions = Omit<RequestOptions, 'numbers'> & { readonly file?: string; re
 const actions = {
   suspend: "take a verified number out of the next night's file",
   resume: 'undo the suspension of a number',
-  reject: 'reject a number for good: no brand can submit it again',
+  reject: 'reject a number permanently: no brand can submit it again',
   remove: 'take a number from its brand',
 } as const satisfies Record<NumberPersonAction, string>;
 

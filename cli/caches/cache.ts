@@ -101,7 +101,7 @@ async function requireOffered(path: string, deltas: readonly { readonly sha256: 
   throw new ServiceError('delta_invalid', {
     operation: 'apply delta',
     object: path,
-    problem: 'The delta is damaged, or is none of those that lead to the version of the manifest.',
+    problem: 'The delta is damaged, or the manifest does not list it.',
   });
 }
 

@@ -100,7 +100,7 @@ export async function compareVoices({ cli, outcome }: DemoCommands): Promise<Com
   const other = await outcome<Comparison>('voice', 'verify', enrolled.id, file('reader-b-1.mp3'));
   await cli('voice', 'delete', enrolled.id, '--reason', 'The demo is over.');
   if (same.identity === null || other.identity === null || same.identity <= other.identity)
-    throw failure('The reader is not told from another one.');
+    throw failure('The speaker is not distinguished from another one.');
   return { same: same.identity, other: other.identity };
 }
 

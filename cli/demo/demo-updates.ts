@@ -56,7 +56,7 @@ export async function followChange(
   );
   if (changed.length !== 2 || changed.some(({ how }) => how !== 'delta'))
     throw failure(
-      `After one number was cleared, ${changed.length} artefacts came anew, and not two of them as deltas.`,
+      `After one number was cleared, ${changed.length} artefacts were updated, and not two of them by deltas.`,
     );
   if (looked.row?.['reputation_level'] !== 'NEUTRAL')
     throw failure('The number that was cleared is not NEUTRAL in the published file.');

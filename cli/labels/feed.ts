@@ -103,8 +103,8 @@ function addLoadCommand(feed: Command): void {
       {},
     )
     .option('--comment <text>', 'leave out lines that begin so, and empty ones')
-    .option('--delimiter <character>', 'what stands between fields: , ; | or tab; by default the header tells')
-    .option('--encoding <name>', `${ENCODINGS.join(', ')}; by default the byte order mark tells, else utf-8`)
+    .option('--delimiter <character>', 'separator of fields: , ; | or tab; detected from the header by default')
+    .option('--encoding <name>', `${ENCODINGS.join(', ')}; by default as the byte order mark says, else utf-8`)
     .option(
       '--dates <form>',
       'dates with slashes: mdy (month first) or dmy; serial: numbers of a spreadsheet; by default all dates tell',

@@ -12,7 +12,7 @@ import { formatCount, formatTable, formatTime } from '../table.ts';
 export function addNumberProtectionCommands(number: Command): void {
   const protect = number
     .command('protect')
-    .description('numbers that are never labelled, whatever a feed or complaints say');
+    .description('numbers that are never labelled, regardless of feeds and complaints');
   protect
     .command('add')
     .description(

@@ -10,7 +10,7 @@ export const ACTIONS = {
   change_password: 'changed a password',
   change_role: 'changed a role',
   remove_user: 'removed a user',
-  hand_in_recording: 'handed in a recording',
+  hand_in_recording: 'submitted a recording',
   listen_to_recording: 'listened to a recording',
   delete_recording: 'deleted a recording',
   retry_batch: 'queued failed items of a batch again',

@@ -110,7 +110,7 @@ export async function withForm<Result>(
   if (!request.isMultipart())
     throw new ServiceError('request_invalid', {
       operation: 'receive form',
-      problem: 'The request is no form with files.',
+      problem: 'The request is not a form with files.',
       hint: 'Send multipart/form-data.',
     });
   const { uploads } = request.server;
@@ -134,7 +134,7 @@ function connectionLossSignal({ raw }: FastifyRequest): AbortSignal {
     'close',
     () =>
       raw.complete ||
-      lost.abort(new ServiceError('interrupted', { operation: 'receive form', problem: 'The browser left.' })),
+      lost.abort(new ServiceError('interrupted', { operation: 'receive form', problem: 'The browser disconnected.' })),
   );
   return lost.signal;
 }

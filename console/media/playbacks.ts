@@ -112,7 +112,7 @@ export class Playbacks {
     if (this.diskBytes + pcm.length > diskBytesMax)
       throw new ServiceError('overloaded', {
         operation: 'convert recording',
-        problem: 'Other converted recordings are being heard.',
+        problem: 'Other converted recordings are being played.',
         hint: 'Try again when they have ended, or save the original.',
       });
     this.diskBytes += pcm.length;

@@ -1,4 +1,5 @@
 import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
+import { modelOrRefusal } from '../../pipelines/audio/models/named-model.ts';
 import { loadRegistry, type ModelRegistry, type ResolvedModel } from '../../pipelines/audio/models/registry.ts';
 import { AudioRefusal } from '../../pipelines/audio/reasons.ts';
 import type { RecordingWaveform } from '../../pipelines/audio/scoring/recording-waveform.ts';
@@ -103,8 +104,8 @@ export function recordingNotStored(): ServiceError {
 
 function usableModel(registry: ModelRegistry, name: string): ResolvedModel | null {
   try {
-    const resolution = registry.resolve(name);
-    return resolution.kind === 'model' ? resolution.model : null;
+    const found = modelOrRefusal(registry, name);
+    return found instanceof AudioRefusal ? null : found;
   } catch (error) {
     if (isServiceError(error, 'model_invalid')) return null; // the waveform then has no voice activity
     throw error;

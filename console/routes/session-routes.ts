@@ -115,7 +115,7 @@ function requireFewTries(count: LimitResult): void {
   if (count.isAllowed || !count.isExceeded) return;
   throw new ServiceError('rate_limited', {
     operation: 'log in',
-    problem: 'Too many tries to log in.',
+    problem: 'Too many attempts to log in.',
     hint: `Try again in ${Math.max(1, count.ttlInSeconds)} seconds.`,
   });
 }

@@ -91,7 +91,7 @@ export class StreamConnection {
       new ServiceError('interrupted', {
         operation: 'receive stream',
         problem: 'The console stops.',
-        hint: 'What came until now is verified. Begin a new stream.',
+        hint: 'The received audio is verified. Start a new stream.',
       }),
     );
   }
@@ -150,8 +150,8 @@ export class StreamConnection {
     if (bytes.length > this.limits.streamFrameBytesMax)
       throw new ServiceError('stream_frame_too_large', {
         operation: 'receive stream',
-        problem: `It has ${bytes.length} bytes; ${this.limits.streamFrameBytesMax} are taken at most.`,
-        hint: 'Send smaller pieces.',
+        problem: `It has ${bytes.length} bytes; at most ${this.limits.streamFrameBytesMax} are accepted.`,
+        hint: 'Send smaller chunks.',
       });
     if (this.stage.name === 'waiting')
       throw invalidMessage('Audio came before the message `start`.', 'Send `start` first, and wait for `ready`.');
@@ -165,7 +165,7 @@ export class StreamConnection {
       throw new ServiceError('stream_too_long', {
         operation: 'receive stream',
         problem: `It has more than ${config.streamSecondsMax} s, or its file more than ${config.audioBytesMax} bytes.`,
-        hint: 'What came until then is verified. Begin a new stream.',
+        hint: 'The received audio is verified. Start a new stream.',
       });
     this.pauseWhereBehind();
     const waitMs = pace.take(stream.receivedSeconds - before, performance.now());
@@ -261,7 +261,7 @@ export class StreamConnection {
         new ServiceError('unauthenticated', {
           operation: 'receive stream',
           problem: 'The session, the role or the key of the stream has ended.',
-          hint: 'What came until now is verified.',
+          hint: 'The received audio is verified.',
         }),
       );
   }
@@ -281,7 +281,7 @@ export class StreamConnection {
         new ServiceError('stream_idle', {
           operation: 'receive stream',
           problem: `No audio came for ${streamIdleSecondsMax} s.`,
-          hint: 'What came until then is verified. Send silence too.',
+          hint: 'The received audio is verified. Send silence too.',
         }),
     );
   }
@@ -317,7 +317,7 @@ export class StreamConnection {
 function parseMessage(data: Buffer): ClientMessage {
   if (data.length > textBytesMax)
     throw invalidMessage(
-      `A text message has ${data.length} bytes; ${textBytesMax} are taken at most.`,
+      `A text message has ${data.length} bytes; at most ${textBytesMax} are accepted.`,
       'Audio goes in binary messages.',
     );
   const parsed = clientMessageForm.safeParse(parseJson(data.toString()));

@@ -119,7 +119,7 @@ describe.skipIf(noChromium)('voice authentication in the browser', () => {
     const page = await browser.open(`/voices/${doomed}`);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByLabel('Reason').fill('Consent withdrawn');
-    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByRole('button', { name: 'Delete permanently' }).click();
     await page.getByText('It was deleted on').waitFor();
     expect(await page.getByRole('button', { name: 'Compare' }).count()).toBe(0);
     await page

@@ -35,7 +35,7 @@ const actions = {
     from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
   },
   reject: {
-    label: 'Reject for good',
+    label: 'Reject permanently',
     effect: 'No brand can submit it again.',
     from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
   },

@@ -58,7 +58,7 @@ function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: 
     <${BrandRevisions} brand=${brand} />
     ${findings.length === 0 ? null : html`<${Section} title="Findings about the brand"><${FindingList} findings=${findings} /></${Section}>`}
     <${Section} title="Letters">
-      ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>Update Managed Brand</${Link}> hands one in.` : 'Its owner hands one in.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
+      ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>Update Managed Brand</${Link}> adds one.` : 'Its owner submits one.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
       ${mayRequestBranding() && state !== 'withdrawn' ? html`<${IssueForm} handle=${handle} />` : null}
     </${Section}>
     <${BrandNumbers} brand=${brand} onChanged=${onChanged} />
@@ -75,7 +75,7 @@ const stateMeanings: Readonly<Record<string, string>> = {
   rejected: 'It was rejected. An update that gives what its findings ask for is judged again.',
   suspended: 'Its numbers are out of the next night until it is resumed.',
   expired: 'No letter is in force any more: its numbers are out of the next night. A new letter renews it.',
-  withdrawn: 'It has ended for good, and its numbers are free.',
+  withdrawn: 'It has ended permanently, and its numbers are free.',
 };
 
 function takesNumbers(state: string): boolean {
@@ -105,7 +105,7 @@ const effects: Readonly<
   },
   withdraw: {
     label: 'Withdraw',
-    effect: 'Ends the brand and its letters for good, and frees its numbers. Nothing undoes it.',
+    effect: 'Ends the brand and its letters permanently, and frees its numbers. Nothing undoes it.',
     isDanger: true,
   },
 };
@@ -169,7 +169,7 @@ const formLanguages = {
 function IssueForm({ handle }: { handle: string }): VNode {
   const [isOpen, setOpen] = useState(false);
   const [saved, setSaved] = useState<string | null>(null);
-  return html`<div class="actions"><button type="button" onClick=${() => setOpen(true)}>Issue letter of authorization</button>${saved === null ? null : html`<span role="status">Saved as ${saved}. It is to be signed in its signature field and handed in, unchanged, within 30 days.</span>`}</div>
+  return html`<div class="actions"><button type="button" onClick=${() => setOpen(true)}>Issue letter of authorization</button>${saved === null ? null : html`<span role="status">Saved as ${saved}. Have it signed in its signature field and submit it, unchanged, within 30 days.</span>`}</div>
     <${Dialog} title="Issue letter of authorization" isOpen=${isOpen} onClose=${() => setOpen(false)}>
       <${FormOrder} handle=${handle} onClose=${() => setOpen(false)} onSaved=${setSaved} />
     </${Dialog}>` as VNode;

@@ -53,7 +53,7 @@ function UpdateForm({ brand }: { brand: Json<ShownBrand> }): VNode {
   };
   return html`<form class="page" onSubmit=${hand}>
     <${Section} title="The brand">
-      ${pendingProfile === null || brand.approvedRevision === null ? null : html`<${Notice} kind="warn"><p>Revision ${brand.pendingRevision} waits for a decision. The fields show it; what is handed in here takes its place.</p></${Notice}>`}
+      ${pendingProfile === null || brand.approvedRevision === null ? null : html`<${Notice} kind="warn"><p>Revision ${brand.pendingRevision} waits for a decision. The fields show it; a submission here replaces it.</p></${Notice}>`}
       <${BrandFields} profile=${profile} wrong=${wrong} />
       ${revealed === null ? html`<p>Contact and tax id stay as they are. <${ActionButton} act=${reveal}>Show and change them</${ActionButton}> <span class="soft">That they were shown is recorded.</span></p>` : html`<${PrivateBrandFields} fields=${revealed} wrong=${wrong} />`}
     </${Section}>

@@ -17,7 +17,7 @@ export default function LetterPage({ params }: PageProps): VNode {
   const { value: letter, readAgain } = reading;
   return html`<${Page} title=${`Letter ${params['id']}`} lead=${letter === undefined ? null : html`Of <${Link} href=${`/brands/${letter.handle}`}>${letter.handle}</${Link}>, revision ${letter.revision}.`} actions=${letter ? html`<${LetterActions} letter=${letter} onDone=${readAgain} />` : null}>
     <${Read} reading=${reading} what="the letter" show=${(shown: Json<ShownLetter>) => html`<div class="page">
-      ${shown.document.destroyedAt === null ? null : html`<${Notice} kind="warn"><p>Its document was destroyed <${When} at=${shown.document.destroyedAt} />: the file and what was read from it are gone for good. States and findings stay.</p></${Notice}>`}
+      ${shown.document.destroyedAt === null ? null : html`<${Notice} kind="warn"><p>Its document was destroyed <${When} at=${shown.document.destroyedAt} />: the file and what was read from it are lost. States and findings stay.</p></${Notice}>`}
       <${Section} title="Where it stands"><${LetterFacts} letter=${shown} /></${Section}>
       <${Section} title="Findings"><${FindingList} findings=${shown.findings} /></${Section}>
       <${Section} title="Numbers that were asked for"><${RequestedNumbers} letterId=${shown.letterId} request=${shown.request} /></${Section}>
@@ -89,5 +89,5 @@ function LetterActions({
   const isThere = document.destroyedAt === null;
   return html`${isThere ? html`<${Link} class="button" href=${`/review/letters/${letterId}`}>${undecided.has(state) ? 'Review' : 'See its pages'}</${Link}>` : null}
     ${inForce.has(state) ? html`<${ReasonButton} label="Withdraw" kind="danger" title=${`Withdraw letter ${letterId}?`} confirm="Withdraw the letter" isDanger=${true} act=${act('withdraw')}><p>Its numbers leave the next night unless another letter names them. Nothing undoes it.</p></${ReasonButton}>` : null}
-    ${isThere && !undecided.has(state) && mayDo('operator') ? html`<${ReasonButton} label="Destroy the document" kind="danger" title=${`Destroy the document of letter ${letterId}?`} confirm="Destroy the document" isDanger=${true} act=${act('delete')}><p>Its key is destroyed: the file and what was read from it are gone for good. States and findings stay.</p></${ReasonButton}>` : null}` as VNode;
+    ${isThere && !undecided.has(state) && mayDo('operator') ? html`<${ReasonButton} label="Destroy the document" kind="danger" title=${`Destroy the document of letter ${letterId}?`} confirm="Destroy the document" isDanger=${true} act=${act('delete')}><p>Its key is destroyed: the file and what was read from it are lost. States and findings stay.</p></${ReasonButton}>` : null}` as VNode;
 }

@@ -47,7 +47,7 @@ function Desk({
   const barHeight = useBarHeight();
   return html`<div class="desk" style=${{ '--bar': `${barHeight}px` }}>
     <div class="desk-letter">
-      ${isDestroyed ? html`<${Notice} kind="warn"><p>The document was destroyed <${When} at=${letter.document.destroyedAt} />: the file and what was read from it are gone for good.</p></${Notice}>` : null}
+      ${isDestroyed ? html`<${Notice} kind="warn"><p>The document was destroyed <${When} at=${letter.document.destroyedAt} />: the file and what was read from it are lost.</p></${Notice}>` : null}
       ${!isDestroyed && reading.pages.length === 0 ? html`<${Empty} title="The letter could not be read.">Its findings say why. Its file can be saved as it came.</${Empty}>` : null}
       ${isDestroyed || reading.pages.length === 0 ? null : html`<${LetterViewer} letterId=${letter.letterId} pages=${reading.pages} marks=${marks} numberPlaces=${reading.numberPlaces} active=${active} onActivate=${onPage} />`}
     </div>

@@ -48,7 +48,7 @@ export class CaptureStream {
           status: 0,
           code: 'stream_lost',
           detail: 'The connection of the stream broke off.',
-          hint: 'What came until then is verified: look under Verifications.',
+          hint: 'The received audio is verified: see Verifications.',
         }),
       ),
     );

@@ -161,7 +161,7 @@ function DeleteRecording({ sha256, onDeleted }: { sha256: string; onDeleted: () 
   };
   return html`<button type="button" class="danger" onClick=${() => setOpen(true)}>Delete the recording</button>
     <${Dialog} title="Delete the recording?" isOpen=${isOpen} onClose=${() => setOpen(false)}>
-      <p>The audio is removed for good, for every verification of the same file. Scores and reasons stay.</p>
+      <p>The audio is removed permanently, for every verification of the same file. Scores and reasons stay.</p>
       <${Field} label="Reason" hint="Kept with the recording.">${(ids: object) => html`<input value=${reason} maxlength="500" onInput=${({ currentTarget }: { currentTarget: HTMLInputElement }) => setReason(currentTarget.value)} ...${ids} />`}</${Field}>
       <div class="actions"><button type="button" onClick=${() => setOpen(false)}>Keep it</button><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${act}>Delete</${ActionButton}></div>
     </${Dialog}>`;

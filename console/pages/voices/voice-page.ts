@@ -191,8 +191,8 @@ function DeleteButton({ id, onDeleted }: { id: string; onDeleted: () => void }):
     await sendJson('DELETE', `/api/voiceprints/${id}`, { reason });
     onDeleted();
   };
-  return html`<${ReasonButton} label="Delete" kind="danger" title="Delete the voiceprint" confirm="Delete for good" isDanger=${true} act=${destroy}>
-    <p>Its key and its bytes are destroyed for good. Consent, history and past results stay. Backups made before hold it until they age out.</p>
+  return html`<${ReasonButton} label="Delete" kind="danger" title="Delete the voiceprint" confirm="Delete permanently" isDanger=${true} act=${destroy}>
+    <p>Its key and its bytes are destroyed permanently. Consent, history and past results stay. Backups made before hold it until they age out.</p>
   </${ReasonButton}>`;
 }
 
