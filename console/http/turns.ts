@@ -5,7 +5,12 @@ export interface TurnLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   /** The error if the queue is full. */
-  readonly refusal: { readonly code: ErrorCode; readonly operation: string; readonly problem: string };
+  readonly refusal: {
+    readonly code: ErrorCode;
+    readonly operation: string;
+    readonly problem: string;
+    readonly hint?: string;
+  };
 }
 
 /** Limits how many tasks run at a time, and how many wait. */
@@ -31,7 +36,7 @@ export class Turns {
         throw new ServiceError(refusal.code, {
           operation: refusal.operation,
           problem: refusal.problem,
-          hint: 'Try again in a few seconds.',
+          hint: refusal.hint ?? 'Try again in a few seconds.',
         });
       await this.wait(signal);
     }

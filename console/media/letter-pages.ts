@@ -1,5 +1,5 @@
 import type { RenderedPage } from '../../pipelines/branding/reading/letter-reader.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { Turns } from '../http/turns.ts';
 
 /** Most letters with drawn pages in memory, and for how long: a reviewer reads one letter at a time, and returns to the previous one. */
 export const drawnLettersMax = 6;
@@ -8,7 +8,7 @@ export const drawnSecondsMax = 300;
 /** Most bytes of drawn pages in memory, not counting the newest letter. A noisy page has 1.6 megabytes. */
 export const drawnBytesMax = 64 * 1024 * 1024;
 
-/** Letters that may wait to be drawn. One is drawn at a time, since each takes a process of half a gigabyte. */
+/** Letters that may wait or be drawn. One is drawn at a time, since each takes a process of half a gigabyte. */
 export const waitingLettersMax = 10;
 
 interface Drawn {
@@ -29,8 +29,16 @@ export class LetterPages {
   private readonly now: () => number;
   /** Least recently used first. */
   private readonly drawn = new Map<number, Drawn>();
-  private turn: Promise<unknown> = Promise.resolve();
-  private waiting = 0;
+  private readonly turns = new Turns({
+    runningMax: 1,
+    waitingMax: waitingLettersMax - 1,
+    refusal: {
+      code: 'overloaded',
+      operation: 'draw letter',
+      problem: 'Many letters wait to be drawn.',
+      hint: 'Load the page again in a minute.',
+    },
+  });
 
   constructor(draw: DrawPages, now: () => number = Date.now) {
     this.draw = draw;
@@ -44,7 +52,7 @@ export class LetterPages {
   async pagesOf(documentId: number): Promise<readonly RenderedPage[]> {
     this.forgetOld();
     const kept = this.drawn.get(documentId) ?? {
-      pages: this.inTurn(() => this.draw(documentId)),
+      pages: this.turns.take(() => this.draw(documentId)),
       at: this.now(),
       bytes: 0,
     };
@@ -78,19 +86,5 @@ export class LetterPages {
       if (this.drawn.size <= drawnLettersMax && total() <= drawnBytesMax) return;
       this.drawn.delete(documentId);
     }
-  }
-
-  private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.waiting >= waitingLettersMax)
-      throw new ServiceError('overloaded', {
-        operation: 'draw letter',
-        problem: 'Many letters wait to be drawn.',
-        hint: 'Load the page again in a minute.',
-      });
-    this.waiting++;
-    const before = this.turn;
-    const mine = before.then(work, work).finally(() => this.waiting--);
-    this.turn = mine.catch(() => {});
-    return mine;
   }
 }

@@ -68,9 +68,9 @@ export class StreamConnection {
     this.options = options;
     this.limits = { ...streamLimits, ...config };
     socket.on('message', (data, isBinary) => this.receive(data as Buffer, isBinary));
-    socket.on('close', () => void (this.work = this.work.then(() => this.left()))); // messages before the close are processed first
+    socket.on('close', () => void (this.work = this.work.then(() => this.endStream()))); // messages before the close are processed first
     this.progress = setInterval(() => {
-      this.tellProgress();
+      this.sendProgress();
       void this.checkOwner();
     }, progressMs);
     const { streamStartSecondsMax } = this.limits;
@@ -119,7 +119,7 @@ export class StreamConnection {
     const { service, owner, onBegin, config } = this.options;
     const stream = await service.begin(start, owner, {
       onWindow: (window) => this.send({ type: 'window', ...window }),
-      onProgress: () => this.pauseWhereBehind(),
+      onProgress: () => this.pauseIfBehind(),
     });
     await onBegin(stream.id).catch(async (error: unknown) => {
       await stream.end().catch(() => {}); // no audio was received
@@ -167,7 +167,7 @@ export class StreamConnection {
         problem: `It has more than ${config.streamSecondsMax} s, or its file more than ${config.audioBytesMax} bytes.`,
         hint: 'The received audio is verified. Start a new stream.',
       });
-    this.pauseWhereBehind();
+    this.pauseIfBehind();
     const waitMs = pace.take(stream.receivedSeconds - before, performance.now());
     if (waitMs > 0) await sleep(waitMs); // delays the next message, and pauses reading
   }
@@ -187,7 +187,7 @@ export class StreamConnection {
     this.finishStage();
     void stream.end().then(
       (verification) => {
-        this.tellProgressOf(stream);
+        this.sendProgressOf(stream);
         this.send({ type: 'verification', verification });
         this.close(verifiedStatus, 'verified');
       },
@@ -195,8 +195,8 @@ export class StreamConnection {
     );
   }
 
-  /** The client disconnected or was disconnected. */
-  private left(): void {
+  /** Ends the stream after the connection; the received audio is verified. */
+  private endStream(): void {
     const { stage } = this;
     this.finishStage();
     if (stage.name === 'streaming') void stage.stream.end().catch(() => {}); // logged already
@@ -212,7 +212,7 @@ export class StreamConnection {
     if (socket.readyState === socket.OPEN)
       this.send({ type: 'error', code: error.code, problem: error.problem, hint: error.hint ?? null });
     this.close(closeStatusOf(error.code), error.code);
-    this.left();
+    this.endStream();
   }
 
   private finishStage(): void {
@@ -225,11 +225,11 @@ export class StreamConnection {
     const { socket } = this.options;
     if (socket.readyState !== socket.OPEN) return;
     socket.send(JSON.stringify(message));
-    if (socket.bufferedAmount > this.limits.streamUnsentBytesMax) this.cutOff();
+    if (socket.bufferedAmount > this.limits.streamUnsentBytesMax) this.terminateUnread();
   }
 
   /** Terminates the connection of a client that reads nothing, without a reason. */
-  private cutOff(): void {
+  private terminateUnread(): void {
     this.options.log.warn(
       { code: 'stream_not_read' satisfies ServiceError['code'] },
       'a client does not read what its stream is answered',
@@ -246,8 +246,8 @@ export class StreamConnection {
     setTimeout(() => socket.terminate(), closeMs).unref();
   }
 
-  private tellProgress(): void {
-    if (this.stage.name === 'streaming') this.tellProgressOf(this.stage.stream);
+  private sendProgress(): void {
+    if (this.stage.name === 'streaming') this.sendProgressOf(this.stage.stream);
   }
 
   /** Ends the stream when its session, role or key ends. */
@@ -266,7 +266,7 @@ export class StreamConnection {
       );
   }
 
-  private tellProgressOf({ receivedSeconds, voiceSeconds }: OpenStream): void {
+  private sendProgressOf({ receivedSeconds, voiceSeconds }: OpenStream): void {
     const message = { type: 'progress', receivedSeconds, voiceSeconds } as const;
     const text = JSON.stringify(message);
     if (text !== this.lastProgress) this.send(message);
@@ -295,7 +295,7 @@ export class StreamConnection {
     );
   }
 
-  private pauseWhereBehind(): void {
+  private pauseIfBehind(): void {
     if (this.stage.name !== 'streaming') return;
     const { streamBehindSecondsMax } = this.limits;
     const { behindSeconds } = this.stage.stream;
