@@ -72,7 +72,7 @@ export function registerModelRoutes(app: FastifyInstance, { reads, modelDir, met
       send(
         request,
         reply,
-        answerOf(found === undefined ? undefined : known.registry.defaultOf(found, releaseOf(request)), known),
+        shownModelOf(found === undefined ? undefined : known.registry.defaultOf(found, releaseOf(request)), known),
       );
     },
   );
@@ -93,7 +93,7 @@ export function registerModelRoutes(app: FastifyInstance, { reads, modelDir, met
       send(
         request,
         reply,
-        answerOf(
+        shownModelOf(
           known.registry.models(releaseOf(request)).find((each) => each.model === model),
           known,
         ),
@@ -106,7 +106,7 @@ function releaseOf(request: FastifyRequest): string | undefined {
   return (request.query as z.output<typeof modelQuery>).release;
 }
 
-function answerOf(entry: RegistryEntry | undefined, known: ModelRecords) {
+function shownModelOf(entry: RegistryEntry | undefined, known: ModelRecords) {
   if (entry === undefined)
     throw new ServiceError('model_unknown', { operation: 'find model', hint: '`/v1/models` lists them.' });
   return modelAnswer(entry, known);

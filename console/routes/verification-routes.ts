@@ -70,11 +70,11 @@ export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWo
   const { db } = work;
   const waveforms = new Waveforms(work);
   const playbacks = new Playbacks(work);
-  const listeners = new Listeners();
-  const hear = async (request: FastifyRequest): Promise<VerificationDetail> => {
+  const listeningLog = new ListeningLog();
+  const recordListening = async (request: FastifyRequest): Promise<VerificationDetail> => {
     const verification = await readVerification(db, idOf(request));
     const { sha256 } = requireStored(verification);
-    await listeners.hear(`${userOf(request).name} ${sha256}`, () =>
+    await listeningLog.recordListening(`${userOf(request).name} ${sha256}`, () =>
       recordAction(db, request, {
         action: 'listen_to_recording',
         object: `recording ${sha256}`,
@@ -102,10 +102,10 @@ export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWo
     waveforms.read(await readVerification(db, idOf(request)), disconnectSignal(reply, 'draw recording')),
   );
   app.get('/api/verifications/:id/audio', { config: { access: 'viewer' } }, async (request, reply) =>
-    sendAudio(request, reply, work, await hear(request)),
+    sendAudio(request, reply, work, await recordListening(request)),
   );
   app.get('/api/verifications/:id/playback', { config: { access: 'viewer' } }, async (request, reply) =>
-    sendConverted(request, reply, playbacks, await hear(request)),
+    sendConverted(request, reply, playbacks, await recordListening(request)),
   );
   app.delete('/api/recordings/:sha256', { config: { access: 'operator' } }, async (request) => {
     const { sha256 } = parseBody(
@@ -214,21 +214,21 @@ function notOpened(): ServiceError {
 const sameListeningMs = 10 * 60_000;
 
 /** Most remembered listenings. */
-const listenersMax = 10_000;
+const listeningsMax = 10_000;
 
 /** Recent listenings. */
-class Listeners {
+class ListeningLog {
   private readonly since = new Map<string, number>();
   private readonly recordings = new Map<string, Promise<void>>();
 
   /** Records a listening at its first request, and remembers it once the record is written; concurrent requests wait for the record. */
-  async hear(who: string, record: () => Promise<void>): Promise<void> {
-    if (performance.now() - (this.since.get(who) ?? -Infinity) < sameListeningMs) return;
-    const recording = this.recordings.get(who) ?? record().finally(() => this.recordings.delete(who));
-    this.recordings.set(who, recording);
+  async recordListening(listening: string, record: () => Promise<void>): Promise<void> {
+    if (performance.now() - (this.since.get(listening) ?? -Infinity) < sameListeningMs) return;
+    const recording = this.recordings.get(listening) ?? record().finally(() => this.recordings.delete(listening));
+    this.recordings.set(listening, recording);
     await recording;
-    this.since.delete(who);
-    this.since.set(who, performance.now());
-    if (this.since.size > listenersMax) this.since.delete(this.since.keys().next().value!);
+    this.since.delete(listening);
+    this.since.set(listening, performance.now());
+    if (this.since.size > listeningsMax) this.since.delete(this.since.keys().next().value!);
   }
 }

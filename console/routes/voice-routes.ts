@@ -30,7 +30,7 @@ import {
   readShownVoiceprint,
 } from '../answers/voice-answers.ts';
 
-const hearing = 'hear recordings';
+const voiceOperation = 'process recordings';
 
 /** Concurrent enrolments and comparisons: each occupies the scoring processes for seconds. */
 const voiceWorkMax = 2;
@@ -68,10 +68,14 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
   const turns = new Turns({
     runningMax: voiceWorkMax,
     waitingMax: voiceWaitingMax,
-    refusal: { code: 'overloaded', operation: hearing, problem: 'Other voices are being enrolled and compared.' },
+    refusal: {
+      code: 'overloaded',
+      operation: voiceOperation,
+      problem: 'Other voices are being enrolled and compared.',
+    },
   });
   const inTurn = <Result>(reply: FastifyReply, perform: (signal: AbortSignal) => Promise<Result>) => {
-    const signal = AbortSignal.any([work.signal, disconnectSignal(reply, hearing)]);
+    const signal = AbortSignal.any([work.signal, disconnectSignal(reply, voiceOperation)]);
     return turns.take(() => perform(signal), signal);
   };
 

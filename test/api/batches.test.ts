@@ -94,7 +94,7 @@ it('pages through the verifications of a batch, of all states or of one', async 
   }
 });
 
-it('shows each verification once while the batch is still being handed in', async () => {
+it('shows each verification once while the batch is still being submitted', async () => {
   const growing = await addBatch(db, { owner: bank.client, state: 'open' });
   await addItems(db, growing, { from: 1, to: 10, state: 'queued' });
   const seen: string[] = [];

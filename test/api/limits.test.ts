@@ -45,7 +45,7 @@ it('answers as many requests of an address as the limit, and 429 with Retry-Afte
     expect((await askFrom('127.0.0.2', `${fifty.url}/healthz`)).status).toBe(200);
 });
 
-it('counts a key by itself, from whatever address it comes', async () => {
+it('counts a key separately, from any address', async () => {
   const { key } = await fifty.makeKey(); // one request of it was answered while it was made
   const headers = { authorization: `Bearer ${key}` };
   for (let asked = 0; asked < 49; asked++)

@@ -121,7 +121,7 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
     expect((await bodyOf(several)).equals(bytes)).toBe(true);
   });
 
-  it('a resumed download goes on where the version is the same, and begins anew where it is not', async () => {
+  it('a resumed download continues if the version is the same, and starts again if it is not', async () => {
     const rest = await get({ range: 'bytes=299000-', 'if-range': `"${us.sha256}"` });
     expect(rest.status).toBe(206);
     expect((await bodyOf(rest)).equals(bytes.subarray(299_000))).toBe(true);

@@ -105,7 +105,7 @@ it('gives a reason and never a number where there is no score', async () => {
   });
 });
 
-it('never tells where a file lay nor what the operator is told', async () => {
+it('never shows the path of a file, nor the details for the operator', async () => {
   const { verifications } = await list('/v1/verifications');
   const texts = [
     JSON.stringify(verifications),
@@ -200,7 +200,7 @@ const batches = [
 ];
 for (const batch of batches) await addItems(db, batch, { from: 1, to: 25 });
 
-it('shows each row once, page after page, while others are handed in', async () => {
+it('shows each row once, page after page, while others are submitted', async () => {
   const seen: string[] = [];
   let path: string | null = '/v1/verifications?limit=10&state=performed';
   for (let page = 1; path !== null; page++) {

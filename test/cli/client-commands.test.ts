@@ -208,7 +208,7 @@ describe('caller-trust lookup', () => {
     );
   });
 
-  it('keeps the index where it is told to, and then fetches the range alone', async () => {
+  it('keeps the index in the given folder, and then fetches only the range', async () => {
     const dir = join(directory, 'lookups');
     const args = ['lookup', url, listed, '--dir', dir, '--key-file', keyFile];
     const first = await runCliJson<{ bytesReceived: number }>(env, ...args);

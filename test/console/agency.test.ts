@@ -260,7 +260,7 @@ describe('a user of an agency', () => {
     checks[route]!(),
   );
 
-  it('cannot stream audio, and is told who it is', async () => {
+  it('cannot stream audio, and the refusal names its role', async () => {
     const stream = await server.send({
       method: 'GET',
       url: '/api/stream',
@@ -305,7 +305,7 @@ describe('a user of an agency', () => {
 describe('a reviewer', () => {
   const verdict = { approve: true, reason: 'looked at' };
 
-  it('who acts for the owner is told why not to decide, and is refused', async () => {
+  it('who acts for the owner sees why not to decide, and is refused', async () => {
     await db.query("INSERT INTO console_user_owner SELECT user_id, $1 FROM console_user WHERE name = 'reviewer'", [
       owner,
     ]);

@@ -27,7 +27,7 @@ describe.skipIf(noChromium)('the pages of brands', () => {
     await ask(db, 'update_managed_brand', { handle: seeded.handle, changes: { displayName: 'Northwind Smiles' } });
   });
 
-  it('hand a brand in with letter and CSV, and follow the request until it has ended, with its refused rows as a file', async () => {
+  it('submit a brand with letter and CSV, and follow the request until it has ended, with its refused rows as a file', async () => {
     running.start('jobs/worker-main.js');
     const { handle, phones } = fresh(2);
     const page = await browser.open('/brands', { role: 'reviewer', refusals: [400] });

@@ -108,7 +108,7 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     },
   );
 
-  it('gives the microphone back at once when the page is left while it is heard', async () => {
+  it('releases the microphone at once when the page is left during a recording', async () => {
     const page = await browser.open('/detect', { role: 'reviewer' });
     await page.evaluate(slowPermission);
     await page.getByLabel('The microphone, scored while you speak').check();

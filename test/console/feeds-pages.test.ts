@@ -57,7 +57,7 @@ describe.skipIf(noChromium)('the pages of feeds', () => {
     expect(await page.getByRole('button', { name: /Release|Discard|Load a file/ }).count()).toBe(0);
   });
 
-  it('hand a file in, and follow its load', async () => {
+  it('submit a file, and follow its load', async () => {
     const page = await browser.open('/feeds');
     await page.getByRole('button', { name: 'Load a file' }).click();
     await page.getByLabel('Feed', { exact: true }).selectOption('reputation');

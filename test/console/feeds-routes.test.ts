@@ -46,7 +46,7 @@ describe('feeds in the console', () => {
   const list = (rows: number, level = 'SPAM') =>
     Array.from({ length: rows }, (_, at) => `+1202555${1000 + at},${level}\n`).join('');
 
-  it('are handed in by operators alone, recorded, and shown with their refused rows', async () => {
+  it('are submitted by operators alone, recorded, and shown with their refused rows', async () => {
     expect(await send(list(1), { client: viewer! })).toMatchObject({ code: 'forbidden' });
     const { loadId } = await send(`${list(2)}x,SPAM\n`, { options: '{"source":"list"}' });
     await run(loadId);

@@ -43,7 +43,7 @@ describe('the form of a letter in the console', () => {
       )
     ).rows;
 
-  it('is handed out as a PDF for the numbers that no letter in force names, and recorded', async () => {
+  it('is sent as a PDF for the numbers that no letter in force names, and recorded', async () => {
     const answer = await issue(reviewer, { signer, language: 'de' });
     expect(answer.headers.get('content-type')).toBe('application/pdf');
     const bytes = Buffer.from(await answer.arrayBuffer());

@@ -43,7 +43,7 @@ const refused = { status: 401, code: 'unauthenticated' };
 const tooMany = { status: 429, code: 'rate_limited' };
 
 describe('logging in', () => {
-  it('may be tried as often as the limit says from one address, whatever the names, and not once more', async () => {
+  it('may be tried as often as the limit says from one address, for any names, and not once more', async () => {
     for (const name of ['one', 'two', 'three']) expect(await logIn(limited, { name })).toEqual(refused);
     expect(await logIn(limited, { name: 'four' })).toEqual(tooMany);
     expect(await logIn(limited, { name: 'four', from: '10.1.1.2' })).toEqual(refused);
@@ -87,7 +87,7 @@ describe('logging in', () => {
     }
   });
 
-  it('lets two be compared at a time and twenty wait; others are told to come back', async () => {
+  it('lets two be compared at a time and twenty wait; others are refused for the moment', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => logIn(open, { name: `many-${at}` })));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(22);
     expect(answers.filter(({ status, code }) => status === 429 && code === 'rate_limited')).toHaveLength(8);

@@ -58,7 +58,7 @@ describe('requests for branding in the console', () => {
     });
   });
 
-  it('are handed in by reviewers alone', async () => {
+  it('are submitted by reviewers alone', async () => {
     expect(await send({ ...add, key: 'viewer' }, {}, viewer)).toMatchObject({ code: 'forbidden' });
   });
 

@@ -104,7 +104,7 @@ beforeAll(async () => {
 const pages = server.app.routeRules.filter(({ method, url }) => method === 'GET' && !/[:*]/.test(url));
 
 describe('an answer', () => {
-  it('has the policy of its content, whatever it is and whoever asks', async () => {
+  it('has the content policy, for every file and every user', async () => {
     const session = await server.session('operator');
     const wrong: string[] = [];
     for (const { url } of pages.filter(({ url: path }) => !/live|events$|stream$/.test(path))) {

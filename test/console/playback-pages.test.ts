@@ -92,7 +92,7 @@ describe.skipIf(noChromium)('the page of a recording that browsers do not play',
     await isReady(page);
   });
 
-  it('says why it cannot be heard', async () => {
+  it('says why it cannot be played', async () => {
     const id = await handIn(reviewer, Uint8Array.from(sampleRecording('tone-stereo.flac')), 'tone-stereo.flac');
     await rm(new AudioStore(join(running.stateDir, 'audio')).pathOf((await shown(id)).audio.sha256));
     const page = await browser.open(`/verifications/${id}`, { role: 'viewer', refusals: [404] });

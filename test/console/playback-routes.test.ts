@@ -64,7 +64,7 @@ describe('the playback of a recording', async () => {
       headers: { ...(range === undefined ? {} : { Range: range }), ...headers },
     });
 
-  it('is said to be that of the original or of a converted one, when it was opened', async () => {
+  it('is that of the original or of a converted one, once it was opened', async () => {
     const mp3 = await handIn(reviewer, Uint8Array.from(sampleRecording('tone.mp3')), 'tone.mp3');
     const text = await handIn(reviewer, Uint8Array.from(Buffer.from('no audio')), 'text.wav');
     expect(
@@ -74,7 +74,7 @@ describe('the playback of a recording', async () => {
     ).toEqual(['converted', 'converted', 'original', null, null]);
   });
 
-  it('is not heard where that cannot be recorded', async () => {
+  it('is not played if that cannot be recorded', async () => {
     await withoutRecordOf(db, 'listen_to_recording', async () => {
       for (let request = 0; request < 2; request++) expect((await playback(gsm)).status).toBe(500);
     });

@@ -103,7 +103,7 @@ describe('a form', () => {
     expect(await readdir(server.app.uploads.directory)).toEqual([]);
   });
 
-  it('is received with so many others at a time; so many wait, and one more is told so', async () => {
+  it('is received with a limited number of others; some wait, and one more is refused', async () => {
     const open: Socket[] = [];
     const begin = () => {
       const socket = connect(Number(server.host.split(':')[1]), '127.0.0.1', () =>

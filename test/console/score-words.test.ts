@@ -65,7 +65,7 @@ describe('a recording without a score', () => {
     expect(adviseOnReason({ reason, meaning: '', retryHelps: AUDIO_REASONS[reason].retry }, 1.5)).toMatch(/\.$/);
   });
 
-  it('is told how much voice the model needs', () => {
+  it('says how much voice the model needs', () => {
     expect(adviseOnReason({ reason: 'insufficient_voice', meaning: '', retryHelps: false }, 1.5)).toContain(
       'at least 1.5 s of voice',
     );

@@ -185,7 +185,7 @@ describe('the recording of a verification', () => {
     });
   const size = 44 + 5 * 8000 * 2;
 
-  it('is drawn by a child process, with the voice that its model hears', async () => {
+  it('is drawn by a child process, with the voice that its model detects', async () => {
     const waveform = await viewer.json<{
       durationSeconds: number;
       bucketSeconds: number;

@@ -16,12 +16,12 @@ export function BrandHistory({ brand }: { brand: Json<ShownBrand> }): VNode {
   const reading = useReading<Listed & { events: BrandingEvent[] }>(
     `/api/brands/${brand.handle}/history?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
   );
-  const standing = changeKeyOf(brand);
-  const known = useRef(standing);
+  const changeKey = changeKeyOf(brand);
+  const known = useRef(changeKey);
   useEffect(() => {
-    if (known.current !== standing) reading.readAgain();
-    known.current = standing;
-  }, [standing]);
+    if (known.current !== changeKey) reading.readAgain();
+    known.current = changeKey;
+  }, [changeKey]);
   return html`<${Section} title="History"><${Read} reading=${reading} what="the history" show=${({
     events,
     next,

@@ -23,19 +23,19 @@ import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell
 export default function ReviewLetterPage({ params }: PageProps): VNode {
   const id = encodeURIComponent(params['id']!);
   const reading = useReading<ReviewedLetter>(`/api/review/letters/${id}`);
-  const standing = useReading<ShownLetter>(`/api/letters/${id}`); // reloaded after a decision, without reading the document again
+  const current = useReading<ShownLetter>(`/api/letters/${id}`); // reloaded after a decision, without reading the document again
   return html`<${Page} title=${`Review letter ${params['id']}`} lead=${html`<${Link} href="/review">Review desk</${Link}>. That the letter and its pages were looked at is recorded.`} actions=${reading.value?.letter.document.destroyedAt === null ? html`<a class="button" href=${`/api/letters/${id}/file`} download>Save the file as it came</a>` : null}>
-    <${Read} reading=${reading} what="the letter" show=${(reviewed: Json<ReviewedLetter>) => html`<${Desk} reviewed=${reviewed} standing=${standing.value ?? null} onDecided=${standing.readAgain} />`} />
+    <${Read} reading=${reading} what="the letter" show=${(reviewed: Json<ReviewedLetter>) => html`<${Desk} reviewed=${reviewed} current=${current.value ?? null} onDecided=${current.readAgain} />`} />
   </${Page}>`;
 }
 
 function Desk({
   reviewed,
-  standing,
+  current,
   onDecided,
 }: {
   reviewed: Json<ReviewedLetter>;
-  standing: Json<ShownLetter> | null;
+  current: Json<ShownLetter> | null;
   onDecided: () => void;
 }): VNode {
   const { letter, request, reading, whyNotDecide } = reviewed;
@@ -63,9 +63,9 @@ function Desk({
       </${Section}>`
       }
       ${reading.signatures.map((signature) => html`<${Section} key=${signature.field} title="PDF signature"><${SignatureFacts} signature=${signature} /></${Section}>`)}
-      <${Section} title="Numbers that were asked for">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${standing?.request ?? request} /></${Section}>
-      <${LetterDecision} letter=${standing ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} />
-      <${Section} title="The letter"><${LetterFacts} letter=${standing ?? letter} /></${Section}>
+      <${Section} title="Numbers that were asked for">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${current?.request ?? request} /></${Section}>
+      <${LetterDecision} letter=${current ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} />
+      <${Section} title="The letter"><${LetterFacts} letter=${current ?? letter} /></${Section}>
       <${ReadText} reviewed=${reviewed} />
     </div>
   </div>`;

@@ -96,7 +96,7 @@ it('answers a range with exactly those bytes, and 416 past the end', async () =>
   expect((await several.arrayBuffer()).byteLength).toBe(size);
 });
 
-it('resumes a download that was cut, and starts anew where the version changed', async () => {
+it('resumes an interrupted download, and starts again if the version has changed', async () => {
   const bytes = noise(300_000);
   const first = await publish({ cache: 'phones', country: 'FR', plain: bytes });
   const head = await get('/v1/caches/phones?country=FR', { range: 'bytes=0-99999' });

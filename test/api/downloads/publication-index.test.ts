@@ -20,7 +20,7 @@ it('refuses to answer before the first look', () => {
   expect(() => index.find(us)).toThrow(expect.objectContaining({ code: 'not_ready' }));
 });
 
-it('keeps everything that did not change, and opens the file of a confirmed version anew', async () => {
+it('keeps everything that did not change, and opens the file of a confirmed version again', async () => {
   const index = new PublicationIndex({ store, log });
   await publish(db, store, us);
   await publish(db, store, { cache: 'phones', country: 'FR' });

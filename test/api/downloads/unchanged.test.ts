@@ -119,7 +119,7 @@ describe('a client that has the file', () => {
     raw.socket.destroy();
   });
 
-  it('is counted against the limit of its key, and told so', async () => {
+  it('is counted against the limit of its key, and refused beyond it', async () => {
     const { key: own } = await makeKey();
     const raw = await openRaw(url);
     const statuses = new Set<string>();

@@ -200,7 +200,7 @@ it('answers 410 where the file of a delta cannot be read, and 503 where that of 
   ]);
 });
 
-it('does not say that a delta is gone while that cannot be told', async () => {
+it('does not report a delta as gone while that is unknown', async () => {
   const germany = new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country: 'DE' } });
   await germany.publish(inventedRows(50, () => `SPAM\t1${tail}`));
   const { deltas } = await germany.publish(inventedRows(51, () => `SPAM\t1${tail}`));

@@ -10,7 +10,7 @@ const request = (limit: number, filters: PageRequest['filters'] = {}): PageReque
   filters,
 });
 
-it('shows every row once, in order, whatever the size of the pages', () => {
+it('shows every row once, in order, for any size of the pages', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.stringMatching(/^[a-z]{1,5}$/)), fc.integer({ min: 1, max: 9 }), (names, limit) => {
       const rows = [...names].sort();

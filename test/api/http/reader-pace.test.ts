@@ -38,7 +38,7 @@ describe('the pace of a reader', () => {
     expect(secondOfCut(bytesPerSecond, 600)).toBe(expected);
   });
 
-  it('of one that was fast counts anew in each period', () => {
+  it('of one that was fast starts again in each period', () => {
     const pace = new ReaderPace(limits, bufferBytes);
     expect(secondOfCut(1000 * KiB, 60, pace)).toBeUndefined();
     expect(pace.isTooSlow(119_999)).toBe(false);

@@ -85,7 +85,7 @@ describe('the end of a number', () => {
 });
 
 describe('a letter', () => {
-  it('was decided by the rules, or by a person whose name is not told', async () => {
+  it('was decided by the rules, or by a person whose name is not shown', async () => {
     const { handle: ruled } = await approvedBrand(1);
     expect(await lettersOf(ruled)).toMatchObject([
       { state: 'approved', decidedBy: 'rules', numbers: 1, ruleVersion: letterRuleVersion },
@@ -115,7 +115,7 @@ describe('a letter', () => {
 });
 
 describe('a pending revision', () => {
-  it('is told of beside what is approved, until it is decided', async () => {
+  it('is shown beside the approved one, until it is decided', async () => {
     const { handle } = await approvedBrand(1);
     expect((await readBrand(db, nameOf(handle))).pendingRevision).toBeNull();
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });

@@ -108,7 +108,7 @@ describe('verify --stream', () => {
     ]).toEqual([0, 'performed', 'auto', 'phone/v8', 2]);
   });
 
-  it('sends a file in real time if it is told so', async () => {
+  it('sends a file in real time with the option', async () => {
     const since = performance.now();
     expect((await cli(call(), '--stream', '--real-time')).code).toBe(0);
     expect(performance.now() - since).toBeGreaterThan(5900);

@@ -118,7 +118,7 @@ describe('voice list, show and delete', () => {
     expect(JSON.stringify([listed, shown])).not.toMatch(/embedding|wrapped|sealed/);
   });
 
-  it('delete it for good, which takes a reason and no master key', async () => {
+  it('delete it permanently, which takes a reason and no master key', async () => {
     expect(await cli('voice', 'delete', enrolled.id)).toMatchObject({ code: 2 });
     const withoutKey = { ...env, STATE_DIR: join(folder, 'elsewhere') };
     expect(await runCli(withoutKey, 'voice', 'delete', enrolled.id, '--reason', 'Consent withdrawn')).toMatchObject({

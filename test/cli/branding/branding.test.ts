@@ -147,7 +147,7 @@ describe('brand add', () => {
     });
   });
 
-  it('returns when the operation is queued if asked to, and shows later what became of it', async () => {
+  it('returns when the operation is queued if asked to, and shows its outcome later', async () => {
     const queued = await json<{ operationId: number; state: string; key: string }>(
       'brand',
       'add',
@@ -358,7 +358,7 @@ describe('the decisions of a person', () => {
     expect(blank).toMatchObject({ code: 2, stderr: expect.stringContaining('[reason_required]') as string });
   });
 
-  it('are not those of the account that handed the request in', async () => {
+  it('are not those of the account that submitted the request', async () => {
     const refused = await runCli(
       { ...env, TWO_PAIRS_OF_EYES: 'on' },
       'letter',

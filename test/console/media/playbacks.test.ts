@@ -103,7 +103,7 @@ describe('a converted recording', () => {
     second.abort();
   });
 
-  it('is read to its end by who listens when it was deleted, and made anew for who comes then', async () => {
+  it('is read to its end by who listens when it was deleted, and made again for later requests', async () => {
     const playbacks = playbacksWith();
     const sha256 = await stored(speechLikeWav(4));
     const listener = new AbortController();
@@ -147,13 +147,13 @@ describe('a recording that cannot be converted', () => {
 });
 
 describe('the room for converted recordings', () => {
-  it('is made by those that nobody hears', async () => {
+  it('is made by removing unused ones', async () => {
     const playbacks = playbacksWith({ diskBytesMax: 2 * tinyBytes });
     for (let number = 10; number < 15; number++)
       expect((await heard(playbacks, await stored(tinyRecording(number)))).length).toBe(tinyBytes);
   });
 
-  it('is not taken from those that are heard, down to the last byte', async () => {
+  it('is not taken from those in use, down to the last byte', async () => {
     const listener = new AbortController();
     const [one, other] = [await stored(tinyRecording(20)), await stored(tinyRecording(21))];
     const playbacks = playbacksWith({ diskBytesMax: 2 * tinyBytes - 1 });

@@ -43,7 +43,7 @@ it('is drawn once for all who wait, until the last of them has left', async () =
   expect(one!.durationSeconds).toBe(5);
 });
 
-it('is not drawn on for nobody, and drawn anew for who comes then', async () => {
+it('is cancelled without requests, and drawn again for later ones', async () => {
   const recording = await storedRecording(120);
   const leaving = new AbortController();
   const drawn = waveforms.read(recording, leaving.signal);

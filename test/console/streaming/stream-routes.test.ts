@@ -244,7 +244,7 @@ describe('a connection that is lost', () => {
 });
 
 describe('a process that scores', () => {
-  it('may die: another one scores the stream from its beginning, and no window is told twice', async () => {
+  it('may die: another one scores the stream from its beginning, and no window is sent twice', async () => {
     const socket = await begun();
     sendInPieces(socket, voice.subarray(0, 100_000));
     await socket.until('window');
