@@ -18,17 +18,17 @@ import { WindowBatch } from './window-batch.ts';
 /** Directory of the graph of the detector `telephone/2`, among the shipped models. */
 const telephoneDetectorDirectory = 'voice-activity-telephone-2';
 
-/** A model that is ready to score: one recording at a time, or several in turn whose windows are scored at once. */
+/** A model that is ready to score: one recording at a time, or several streams in turn whose windows are scored at once. */
 export interface OpenModel {
   readonly manifest: ModelManifest;
   readonly batch: WindowBatch;
-  /** A fresh detector of the model's voice activity for one channel. */
+  /** A new voice detector for one channel. */
   detector(): VoiceDetector;
   /** The same for live audio: it decides at the end of each window. */
   promptDetector(): VoiceDetector;
 }
 
-/** A model of voiceprints that is ready: its graph, and a fresh detector for each recording. */
+/** An open voiceprint model: its graph, and a new voice detector for each recording. */
 export interface OpenVoiceprintModel {
   readonly manifest: VoiceprintManifest;
   readonly graph: Graph;
@@ -42,11 +42,11 @@ interface Kept<Model> {
 
 type AnyModel = OpenModel | OpenVoiceprintModel;
 
-/** Keeps the models that were used last open. */
+/** A cache of open models: those used last stay open. */
 export class OpenModels {
   private readonly modelsMax: number;
   private readonly shippedDirectory: string;
-  /** By the kind and digest of the manifest, the longest unused first. */
+  /** By the kind and digest of the manifest, least recently used first. */
   private readonly kept = new Map<string, Kept<AnyModel>>();
   private telephoneGraph: Graph | undefined;
 
@@ -60,7 +60,7 @@ export class OpenModels {
 
   /**
    * The open model; its weights are read and checked the first time.
-   * @throws ServiceError `model_invalid` if they are not what the manifest says
+   * @throws ServiceError `model_invalid` if they do not match the manifest
    */
   async open({
     manifest,
@@ -72,7 +72,7 @@ export class OpenModels {
 
   /**
    * The open model of voiceprints of a directory.
-   * @throws ServiceError `model_invalid` if its manifest or weights are not as they must be
+   * @throws ServiceError `model_invalid` if its manifest or weights are invalid
    */
   async openVoiceprint(directory: string): Promise<OpenVoiceprintModel> {
     const manifest = await readManifest(directory, 'voiceprint');
@@ -94,7 +94,7 @@ export class OpenModels {
     for (const graph of graphs) await graph.close();
   }
 
-  /** The model of a key; what it stands for never changes. */
+  /** The model of a key, which always means the same model. */
   private async keep<Model extends AnyModel>(key: string, load: () => Promise<Kept<Model>>): Promise<Model> {
     const kept = (this.kept.get(key) as Kept<Model> | undefined) ?? (await load());
     this.kept.delete(key);
@@ -142,12 +142,12 @@ export class OpenModels {
   }
 }
 
-/** Frames that a prompt detector decides at a time: those of a step from one window to the next, as a multiple of 4. */
+/** Frames that the detector of a live stream decides at a time: those of one hop, as a multiple of 4. */
 function promptRunFrames({ hopSeconds }: ModelManifest['input']): number {
   return Math.max(4, Math.round((hopSeconds * voiceFramesPerSecond) / 4) * 4);
 }
 
-/** Weights that are what their manifest says, opened. */
+/** Opens weights that are checked against their manifest. */
 async function openChecked(
   file: string,
   manifest: ModelManifest | VoiceprintManifest | VoiceActivityManifest,

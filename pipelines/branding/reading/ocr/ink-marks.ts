@@ -5,10 +5,10 @@ import type { RecognisedWord } from './ocr-engine.ts';
 import type { GrayImage } from './png.ts';
 import { darkLevel } from './straighten.ts';
 
-/** Width of the grid on which ink is looked for: 100 cells an inch on a letter's page. */
+/** Width of the grid on which ink is searched: 100 cells an inch on a letter's page. */
 const gridWidth = 850;
 
-/** A word that recognition is less sure of may be a signature. */
+/** A word with a lower confidence may be a signature. */
 const wordConfidenceMin = 45;
 
 /** A line at least this long, as a part of the page, and at most this many cells thick is a rule and no ink. */
@@ -27,7 +27,7 @@ const marksMax = 100;
 
 /**
  * Dark regions of a page that no recognised word covers, of the size of a signature, a stamp or a logo. Rules, frames and
- * the shadow at a sheet's edge are left out.
+ * the shadow at a sheet's edge do not count.
  */
 export function findInk(image: GrayImage, words: readonly RecognisedWord[]): PageMark[] {
   const grid = makeGrid(image);

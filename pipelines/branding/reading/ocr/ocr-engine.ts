@@ -26,7 +26,7 @@ export interface OcrEngine {
 
 /**
  * The model in the package of English. Of 480 numbers on pages of 200 dots an inch the smaller and the larger one read the
- * same 479, in the same time. That it is there is seen when this module is loaded: later its lack would look like a fault
+ * same 479, in the same time. Its presence is checked when this module is loaded: later its absence would look like a fault
  * of the letter.
  */
 const models = join(
@@ -36,7 +36,7 @@ const models = join(
 accessSync(join(models, 'eng.traineddata.gz'));
 
 /**
- * Starts Tesseract with what lies in node_modules: nothing is fetched and no cache is written. English alone: letters come
+ * Starts Tesseract with the files in node_modules: nothing is fetched and no cache is written. English alone: letters come
  * in English, and names with other letters are read by their nearest ones.
  * @throws Error if there is not memory enough
  */
@@ -74,7 +74,7 @@ function wordsOfLine({ words, baseline, bbox }: Line): RecognisedWord[] {
   });
 }
 
-/** The picture in the plainest form that the engine reads (PGM): nothing is packed and unpacked again. */
+/** The picture in the simplest format of the engine (PGM), without compression. */
 function portableGraymap({ width, height, gray }: GrayImage): Buffer {
   return Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), gray]);
 }

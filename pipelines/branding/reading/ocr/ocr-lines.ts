@@ -16,8 +16,8 @@ interface WordPiece extends TextPiece {
 }
 
 /**
- * Puts recognised words together to lines by the rules for text of a PDF, since the engine takes a column of labels and
- * that of their values for two texts.
+ * Joins recognised words into lines by the rules for text of a PDF, since the engine reads a column of labels and
+ * that of their values as two texts.
  */
 export function makeOcrLines(
   words: readonly RecognisedWord[],
@@ -54,12 +54,12 @@ export function makeOcrLines(
 /** Largest distance to a neighbouring word, and from its baseline, in heights of the line. */
 const neighbour = { gapHeightsMax: 3, baselineHeightsMax: 0.35 } as const;
 
-/** Digits of other words in a row with one, from which on it is a part of a number: French numbers are printed in pairs. */
+/** Fewest digits of other words in the row of a word that is a part of a number: French numbers are printed in pairs. */
 const rowDigitsMin = 3;
 
 /**
  * True if it stands in a line of print: between two sure words, or with digits in a row of digits. A part of a signature stands
- * after its label or alone. Without this rule unsure pieces of telephone numbers were lost, and what was left of a number
+ * after its label or alone. Without this rule uncertain parts of telephone numbers were lost, and the rest of a number
  * was another number (bench/letters.ts).
  */
 function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
@@ -74,7 +74,7 @@ function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): b
   return sure.some((other) => other.right <= word.left + 1) && sure.some((other) => other.left >= word.right - 1);
 }
 
-/** How many digits the other words have that stand in one row with it, each with a digit and beside the one before. */
+/** Number of digits in the other words of its row that have digits, each beside the one before. */
 function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): number {
   const row = new Set([word]);
   let digits = 0;

@@ -38,13 +38,13 @@ const recognitionDpi = 300;
 /** Largest picture that is recognised: a letter's page at 300 dots an inch has 8.4 million, legal 10.7. */
 const recognitionPixelsMax = 11_000_000;
 
-/** A PNG with fewer pixels is a page at less than 150 dots an inch, whose letters are too low for the engine as they are. */
+/** A PNG with fewer pixels is a page at less than 150 dots an inch, whose letters are too small for the engine. */
 const enlargePixelsMax = 2_100_000;
 
-/** Sides are rounded to whole pixels, which may make a picture larger than was reckoned. */
+/** Sides are rounded to whole pixels, which may make a picture larger than computed. */
 const roundingShare = 0.99;
 
-/** Inches that the width of a PNG is taken for when it is drawn. */
+/** Assumed width of a PNG in inches when it is drawn. */
 const sheetInches = 8.5;
 
 interface PageSource {
@@ -83,7 +83,7 @@ async function recognisePage({ page, width, height, picture }: PageSource, engin
   return { page, width: across, height: down, source: 'ocr', turned, lines: makeOcrLines(words, marks, image), marks };
 }
 
-/** Mean confidence from which on a page is the right way up; one that is upside down has less than half of it. */
+/** Least mean confidence of a page that is upright; one that is upside down has less than half of it. */
 const uprightConfidenceMin = 60;
 
 interface Recognised {
@@ -133,7 +133,7 @@ function fitResolution(
 }
 
 async function* openPdf(bytes: Uint8Array, { pages, limits }: OcrRequest): AsyncGenerator<PageSource> {
-  await inspectPdf(readPdfFile(bytes), { pixelsMax: limits.letterPixelsMax }); // here too: this child may be the first to see it
+  await inspectPdf(readPdfFile(bytes), { pixelsMax: limits.letterPixelsMax }); // here, too: this child may be the first to read the file
   const images = await openPdfImages(bytes);
   if (images.pageCount > limits.letterPagesMax)
     throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${limits.letterPagesMax} pages.`);

@@ -47,7 +47,7 @@ function pngDamaged(what: string): LetterRefused {
 }
 
 /**
- * The size of a PNG by its head alone.
+ * The size of a PNG by its header.
  * @throws LetterRefused `letter_damaged`, `letter_page_too_large`
  */
 export function readPngSize(bytes: Uint8Array, { pixelsMax }: PngLimits): { width: number; height: number } {
@@ -61,7 +61,7 @@ export function readPngSize(bytes: Uint8Array, { pixelsMax }: PngLimits): { widt
 }
 
 /**
- * Decodes a PNG to grey on white. Never more than one row is held besides the result; data beyond the last row is refused.
+ * Decodes a PNG to grey on white, with one row in memory besides the result; data beyond the last row is refused.
  * @throws LetterRefused `letter_damaged`, `letter_page_too_large`, `letter_polyglot` for bytes after the end
  */
 export async function decodePng(bytes: Uint8Array, limits: PngLimits): Promise<GrayImage> {
@@ -169,7 +169,7 @@ const adam7: readonly Pass[] = [
 ];
 const plain: readonly Pass[] = [{ left: 0, top: 0, stepX: 1, stepY: 1 }];
 
-/** Puts unpacked bytes together to rows and rows to the picture. */
+/** Assembles unpacked bytes into rows, and rows into the picture. */
 class PngRowReader {
   private readonly parts: PngParts;
   private readonly gray: Uint8Array;

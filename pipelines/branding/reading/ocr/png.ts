@@ -22,7 +22,7 @@ const filterUp = 2;
 const inchesPerMetre = 1 / 0.0254;
 
 /**
- * A picture as a PNG of 8-bit grey. Every row has the filter Up: white space and the strokes of letters go on from one
+ * A picture as a PNG of 8-bit grey. Every row has the filter Up: white space and the strokes of letters continue from one
  * row to the next, so most differences are 0. The same picture gives the same bytes.
  * @throws RangeError if the pixels are not `width` times `height`
  */

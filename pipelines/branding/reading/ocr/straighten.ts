@@ -4,7 +4,7 @@ import type { GrayImage } from './png.ts';
 /** Largest skew of a sheet in a feeder; beyond it, recognition copes or a person looks. */
 const degreesMax = 5;
 
-/** Less than this shifts the ends of a line by 4 pixels at 300 dots an inch, which does no harm. */
+/** A smaller angle shifts the ends of a line by 4 pixels at 300 dots an inch, which is harmless. */
 const degreesMin = 0.1;
 
 /** Width of the picture on which the angle is measured. */
@@ -12,7 +12,7 @@ const measureWidth = 1000;
 
 const darkPixelsMax = 60_000;
 
-/** The picture turned so that its lines of text are level, and by how many degrees clockwise. One that is level already is returned as it is. */
+/** The picture rotated so that its lines of text are level, and the degrees clockwise. A level one is returned as it is. */
 export function straighten(image: GrayImage): { image: GrayImage; degrees: number } {
   const degrees = -measureSkew(image);
   return Math.abs(degrees) < degreesMin ? { image, degrees: 0 } : { image: rotate(image, degrees), degrees };
@@ -59,7 +59,7 @@ function bestAngle(
   for (let count = 0; count <= Math.round((to - from) / step); count++) {
     const degrees = from + count * step;
     const score = profileScore(dark, degrees, { width, height });
-    // Of equal angles the smaller one: a page of one line says little.
+    // Of equal angles the smaller one: a page of one line has little evidence.
     if (score > best.score * 1.0001) best = { score, degrees };
   }
   return Math.round(best.degrees * 10) / 10;
@@ -75,7 +75,7 @@ function profileScore(dark: Int32Array, degrees: number, { width, height }: { wi
   return score;
 }
 
-/** A picture turned clockwise by quarters; each pixel keeps its value. */
+/** A picture rotated clockwise by quarter turns. */
 export function turnByQuarters(image: GrayImage, quarters: number): GrayImage {
   const turns = ((quarters % 4) + 4) % 4;
   if (turns === 0) return image;
@@ -104,7 +104,7 @@ export function liesOnItsSide(image: GrayImage): boolean {
 
 const levelAngles = Array.from({ length: 4 * degreesMax + 1 }, (_, at) => at / 2 - degreesMax);
 
-/** How much rows differ from row to row at the best of the angles to which a sheet lies askew, for each dark pixel. */
+/** Difference from row to row at the best angle of skew, per dark pixel. */
 function lineStrength(image: GrayImage): number {
   const dark = darkPixels(image);
   if (dark.length < 200) return 0;

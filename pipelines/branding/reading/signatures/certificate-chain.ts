@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 
-/** Bounds of what is read from a signature; a real one has 4 to 60 KB and one to four certificates. */
+/** Limits of a signature; a real one has 4 to 60 KB and one to four certificates. */
 export const cmsLimits = {
   cmsBytesMax: 1024 * 1024,
   derDepthMax: 40,
@@ -11,9 +11,9 @@ export const cmsLimits = {
   rootsMax: 500,
   /** Certificates from the signer's to the root's, both included. */
   chainLengthMax: 8,
-  /** Signatures that are tried while a chain is built; certificates may be made so that many chains seem possible. */
+  /** Signatures that are checked while a chain is built; hostile certificates may allow very many chains. */
   chainChecksMax: 64,
-  /** Lists and answers about revocation that are looked at. */
+  /** Revocation lists and OCSP answers that are read. */
   revocationsMax: 32,
   rsaBitsMin: 2048,
   rsaBitsMax: 8192,
@@ -38,7 +38,7 @@ export function parseDer(bytes: Uint8Array): asn1js.AsnType {
   return result;
 }
 
-/** What a PDF brings along for its validation (ETSI EN 319 142-1 section 5.4), each in DER. */
+/** The validation data of a PDF (ETSI EN 319 142-1 section 5.4), each in DER. */
 export interface ValidationData {
   readonly certificates: readonly Uint8Array[];
   /** Lists of revoked certificates, RFC 5280. */
@@ -49,7 +49,7 @@ export interface ValidationData {
 
 export const noValidationData: ValidationData = { certificates: [], crls: [], ocsps: [] };
 
-/** Whom a chain is built for, and from what. */
+/** The input of building a chain. */
 export interface ChainRequest {
   readonly signer: pkijs.Certificate;
   readonly purpose: 'document' | 'time_stamp';
@@ -63,7 +63,7 @@ export interface ChainRequest {
 /**
  * Throws the reason why no chain of valid certificates leads from the signer to a root (RFC 5280, section 6, without
  * policies). pkijs checks signatures and reads extensions; its own search for a chain is not used, because it follows
- * certificates that certify each other without end, takes the shortest path only, and heeds no path length.
+ * certificates that certify each other endlessly, takes the shortest path only, and ignores path lengths.
  * @throws CmsProblem
  */
 export async function requireTrustedChain(request: ChainRequest): Promise<void> {
@@ -186,7 +186,7 @@ const extensions = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
-/** Extensions of a certificate that are heeded here or bind nobody but a server or a revocation check; another one that is critical makes it unusable (RFC 5280, section 4.2). */
+/** Extensions that are evaluated here or concern only servers or revocation checks; any other critical one makes a certificate unusable (RFC 5280, section 4.2). */
 const understoodExtensions: readonly string[] = [
   extensions.subjectKeyIdentifier,
   extensions.keyUsage,
@@ -230,7 +230,7 @@ function isMadeFor(certificate: pkijs.Certificate, purpose: ChainRequest['purpos
   );
 }
 
-/** An authority that is certified for some purposes vouches for no others: one for servers does not say who a person is. */
+/** An authority that is limited to some purposes cannot certify others: one for servers cannot certify a person. */
 function mayCertifyFor(certificate: pkijs.Certificate, purpose: ChainRequest['purpose']): boolean {
   const wanted = purpose === 'time_stamp' ? [timeStampingPurpose, anyPurpose] : signingPurposes;
   return purposesOf(certificate)?.some((each) => wanted.includes(each)) ?? true;
@@ -267,7 +267,7 @@ function mayIssue(
 
 const keyUsageBits = { digitalSignature: 0, nonRepudiation: 1, keyCertSign: 5 } as const;
 
-/** True if the extension allows one of the uses, or is not there (RFC 5280, section 4.2.1.3). */
+/** True if the extension allows one of the uses, or is absent (RFC 5280, section 4.2.1.3). */
 function hasKeyUsage(certificate: pkijs.Certificate, bits: readonly number[]): boolean {
   const extension = extensionOf(certificate, extensions.keyUsage);
   if (extension === undefined) return true;
@@ -352,7 +352,7 @@ function revocationTime({ tbsResponseData }: pkijs.BasicOCSPResponse): Date {
   return new Date(Math.min(...times));
 }
 
-/** Signed by the issuer itself or by one whom it certified for that (RFC 6960, section 4.2.2.2). */
+/** Signed by the issuer itself or by a responder that it certified (RFC 6960, section 4.2.2.2). */
 async function isAnswerOf(answer: pkijs.BasicOCSPResponse, issuer: pkijs.Certificate): Promise<boolean> {
   if (!isStrong(answer.signatureAlgorithm)) return false;
   for (const responder of [issuer, ...(answer.certs ?? []).slice(0, cmsLimits.chainLengthMax)]) {

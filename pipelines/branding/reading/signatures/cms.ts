@@ -16,16 +16,16 @@ import {
   type ValidationData,
 } from './certificate-chain.ts';
 
-/** What a detached CMS signature (RFC 5652) proves about the content that it was made for. */
+/** The result of verifying a detached CMS signature (RFC 5652). */
 export interface CmsVerdict {
-  /** The digest that was signed is the content's. */
+  /** The signed digest is the content's. */
   readonly digestMatches: boolean;
   /** The signature fits the key of the signer's certificate. */
   readonly signatureValid: boolean;
   /** Common name and organization of the signer's certificate. */
   readonly signerName: string | null;
   readonly signerOrganization: string | null;
-  /** ISO 8601, by the signer's own word. */
+  /** ISO 8601, as claimed by the signer. */
   readonly signedAt: string | null;
   /** The earliest time stamp of the signature that verifies. */
   readonly timeStamp: PdfTimeStamp | null;
@@ -35,7 +35,7 @@ export interface CmsVerdict {
   readonly problem: string | null;
 }
 
-/** What certificates are held against. */
+/** What certificates are checked against. */
 interface Trust {
   /** Certificates of the roots, one PEM block after another. Without one the chain is `unchecked`. */
   readonly trustRootsPem?: string | undefined;
@@ -49,7 +49,7 @@ export interface DetachedCms extends Trust {
   /** DER, or BER of definite lengths; zero bytes may follow, which a PDF fills its place for the signature with. */
   readonly cms: Uint8Array;
   readonly content: Uint8Array;
-  /** When it was signed by another word, such as the PDF's, for a signature that holds no time itself (ETSI EN 319 142-1 forbids it there). */
+  /** Signing time from another source, such as the PDF, for a signature without one (ETSI EN 319 142-1 forbids it there). */
   readonly claimedAt?: Date | undefined;
   /** Time stamps of the whole document that were made over the signature. */
   readonly documentTimeStamps?: readonly PdfTimeStamp[] | undefined;
@@ -94,7 +94,7 @@ const unverified: Omit<CmsVerdict, 'chain'> = {
 
 /**
  * Verifies a detached CMS signature (RFC 5652, sections 5.4 and 5.6): the signed attributes name the content's digest
- * and type, and the signature is over the DER of these attributes. Takes SHA-256, SHA-384 and SHA-512 with RSA (PKCS #1
+ * and type, and the signature is over the DER of these attributes. Supports SHA-256, SHA-384 and SHA-512 with RSA (PKCS #1
  * v1.5 and PSS) or ECDSA on P-256 and P-384. The chain is judged at the time of a trusted time stamp; without one it must
  * hold at the claimed time and now. Never throws, whatever the bytes are, and uses no network.
  */
@@ -129,7 +129,7 @@ export async function verifyDetachedCms({
   }
 }
 
-/** A time-stamp token (RFC 3161) and the bytes that it was made for. */
+/** A time-stamp token (RFC 3161) and the time-stamped bytes. */
 export interface TimeStampToken extends Trust {
   readonly token: Uint8Array;
   readonly data: Uint8Array;
@@ -143,7 +143,7 @@ export async function verifyTimeStamp({ token, data, ...trust }: TimeStampToken)
   try {
     return await readTimeStamp(parseDer(token), data, trust);
   } catch {
-    return null; // a stamp that cannot be verified proves nothing, and its signature may still hold without it
+    return null; // a stamp that cannot be verified proves nothing; the signature may be valid without it
   }
 }
 
@@ -171,7 +171,7 @@ async function readTimeStamp(schema: asn1js.AsnType, data: Uint8Array, trust: Tr
   };
 }
 
-/** Stamps of one signature; a signature that was stamped again after years has two. */
+/** Most stamps of one signature; one that was stamped again after years has two. */
 const ownTimeStampsMax = 4;
 
 async function readOwnTimeStamps({ info }: SignedContent, trust: Trust): Promise<PdfTimeStamp[]> {
@@ -280,7 +280,7 @@ function hashName(hash: Hash, bytes: Uint8Array): Buffer {
   return createHash(hash.replace('-', '')).update(bytes).digest();
 }
 
-/** The one value of an attribute; null without it. An attribute may come once only (RFC 5652, section 11). */
+/** The single value of an attribute; null without it. An attribute may occur only once (RFC 5652, section 11). */
 function attributeValue(attributes: readonly pkijs.Attribute[], oid: string): unknown {
   const found = attributes.filter(({ type }) => type === oid);
   if (found.length === 0) return null;
@@ -323,7 +323,7 @@ function nameOf(subject: pkijs.RelativeDistinguishedNames, oid: string): string 
   return clean === '' ? null : clean;
 }
 
-/** Checked here and not by pkijs's verify: that takes the first of several attributes, and ends before the signature where the digest differs. */
+/** Checked here and not by pkijs's verify, which uses the first of several attributes, and skips the signature if the digest differs. */
 function isDigestOf({ attributes, hash, signer, type: wanted }: SignedContent, content: Uint8Array): boolean {
   const type = attributeValue(attributes, oids.contentType);
   if (!(type instanceof asn1js.ObjectIdentifier) || type.valueBlock.toString() !== wanted)
@@ -361,7 +361,7 @@ async function isSignatureValid({ info, signer, hash }: SignedContent): Promise<
   requireStrongKey(signer);
   const engine = pkijs.getCrypto(true);
   const algorithm = info.signatureAlgorithm;
-  const isPlainRsa = algorithm.algorithmId === oids.rsa; // takes its digest from the signer's
+  const isPlainRsa = algorithm.algorithmId === oids.rsa; // the digest is named separately
   const own = isPlainRsa ? hash : engine.getHashAlgorithm(algorithm);
   if (own === '') throw new CmsProblem('The signature uses an unknown or weak algorithm.');
   if (own !== hash) throw new CmsProblem('The algorithm of the signature does not fit its digest or key.');

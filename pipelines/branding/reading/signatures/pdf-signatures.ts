@@ -29,10 +29,10 @@ interface SignedField {
   readonly holder: PdfObject | undefined;
 }
 
-/** The bytes that a signature covers: two stretches around its own hexadecimal string. */
+/** The bytes that a signature covers: two ranges around its own hexadecimal string. */
 interface Coverage {
   readonly ranges: readonly [number, number, number, number];
-  /** The stretches begin at 0 and leave out nothing but the string. */
+  /** The ranges begin at 0 and exclude only the string. */
   readonly leavesOutOnlyItself: boolean;
   readonly end: number;
 }
@@ -96,7 +96,7 @@ export async function readSignatures(options: SignatureOptions): Promise<PdfSign
   return lost ? [...signatures, lostSignature] : signatures;
 }
 
-/** A signature as the file holds it. */
+/** A signature of the file before verification. */
 interface SignedValue {
   readonly field: SignedField;
   readonly contents: PdfString | null;
@@ -132,7 +132,7 @@ function coveredBytes({ bytes }: PdfFile, { ranges: [start, length, second, rest
 /** Entries of each list of the validation data that are read. */
 const validationEntriesMax = 32;
 
-/** What the file brings along for its validation (the dictionary DSS). */
+/** The validation data of the file (the dictionary DSS). */
 function readValidationData(file: PdfFile): ValidationData {
   const dss = dictOf(file, rootOf(file).entries.get('DSS'));
   const list = (key: string) =>
@@ -145,7 +145,7 @@ function readValidationData(file: PdfFile): ValidationData {
   return { certificates: list('Certs'), crls: list('CRLs'), ocsps: list('OCSPs') };
 }
 
-/** A file that was signed, and whose signature a later revision has taken away. */
+/** A signature that a later revision has removed. */
 const lostSignature: PdfSignature = {
   field: '',
   page: null,
@@ -166,7 +166,7 @@ function countByteRanges(text: string): number {
   return text.match(/\/ByteRange\s*\[\s*\d+\s+\d+\s+\d+\s+\d+/g)?.length ?? 0;
 }
 
-/** A signature covers its own revision up to its end mark at least, and says nothing of what later ones add. */
+/** A signature must cover its own revision, at least up to its end mark; later revisions are judged separately. */
 function judgeCoverage(covered: Coverage | null, revisions: readonly ComparedRevision[]): PdfSignature['coverage'] {
   const at = covered === null ? -1 : revisions.findIndex(({ mark, end }) => covered.end >= mark && covered.end <= end);
   if (covered === null || at < 0 || !covered.leavesOutOnlyItself || covered.ranges[1] < revisions[at]!.start)
@@ -264,7 +264,7 @@ async function verify({
   return { ...verdict, signedAt: earlier(verdict.signedAt ?? claimed, verdict.timeStamp?.time ?? null) };
 }
 
-/** The claimed time, but not after that of the stamp, which was made when the signature was there. */
+/** The claimed time, but not after the stamp, which was made after the signature. */
 function earlier(claimed: string | null, stamped: string | null): string | null {
   if (claimed === null || stamped === null) return claimed ?? stamped;
   return claimed < stamped ? claimed : stamped;
