@@ -25,7 +25,7 @@ export default defineConfig({
     globalSetup: isQuick ? [] : ['test/support/compile.ts', 'test/support/global-setup.ts'],
     isolate: false,
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3, // one more than the least number of cores: tests wait a third of their time for queues, locks and browsers
     sequence: { sequencer: LongOnesFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
