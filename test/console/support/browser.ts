@@ -39,24 +39,30 @@ export interface TestBrowser {
   ): Promise<Page>;
 }
 
-/** Starts Chromium for a file. `fakeMicrophone`: a WAV file that the browser takes for the microphone, and permission to use it. */
+/** The browser of the files that one process runs; it ends with the process. */
+let shared: Promise<Browser> | undefined;
+
+function launch(args: readonly string[]): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...args],
+  });
+}
+
+/** A Chromium for a file. `fakeMicrophone`: a WAV file that the browser takes for the microphone, and permission to use it. */
 export async function useBrowser(
   console: TestConsole,
   { fakeMicrophone }: { fakeMicrophone?: string } = {},
 ): Promise<TestBrowser> {
   if (chromiumPath === undefined) return { open: async () => Promise.reject(new Error('there is no Chromium')) };
-  const microphone =
+  const browser =
     fakeMicrophone === undefined
-      ? []
-      : [
+      ? await (shared ??= launch([]))
+      : await launch([
           '--use-fake-device-for-media-stream',
           '--use-fake-ui-for-media-stream',
           `--use-file-for-fake-audio-capture=${fakeMicrophone}%noloop`,
-        ];
-  const browser: Browser = await chromium.launch({
-    executablePath: chromiumPath,
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...microphone],
-  });
+        ]);
   const contexts: BrowserContext[] = [];
   let messages: string[] = [];
   afterEach(async () => {
@@ -65,7 +71,7 @@ export async function useBrowser(
     messages = [];
     expect(said, 'messages of the page').toEqual([]);
   });
-  afterAll(() => browser.close());
+  if (fakeMicrophone !== undefined) afterAll(() => browser.close());
   return {
     async open(
       path,

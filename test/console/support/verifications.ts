@@ -54,7 +54,7 @@ export async function seedBatch(
   const items: SubmittedItem[] = [];
   for (const outcome of outcomes) {
     const path = join(folder, `${++made}.wav`);
-    await writeFile(path, speechLikeWav(5, { pitchHz: 90 + made }));
+    await writeFile(path, speechLikeWav(5, { pitchHz: 90 + (made % 200) }));
     items.push({ path, source: (outcome !== 'queued' && outcome.source) || `call-${made}.wav` });
   }
   const { batch } = await submitBatch(

@@ -37,8 +37,8 @@ describe('a graph', () => {
   });
 
   it.each([
-    ['no ONNX at all', Buffer.from('not a graph'), names, /do not open/],
-    ['a file that was cut', waveformGraph().subarray(0, 300), names, /do not open/],
+    ['no ONNX at all', Buffer.from('not a graph'), names, /cannot be opened/],
+    ['a file that was cut', waveformGraph().subarray(0, 300), names, /cannot be opened/],
     [
       'an input of another name',
       waveformGraph(),

@@ -132,7 +132,7 @@ describe('an own model is refused', () => {
   const name = { model: 'phone/v13-refused' };
 
   it.each<[string, TestModel, RegExp]>([
-    ['if its weights are no graph', { graph: Buffer.from('no graph'), manifest: name }, /do not open/],
+    ['if its weights are no graph', { graph: Buffer.from('no graph'), manifest: name }, /cannot be opened/],
     [
       'if its input has another name',
       {
