@@ -241,7 +241,9 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     it('hands an interrupted build over to a worker that is waiting already, and then publishes', async () => {
       const buildId = 1000 + loadId;
       await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [buildId] });
-      const first = await startWorkerProcess({ ...backend.env, JOB_LOCK_SECONDS: '60' }, 'hold'); // so that it is not found as stalled in time
+      // A lock of 5 s is not found stalled meanwhile. With a longer one its worker would check less often than once a second,
+      // and on Redis a check keeps the other workers, also those of the next tests, from checking until its own is due.
+      const first = await startWorkerProcess({ ...backend.env, JOB_LOCK_SECONDS: '5' }, 'hold');
       processes.push(first);
       await first.line(`start ${loadId}-1-${buildId}`);
       const ran: string[] = [];

@@ -155,8 +155,13 @@ describe('a dropped folder', () => {
       ...Object.fromEntries(Array.from({ length: 8 }, (_none, at) => [`${at}.wav`, tinyRecording(++made)])),
     });
     const stopping = new AbortController();
+    const client = await db.connect();
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE verification_batch IN SHARE MODE'); // no batch is inserted until the watcher has stopped
     await settle(open(0, stopping.signal));
     stopping.abort(new ServiceError('interrupted', { operation: 'test' }));
+    await client.query('COMMIT');
+    client.release();
     expect((await batches()).filter(({ name }) => name === 'Stopped')).toEqual([]);
     await open().poll();
     expect((await batches()).filter(({ name }) => name === 'Stopped')).toMatchObject([{ state: 'queued', items: 8 }]);
