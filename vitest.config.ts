@@ -23,6 +23,7 @@ export default defineConfig({
   test: {
     include: listIncluded(),
     globalSetup: isQuick ? [] : ['test/support/compile.ts', 'test/support/global-setup.ts'],
+    setupFiles: ['test/support/each-file.ts'],
     isolate: false,
     pool: 'forks',
     maxWorkers: 3, // one more than the least number of cores: tests wait a third of their time for queues, locks and browsers

@@ -174,6 +174,8 @@ describe.each(['copy', 'mark', 'commit'] as const)('a load that gates hold, whos
     const worker = startWorker();
     await enqueueFeedLoad(queues, { loadId: held });
     await untilState('held');
+    // Killed before its job has ended, it would leave a job that is taken up only when its lock has run out.
+    await until(async () => (await queues.state('feeds', `feed-${held}`)) === 'completed', 'the job has ended');
     await worker.end('SIGKILL');
     await release();
     await enqueueAndKill(place);

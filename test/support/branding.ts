@@ -1,3 +1,4 @@
+import { nextFresh } from './fresh-count.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { issueLetterForm, type LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
 import type { ApprovalPolicy } from '../../pipelines/branding/decision/letter-form-rules.ts';
@@ -262,17 +263,11 @@ async function testLetter(
   );
 }
 
-let made = 0;
-
-/** A handle and numbers that no other test of the process has. */
+/** A handle and numbers that no other test of the file has. */
 export function fresh(numbers: number): { handle: string; phones: string[] } {
-  made += 1;
-  const area = 212 + Math.floor(made / 100); // 212 to 220 are areas of the plan
+  const made = nextFresh();
   return {
     handle: `brand-${made}`,
-    phones: Array.from(
-      { length: numbers },
-      (_, at) => `+1${area}555${String((made % 100) * 100 + at).padStart(4, '0')}`,
-    ),
+    phones: Array.from({ length: numbers }, (_, at) => `+1212555${String(made * 100 + at).padStart(4, '0')}`),
   };
 }

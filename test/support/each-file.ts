@@ -1,0 +1,4 @@
+import { restartFresh } from './fresh-count.ts';
+
+// Runs before each test file.
+restartFresh();
