@@ -22,7 +22,7 @@ const db = createPool({ url: embedded.url, applicationName: 'bench', connections
 try {
   await withPoolClient(db, (client) => migrate(client));
   await store(await readReportHistory([path]));
-  const { labelHoldDaysMax } = loadConfig(process.env);
+  const { labelHoldDaysMax } = loadConfig();
   await walk(nights.hold, labelHoldDaysMax);
   await walk(nights.none, 0);
 } finally {

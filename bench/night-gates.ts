@@ -19,7 +19,7 @@ type Gate = NightBreach['gate'];
 type Labels = ReadonlyMap<number, 'SPAM' | 'FRAUD'>;
 
 const [path = '', from = '2020-05-18'] = process.argv.slice(2);
-const { labelHoldDaysMax: holdDaysMax, ...limits } = loadConfig(process.env);
+const { labelHoldDaysMax: holdDaysMax, ...limits } = loadConfig();
 const nights = await labelsOfNights();
 
 /** The numbers that are labelled at the start of each day of the history. */

@@ -101,6 +101,7 @@ async function compileIfNeeded() {
   const stamp = join(root, 'dist', '.sources');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
   say('compiling');
+  rmSync(stamp, { force: true }); // a killed build leaves none, so that the next command builds again
   const made = new Set(['dist/.sources']);
   const programs = sources.filter((file) => isProgram.test(file) && !isPage(file));
   const isProduct = (file) => !/^(bench|test)\//.test(file);

@@ -1,12 +1,11 @@
-// npm test: sets up, runs the tests with coverage (--no-coverage: without; --quick: those that need no process of their own;
-// --long: those whose size is a choice, at their large sizes),
-// and ends with the time by folder and one line of numbers.
+// npm test: sets up, runs the tests (--quick: those that need no process of their own; --long: those whose size is a choice, at
+// their large sizes), and ends with the time by folder and one line of numbers. Other words go to vitest, such as --coverage.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { root, run, runScript, setUp } from './set-up.mjs';
 
-const ownWords = ['--no-coverage', '--quick', '--long'];
+const sets = ['quick', 'long'];
 const directory = mkdtempSync(join(tmpdir(), 'caller-trust-results-'));
 const file = join(directory, 'results.json');
 await runScript(async () => {
@@ -14,15 +13,9 @@ await runScript(async () => {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const given = process.argv.slice(2);
-  for (const set of ['quick', 'long']) if (given.includes(`--${set}`)) process.env.TEST_SET = set;
-  const coverage = given.some((word) => ownWords.includes(word)) ? [] : ['--coverage'];
-  process.exitCode = await run(process.execPath, [
-    vitest,
-    'run',
-    ...coverage,
-    ...reporters,
-    ...given.filter((word) => !ownWords.includes(word)),
-  ]);
+  for (const set of sets) if (given.includes(`--${set}`)) process.env.TEST_SET = set;
+  const forwarded = given.filter((word) => !sets.includes(word.slice(2)));
+  process.exitCode = await run(process.execPath, [vitest, 'run', ...reporters, ...forwarded]);
 });
 const results = readResults(file);
 rmSync(directory, { recursive: true, force: true });
@@ -39,7 +32,7 @@ function readResults(path) {
   }
 }
 
-/** Prints the seconds that the files of each folder took, most first. Files run two at a time. */
+/** Prints the seconds that the files of each folder took, most first. Several files run at a time. */
 function printTimes(found) {
   const seconds = new Map();
   for (const { name, startTime, endTime } of found?.testResults ?? []) {

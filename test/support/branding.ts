@@ -1,4 +1,3 @@
-import { nextFresh } from './fresh-count.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { issueLetterForm, type LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
 import type { ApprovalPolicy } from '../../pipelines/branding/decision/letter-form-rules.ts';
@@ -16,6 +15,7 @@ import { runOperation } from '../../pipelines/branding/requests/run-operation.ts
 import type { EyesPolicy } from '../../pipelines/access/two-pairs-of-eyes.ts';
 import { Vault } from '../../runtime/vault.ts';
 import type { Pool } from '../../runtime/postgres.ts';
+import { nextFresh } from './fresh-count.ts';
 
 export const testVault = new Vault(Buffer.alloc(32, 7));
 
