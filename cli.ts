@@ -62,9 +62,10 @@ function inheritExit(command: Command): void {
   }
 }
 
-/** The named command, or all commands if none is named: for the help text, or for the error of an unknown one. */
+/** The named command; none for the version; all commands otherwise, for the help text or for the error of an unknown one. */
 async function loadCommands(words: readonly string[]): Promise<AddCommands[]> {
   const word = words.find((each) => !each.startsWith('-')) ?? '';
+  if (word === '' && words.some((each) => each === '--version' || each === '-V')) return [];
   return Object.hasOwn(COMMANDS, word)
     ? [await COMMANDS[word]!()]
     : Promise.all(Object.values(COMMANDS).map((load) => load()));

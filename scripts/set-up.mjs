@@ -88,8 +88,7 @@ const isProgram =
   /^cli\.ts$|^(api|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
 
 /**
- * Packages that become part of dist: a process that loads their 190 files one by one starts a third later. Others stay where they are
- * installed: native ones, and those that read files of their own.
+ * Packages that become part of dist: a command would load their 190 files one by one. Others stay where they are installed: native ones, and those that read files of their own.
  */
 const bundledPackages = /^(zod|libphonenumber-js|commander)(\/|$)/;
 

@@ -67,6 +67,8 @@ interface Comparable {
   readonly rows: readonly string[];
   /** Reduced to its look (`lookOf`). */
   readonly look: string;
+  /** The same with repeated letters written once. */
+  readonly lookWithoutDoubles: string;
 }
 
 /** Shortest name that is compared by its looks; of three letters only where all other words are generic. */
@@ -133,6 +135,7 @@ function comparable(name: string): Comparable {
     .split(/[^\p{L}\p{N}\p{M}@$!|€£¥¢]+/u)
     .map(lookOf)
     .filter((look) => look !== '');
+  const look = lookOf(name);
   return {
     words,
     looks: parts,
@@ -142,7 +145,8 @@ function comparable(name: string): Comparable {
         [words, core, core.filter(({ plain }) => plain !== 'and')].flatMap((each) => spellings(joinWords(each))),
       ),
     ],
-    look: lookOf(name),
+    look,
+    lookWithoutDoubles: withoutDoubles(look),
   };
 }
 
@@ -217,11 +221,7 @@ function comparedName(name: string): ComparedName {
 
 function nearnessOf(shown: ComparedName, ready: ReadyName): Nearness | null {
   if (shown.rows.some((letters) => ready.rows.includes(letters))) return 'same';
-  if (
-    ready.look.length >= lookLettersMin &&
-    (shown.look === ready.look || withoutDoubles(shown.look) === withoutDoubles(ready.look))
-  )
-    return 'look_alike';
+  if (ready.look.length >= lookLettersMin && shown.lookWithoutDoubles === ready.lookWithoutDoubles) return 'look_alike';
   if (containsWords(shown, ready) || containsLetters(shown, ready)) return 'contained';
   if (containsLook(shown, ready)) return 'look_alike';
   if (isEditedFrom(shown, ready, isOneEdit)) return 'one_edit';
