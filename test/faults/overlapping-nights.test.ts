@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listPublications } from '../../pipelines/caches/night/publications.ts';
 import { sweepUnfinishedFiles } from '../../pipelines/caches/night/night-build.ts';
+import { failNight } from '../../pipelines/caches/night/night-opening.ts';
+import { type NightRequest, parseScope, requestNight } from '../../pipelines/caches/night/night-request.ts';
 import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
 import { clearNumber, readNumber } from '../../pipelines/labels/number-record.ts';
 import { scoreComplaints } from '../../pipelines/labels/scoring.ts';
@@ -17,6 +19,15 @@ import { eyes } from '../support/branding.ts';
 const { db, url } = await useTestDatabase();
 const store = await useStore();
 const only = 'phones/US';
+const nightRequest: NightRequest = {
+  nightDate: '2026-01-02',
+  trigger: 'operator',
+  scope: parseScope(only),
+  acceptShrink: false,
+  fullBuild: false,
+  evaluatedAt: null,
+  requestedBy: 'test',
+};
 
 beforeEach(async () => {
   await db.query(
@@ -66,6 +77,30 @@ describe('two nights at once', () => {
     const report = await publishBuilt(db, older);
     expect(report.artefacts[0]).toMatchObject({ outcome: 'failed', failure: { code: 'artefact_older' } });
     expect(await phonesUs()).toMatchObject({ status: 'fresh', published: { version: 1 } });
+  });
+
+  it.each([
+    ['failed', "state = 'failed', failure_code = 'copy_cut', failure_reason = 'cut'", 'copy_cut'],
+    ['was lost', "state = 'running'", 'build_lost'],
+  ])('leave the newer file fresh when a build of the older night %s', async (_, state, code) => {
+    await putNumbers(db, manyNumbers(20));
+    const older = await buildNight({ db, url, store, only });
+    await runWholeNight({ db, url, store, only });
+    await db.query(`UPDATE build SET ${state} WHERE run_id = $1`, [older.runId]);
+    const report = await publishBuilt(db, older);
+    expect(report.artefacts[0]).toMatchObject({ outcome: 'failed', failure: { code } });
+    expect(await phonesUs()).toMatchObject({ status: 'fresh', published: { version: 1 } });
+  });
+
+  it('leave the newer file fresh when the older night could not be opened, and mark it stale when the newer one could not', async () => {
+    await putNumbers(db, manyNumbers(20));
+    const olderRunId = (await requestNight(db, nightRequest))!;
+    await runWholeNight({ db, url, store, only });
+    const newerRunId = (await requestNight(db, nightRequest))!;
+    await failNight(db, { runId: olderRunId, code: 'night_failed', reason: 'older' });
+    expect(await phonesUs()).toMatchObject({ status: 'fresh' });
+    await failNight(db, { runId: newerRunId, code: 'night_failed', reason: 'newer' });
+    expect(await phonesUs()).toMatchObject({ status: 'stale', stale: { reason: 'newer' } });
   });
 
   it('do not write their scores between the scores and the snapshot of each other', async () => {

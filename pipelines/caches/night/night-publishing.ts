@@ -243,11 +243,7 @@ async function applyDecision(
     case 'keep':
       if (decision.gates !== undefined)
         await client.query(sql('nights/record_gates'), [buildId, JSON.stringify(decision.gates)]);
-      // A version of a newer night does not become stale when an older night ends later.
-      await client.query(
-        sql(decision.code === 'artefact_older' ? 'nights/record_build_failure' : 'nights/keep_stale_version'),
-        [buildId, decision.code, decision.reason],
-      );
+      await client.query(sql('nights/keep_stale_version'), [buildId, decision.code, decision.reason, asOf]);
       break;
   }
 }
