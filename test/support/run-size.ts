@@ -6,7 +6,7 @@ export const seed = Number(process.env['TEST_SEED'] ?? 20260101);
 
 /** How much the tests do whose size is a choice: in the usual run, in the long one, or as TEST_SIZE_FACTOR times the long one. */
 export const sizes = isLongRun
-  ? grow({ letterMutants: 10_000, audioMutants: 20_000, batchItems: 20_000, nights: 200 })
+  ? grow({ letterMutants: 100_000, audioMutants: 200_000, batchItems: 100_000, nights: 400 })
   : { letterMutants: 40, audioMutants: 300, batchItems: 2_000, nights: 40 };
 
 function grow<Sizes extends Record<string, number>>(long: Sizes): Sizes {

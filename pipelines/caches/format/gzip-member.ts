@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { ServiceError } from '../../../runtime/errors.ts';
 import { crc32, joinCrc32 } from './crc32.ts';
+import { inflateSegment } from './segment-index.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
 import { deflateRows, type BuildProfile } from './row-deflate.ts';
 
@@ -33,9 +35,21 @@ export interface CompressedBlock {
   readonly crc: number;
 }
 
-/** Compresses text into a block that can be decompressed alone. */
+/**
+ * Compresses text into a block that can be decompressed alone, and decompresses it once.
+ * @throws ServiceError `artefact_not_stored` if that does not give the text: a fault of the encoder or of the memory.
+ */
 export async function compressBlock(plain: Buffer, profile: BuildProfile): Promise<CompressedBlock> {
-  return { plain, deflated: await deflateRows(plain, profile), crc: crc32(plain) };
+  const block = { plain, deflated: await deflateRows(plain, profile), crc: crc32(plain) };
+  await inflateSegment(block.deflated, { plainBytes: plain.length, crc: block.crc }).catch((cause: unknown) => {
+    throw new ServiceError('artefact_not_stored', {
+      operation: 'compress rows',
+      problem: 'A compressed segment does not give its rows again.',
+      hint: 'Check the memory of the machine.',
+      cause,
+    });
+  });
+  return block;
 }
 
 /** Joins blocks into a member; every method returns the next bytes of the file. */

@@ -39,7 +39,7 @@ export interface WriteDeltasOptions {
  * each version that has a delta to the basis, by appending the new delta to that one. The work depends on the size of the
  * deltas, not of the files; two segments of each are held in memory. Returns them newest first.
  * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file does not match
- * its index, or the error of the disk. In all these cases the artefact is intact and can be published without deltas.
+ * its index, or the error of the disk.
  */
 export async function writeDeltas({
   basis,

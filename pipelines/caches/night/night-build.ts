@@ -2,7 +2,9 @@ import type { Log } from '../../../runtime/log.ts';
 import { errorCodeOf, type ErrorCode, type Failure } from '../../../runtime/errors.ts';
 import { queryRow, type Pool, queryRows } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
+import { requireDigest } from '../store/artefact-directory.ts';
 import type { ArtefactStore } from '../store/artefact-store.ts';
+import type { StoredName } from '../store/stored-name.ts';
 import { SegmentIndexes } from './basis.ts';
 import { buildFormat } from '../format/build-format.ts';
 import { noBasis, type BuildPlan } from './build-plan.ts';
@@ -92,7 +94,10 @@ interface BasisComparison {
   readonly segmentsDiffering: number | null;
 }
 
-/** Compares a build with its basis. If that fails, the build is published without deltas. */
+/**
+ * Compares a build with its basis. If that fails although the new file is intact, the build is published without deltas.
+ * @throws ServiceError `artefact_not_stored` if the new file is damaged
+ */
 async function compareWithBasis(
   built: BuiltArtefact,
   build: StartedBuildRow,
@@ -118,8 +123,18 @@ async function compareWithBasis(
         : await deltasFrom({ ...plan.basis, segments }, built, { ...options, build });
     return { deltas, segmentsDiffering };
   } catch (error) {
+    await requireIntact(options.store, { cache: build.cache, country: build.country, sha256: built.file.sha256 });
     options.log.error({ err: error }, 'the deltas could not be made; clients take the whole file');
     return { deltas: [], segmentsDiffering: null };
+  }
+}
+
+async function requireIntact(store: ArtefactStore, name: StoredName): Promise<void> {
+  const handle = await store.open(name);
+  try {
+    await requireDigest(handle, name);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -65,8 +65,8 @@ export class ArtefactBucket implements ArtefactStore {
     return {
       ...file,
       keep: async (name) => {
-        await this.#uploadUnlessThere(name, file.handle);
         await file.keep(name);
+        await this.restore(name);
         await this.#removeOldCopies(name).catch(() => {}); // the file is stored; the next one removes old copies
       },
     };

@@ -4,6 +4,8 @@ import type { FileHandle } from 'node:fs/promises';
 import type { ArtefactStore, UnfinishedFile } from './artefact-store.ts';
 import { LocalFile, type StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredName } from './stored-name.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { sha256OfStream } from '../../../runtime/digest.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
 /** Files of artefacts in a directory: `<cache>[/<country>]/<sha256>` with the ending of its kind, and unfinished ones in `unfinished/`. */
@@ -35,6 +37,7 @@ export class ArtefactDirectory implements ArtefactStore {
     return {
       handle,
       keep: async (name) => {
+        await requireDigest(handle, name);
         await handle.close();
         await keepWholeFile(path, this.path(name), { durable: true });
       },
@@ -70,6 +73,20 @@ export class ArtefactDirectory implements ArtefactStore {
   private get unfinishedDirectory(): string {
     return join(this.directory, 'unfinished');
   }
+}
+
+const readBackBytes = 1024 * 1024;
+
+/** Reads a new file back. @throws ServiceError `artefact_not_stored` unless the digest of its bytes is that of its name */
+export async function requireDigest(handle: FileHandle, name: StoredName): Promise<void> {
+  const bytes = handle.createReadStream({ autoClose: false, start: 0, highWaterMark: readBackBytes });
+  if ((await sha256OfStream(bytes)) === name.sha256) return;
+  throw new ServiceError('artefact_not_stored', {
+    operation: 'store file',
+    object: formatStoredName(name),
+    problem: 'The bytes read back from the new file are not those that were written.',
+    hint: 'Check the memory of the machine and the disk of ARTEFACT_DIR.',
+  });
 }
 
 /** Bytes of a file; undefined if it was removed meanwhile. */

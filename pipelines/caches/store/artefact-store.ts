@@ -5,7 +5,10 @@ import type { StoredName } from './stored-name.ts';
 /** A file that is being written and has no name yet. */
 export interface UnfinishedFile {
   readonly handle: FileHandle;
-  /** Makes the bytes durable and gives the file its name. The same content stored twice is one file. */
+  /**
+   * Reads the bytes back, makes them durable and gives the file its name. The same content stored twice is one file.
+   * @throws ServiceError `artefact_not_stored` unless the digest of the bytes is that of the name
+   */
   keep(name: StoredName): Promise<void>;
   discard(): Promise<void>;
 }
