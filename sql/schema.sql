@@ -203,7 +203,8 @@ CREATE TABLE build (
   rows_read bigint,
   segments_differing integer,
   deltas jsonb NOT NULL DEFAULT '[]'::jsonb,
-  gates jsonb NOT NULL DEFAULT '[]'::jsonb
+  gates jsonb NOT NULL DEFAULT '[]'::jsonb,
+  crashes integer NOT NULL DEFAULT 0
 );
 
 -- table change_mark

@@ -2,4 +2,4 @@
 -- Parameters: $1 build id, $2 try, $3 code, $4 reason.
 -- Rows: none.
 UPDATE build SET state = 'failed', failure_code = $3, failure_reason = $4
-WHERE build_id = $1 AND attempts = $2 AND state = 'running';
+WHERE build_id = $1 AND attempts = $2 AND state IN ('pending', 'running');

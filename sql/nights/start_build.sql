@@ -1,8 +1,8 @@
--- Purpose: starts a try of a build.
+-- Purpose: starts a try of a build. One that is still running has crashed.
 -- Parameters: $1 build id.
 -- Rows: the parameters of the build, or none if it has an outcome or its night was taken over.
 UPDATE build AS b
-SET state = 'running', attempts = b.attempts + 1, started_at = now(), rows = 0
+SET state = 'running', attempts = b.attempts + 1, crashes = b.crashes + (b.state = 'running')::integer, started_at = now(), rows = 0
 FROM night_run AS r
 WHERE b.build_id = $1 AND b.state IN ('pending', 'running')
   AND r.run_id = b.run_id AND r.generation = b.generation AND r.state = 'running'

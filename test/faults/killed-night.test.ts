@@ -13,7 +13,7 @@ import { loadConfig } from '../../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
 import { connect, createPool, isConnectionLoss, type Pool } from '../../runtime/postgres.ts';
 import { migrate } from '../../sql/migrate.ts';
-import { silentLog } from '../support/night.ts';
+import { outcomes, silentLog } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { startPostgresProxy, type PostgresProxy } from '../support/postgres-proxy.ts';
 import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
@@ -176,6 +176,37 @@ describe('a night that is killed in the middle of a COPY', () => {
     await new Promise((resolve) => setTimeout(resolve, 2000));
     expect(await readNight(db, { runId })).toMatchObject({ state: 'finished', generation: report.night.generation });
     await expectVersion(2);
+  });
+});
+
+describe('a build that ends its worker each time', () => {
+  it('is set aside, and the other files of the night are published', async () => {
+    await putNumbers(db, [{ phone: '+4930123456', country: 'DE', level: 'SPAM' }]);
+    proxy = await startPostgresProxy(embedded.url, { at: 'copyData', after: 15_000, then: 'stall' });
+    const runId = await askForNight();
+    let crashes = 0;
+    let worker = startWorkerProcess(proxy.url);
+    const report = await until(
+      async () => {
+        if (proxy!.interferences() > crashes) {
+          crashes++;
+          await worker.end('SIGKILL');
+          worker = startWorkerProcess(proxy!.url);
+        }
+        await reconcile({ db, queues, log: silentLog });
+        const night = await readNight(db, { runId });
+        return night.state === 'finished' ? night.report : undefined;
+      },
+      'the night is finished',
+      150,
+    );
+    expect(outcomes(report!)).toMatchObject({ 'phones/US': 'failed', 'phones/DE': 'published' });
+    expect(report!.artefacts.find(({ country }) => country === 'US')!.failure).toEqual({
+      code: 'build_lost',
+      reason: 'The process or its connection ended in 3 tries of this build.',
+    });
+    expect(report!.counts).toMatchObject({ failed: 1, published: 4 });
+    expect(crashes).toBe(3);
   });
 });
 

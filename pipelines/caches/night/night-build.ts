@@ -56,6 +56,17 @@ export async function runNightBuild(options: NightBuildOptions): Promise<void> {
   options.onFailure(({ code, reason }) =>
     db.query(sql('nights/record_try_failure'), [buildId, build.attempts, code, reason]),
   );
+  try {
+    await buildAndRecord(options, build);
+  } catch (error) {
+    await db
+      .query(sql('nights/end_try'), [buildId, build.attempts])
+      .catch((lost: unknown) => options.log.warn({ err: lost, buildId }, 'the end of a try was not recorded'));
+    throw error;
+  }
+}
+
+async function buildAndRecord(options: NightBuildOptions, build: StartedBuildRow): Promise<void> {
   const indexes = new SegmentIndexes(options.store);
   const built = await buildOrBuildAll(
     {

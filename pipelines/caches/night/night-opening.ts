@@ -56,6 +56,8 @@ const lockClass = 7_224_202; // of the advisory locks of nights; any constant
 /** The lock of the preparation, in the place of a run id, which is never 0. */
 const preparing = 0;
 const generationsMax = 10;
+/** Crashes of a build after which a night is published without it; fewer than JOB_CRASHES_MAX, which fails the whole night. */
+const buildCrashesMax = 3;
 const pollMs = 200;
 const takeOverSecondsMax = 10;
 
@@ -185,7 +187,10 @@ async function expectedArtefacts({ holder, onlyCache, onlyCountry }: TakenNight)
   );
 }
 
-/** Records the snapshot and the builds, the largest first, so that no long build starts last. Returns their ids. */
+/**
+ * Records the snapshot and the builds, the largest first, so that no long build starts last. Returns the ids of those to run:
+ * a build whose process ended too often in earlier attempts is set aside as failed, so that it does not end the night.
+ */
 export async function recordBuilds(
   db: Pool,
   {
@@ -201,20 +206,47 @@ export async function recordBuilds(
   const largestFirst = builds.toSorted(
     (a, b) => Number(b.plan.kind === 'full') - Number(a.plan.kind === 'full') || b.rows - a.rows,
   );
-  const rows = await queryRows<{ buildId: number }>(db, sql('nights/record_snapshot'), [
+  const crashed = await queryRows<CrashedBuild>(db, sql('nights/list_crashed_builds'), [night.runId]);
+  const ordered = spreadCrashed(largestFirst, crashed);
+  const rows = await queryRows<{ buildId: number; state: string }>(db, sql('nights/record_snapshot'), [
     night.runId,
     night.generation,
     snapshot.asOf,
     snapshot.id,
     snapshot.transactions,
     snapshot.cluster,
-    largestFirst.map(({ cache }) => cache),
-    largestFirst.map(({ country }) => country),
-    largestFirst.map((build) => build.rows),
-    largestFirst.map(({ levels }) => JSON.stringify(levels)),
-    largestFirst.map(({ plan }) => JSON.stringify(plan)),
+    ordered.map(({ cache }) => cache),
+    ordered.map(({ country }) => country),
+    ordered.map((build) => build.rows),
+    ordered.map(({ levels }) => JSON.stringify(levels)),
+    ordered.map(({ plan }) => JSON.stringify(plan)),
+    ordered.map((build) => reasonToSetAside(crashesOf(build, crashed))),
   ]);
-  return rows.map(({ buildId }) => buildId);
+  return rows.filter(({ state }) => state === 'pending').map(({ buildId }) => buildId);
+}
+
+/** An artefact with the number of tries of its build, in earlier attempts at the night, that ended without an outcome. */
+interface CrashedBuild extends ArtefactName {
+  readonly crashes: number;
+}
+
+function crashesOf({ cache, country }: ArtefactName, crashed: readonly CrashedBuild[]): number {
+  return crashed.find((build) => build.cache === cache && build.country === country)?.crashes ?? 0;
+}
+
+function reasonToSetAside(crashes: number): string | null {
+  return crashes < buildCrashesMax ? null : `The process or its connection ended in ${crashes} tries of this build.`;
+}
+
+/**
+ * Builds run beside each other, and a crash counts for all that run then. So the build with the most crashes goes first and the
+ * others that have crashed go last: the one that causes them has other neighbours each time.
+ */
+function spreadCrashed(builds: readonly PlannedBuild[], crashed: readonly CrashedBuild[]): PlannedBuild[] {
+  const suspects = builds
+    .filter((build) => crashesOf(build, crashed) > 0)
+    .sort((a, b) => crashesOf(b, crashed) - crashesOf(a, crashed));
+  return [...suspects.slice(0, 1), ...builds.filter((build) => !suspects.includes(build)), ...suspects.slice(1)];
 }
 
 /**
