@@ -39,7 +39,7 @@ const hourMs = 60 * minuteMs;
 /**
  * Starts the clock of the nights, the reconciler, the watcher of the drop folder and the retention of audio. Any number of
  * schedulers may run: the database makes sure that each night, load and dropped file happens once.
- * @throws ServiceError `setting_invalid` if the schedule is not a cron expression
+ * @throws ServiceError `setting_invalid` if the schedule is not a cron expression, or has several times of a day
  */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
   const { config, db, queues, log, submit, clock = () => new Date() } = options;
@@ -135,14 +135,21 @@ export function lastTick(schedule: string, { now, since }: { now: Date; since: D
   }
 }
 
+/** A scheduled night is identified by its date, so a second tick of a day would be lost. */
 function requireSchedule(schedule: string): void {
-  if (validate(schedule)) return;
-  throw new ServiceError('setting_invalid', {
-    operation: 'start scheduler',
-    object: schedule,
-    problem: 'NIGHT_SCHEDULE is not a cron expression.',
-    hint: 'Five fields: minute, hour, day, month, weekday; for example `0 1 * * *`.',
-  });
+  const invalid = (problem: string, hint: string) =>
+    new ServiceError('setting_invalid', { operation: 'start scheduler', object: schedule, problem, hint });
+  if (!validate(schedule))
+    throw invalid(
+      'NIGHT_SCHEDULE is not a cron expression.',
+      'Five fields: minute, hour, day, month, weekday; for example `0 1 * * *`.',
+    );
+  const { second, minute, hour } = parse(schedule);
+  if (second.length * minute.length * hour.length > 1)
+    throw invalid(
+      'NIGHT_SCHEDULE has more than one time of a day.',
+      'Give one minute and one hour; `caller-trust night run` builds the caches at any other time.',
+    );
 }
 
 /** Seconds between two runs; the retention is in days. */

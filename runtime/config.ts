@@ -207,7 +207,7 @@ export const SETTINGS = {
   nightSchedule: setting(
     'NIGHT_SCHEDULE',
     text().default('0 1 * * *'),
-    'When the night runs, as a cron expression in UTC.',
+    'When the night runs, as a cron expression in UTC; at most once a day.',
   ),
   nightCatchUpHours: setting(
     'NIGHT_CATCH_UP_HOURS',
