@@ -3,6 +3,7 @@ import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { openQueues } from './queues/backend.ts';
 import { startScheduler } from './scheduler.ts';
 
@@ -12,8 +13,9 @@ await runProcess('scheduler', async () => {
   const services = await openServices(config, 'scheduler');
   const stopping = stopSignal(services.log);
   await requireMigrated(services.db);
-  const queues = await openQueues(config, services.database.url, services.log);
   const { db, log } = services;
+  const heartbeat = startHeartbeat({ url: services.database.url, silentSecondsMax: config.jobLockSeconds, log });
+  const queues = await openQueues(config, services.database.url, services.log);
   const scheduler = await startScheduler({
     config,
     db,
@@ -25,5 +27,6 @@ await runProcess('scheduler', async () => {
   await untilAborted(stopping);
   await scheduler.stop();
   await queues.close();
+  await heartbeat.stop();
   await services.close();
 });

@@ -7,6 +7,7 @@ import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { openQueues } from './queues/backend.ts';
 import { createHandlers } from './handlers.ts';
 import { openLazyScoring } from './lazy-scoring.ts';
@@ -21,6 +22,11 @@ await runProcess('worker', async () => {
   await Promise.all([openVault(config), readTrustRoots(config)]); // a wrong setting fails now, not at the first letter
   await sweepUnfinishedFiles(services.db, openArtefactStore(config));
   await sweepUnfinished(config.feedDir);
+  const heartbeat = startHeartbeat({
+    url: services.database.url,
+    silentSecondsMax: config.jobLockSeconds,
+    log: services.log,
+  });
   const queues = await openQueues(config, services.database.url, services.log);
   const scoring = openLazyScoring(services);
   const worker = await startWorker({
@@ -35,5 +41,6 @@ await runProcess('worker', async () => {
   if (!(await worker.stop())) return services.database.release();
   await scoring.close();
   await queues.close();
+  await heartbeat.stop();
   await services.close();
 });

@@ -20,7 +20,7 @@ import {
 import type { Config } from '../../runtime/config.ts';
 import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
-import { connect } from '../../runtime/postgres.ts';
+import { connect, sessionConfig } from '../../runtime/postgres.ts';
 import { connectRedis, type Redis } from '../../runtime/redis.ts';
 import { QUEUES, queueNames, type JobName, type QueueName } from './queues.ts';
 
@@ -467,7 +467,7 @@ function postgresConnection(config: Config, databaseUrl: string, max: number) {
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: 10_000,
     query_timeout: querySecondsMax * 1000,
-    keepAlive: true,
+    ...sessionConfig({ applicationName: 'caller-trust queues' }),
   };
 }
 

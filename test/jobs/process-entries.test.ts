@@ -78,7 +78,7 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
         async () =>
           (await queryRow<{ count: number }>(
             backend.database.db,
-            `SELECT count(DISTINCT application_name) FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('caller-trust worker', 'caller-trust scheduler')`,
+            `SELECT count(DISTINCT application_name) FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ '^caller-trust (worker|scheduler) #'`,
           ))!.count,
         (count) => count === 2,
       );

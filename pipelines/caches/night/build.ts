@@ -129,6 +129,7 @@ async function buildFile(
   const client = await connect({
     url: options.databaseUrl,
     applicationName: `caller-trust build ${formatArtefact(options.artefact)}`,
+    idleTransactionSecondsMax: 0, // between two ranges it copies segments
   });
   const built = await writeArtefact({ client, file, unchanged, options }).catch((error: unknown) => {
     destroy(client);

@@ -74,7 +74,11 @@ export async function takeNight({
   databaseUrl: string;
   runId: number;
 }): Promise<TakenNight | undefined> {
-  const holder = await connect({ url: databaseUrl, applicationName: 'caller-trust night' });
+  const holder = await connect({
+    url: databaseUrl,
+    applicationName: 'caller-trust night',
+    idleTransactionSecondsMax: 0, // it holds the snapshot
+  });
   const close = () => holder.end().catch(() => {});
   const broken = new AbortController();
   holder.once('end', () => broken.abort());

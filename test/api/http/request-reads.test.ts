@@ -104,7 +104,7 @@ it('ends statements that take too long, refuses requests past the limit, and kee
   await Promise.all(ended);
   expect(codes.filter((code) => code === 'database_unavailable')).toHaveLength(requestReadsMax);
   const active =
-    "SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests' AND state = 'active'";
+    "SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'caller-trust api requests #%' AND state = 'active'";
   await until(async () => (await db.query<{ count: number }>(active)).rows[0]?.count === 0);
   await client.query('ROLLBACK');
   client.release();
@@ -114,7 +114,7 @@ it('ends statements that take too long, refuses requests past the limit, and kee
 it('goes on when the server ended its connections', async () => {
   expect((await ask(near, '/v1/brands')).status).toBe(200);
   await db.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests'",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'caller-trust api requests #%'",
   );
   await sleep(50);
   await until(async () => (await ask(near, '/v1/brands')).status === 200);

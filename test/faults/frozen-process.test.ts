@@ -1,0 +1,204 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
+import { enqueueFeedLoad, enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { reconcile } from '../../jobs/reconcile.ts';
+import { checkVersion, listVersions } from '../../pipelines/caches/store/artefact-check.ts';
+import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
+import { readNight, type NightReport } from '../../pipelines/caches/night/night-report.ts';
+import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
+import { readFeedLoad, submitFeed } from '../../pipelines/intake/feed-load.ts';
+import { loadConfig } from '../../runtime/config.ts';
+import { sql } from '../../sql/sql.ts';
+import { useTestDatabase } from '../support/database.ts';
+import { startFreezingProxy, type FreezingProxy } from '../support/freezing-proxy.ts';
+import { silentLog } from '../support/night.ts';
+import { manyNumbers, putNumbers } from '../support/numbers.ts';
+import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { isLongRun } from '../support/run-size.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+
+const { db, url } = await useTestDatabase();
+const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-frozen-'));
+const store = new ArtefactDirectory(join(stateDir, 'artefacts'));
+afterAll(() => rm(stateDir, { recursive: true, force: true }));
+let queues: Queues;
+let proxy: FreezingProxy | undefined;
+killProcessesAfterEach();
+
+beforeEach(async () => {
+  await db.query('TRUNCATE phone_number, publication, artefact_version, build, night_run, feed_load CASCADE');
+  await db.query('DROP SCHEMA IF EXISTS caller_trust_queue CASCADE');
+  queues = await openQueues(loadConfig({}), url, silentLog);
+  await putNumbers(db, manyNumbers(500));
+});
+
+afterEach(async () => {
+  await queues.close();
+  await proxy?.close();
+  proxy = undefined;
+});
+
+/** What others need at most once a process is frozen. */
+const secondsMax = 60;
+
+function startWorker(databaseUrl: string): ServiceProcess {
+  return startProcess('jobs/worker-main.js', {
+    DATABASE_URL: databaseUrl,
+    STATE_DIR: stateDir,
+    JOB_LOCK_SECONDS: '3',
+    SHUTDOWN_GRACE_SECONDS: '1',
+    VERSIONS_KEPT: '1',
+  });
+}
+
+/** How a process falls silent: it is stopped, or its network is gone. */
+const ways = ['SIGSTOP', 'network'] as const;
+type Way = (typeof ways)[number];
+
+/** A worker that falls silent when it sends a statement. */
+async function startFreezingWorker(statement: string, way: Way): Promise<ServiceProcess> {
+  let worker: ServiceProcess | undefined;
+  proxy = await startFreezingProxy(url, () => {
+    if (way === 'SIGSTOP') worker!.signal('SIGSTOP');
+  });
+  proxy.freezeAt(statement);
+  worker = startWorker(proxy.url);
+  return worker;
+}
+
+async function requestOneNight(): Promise<number> {
+  const runId = await requestNight(db, {
+    nightDate: '2026-01-02',
+    trigger: 'operator',
+    scope: everything,
+    acceptShrink: true,
+    fullBuild: false,
+    evaluatedAt: null,
+    requestedBy: 'test',
+  });
+  await enqueueNight(queues, { runId: runId! });
+  return runId!;
+}
+
+async function finishedReport(runId: number): Promise<NightReport> {
+  return until(
+    async () => {
+      await reconcile({ db, queues, log: silentLog });
+      const night = await readNight(db, { runId });
+      return night.state === 'finished' && night.report;
+    },
+    'the night is finished',
+    secondsMax,
+  );
+}
+
+async function expectWholeFiles(): Promise<void> {
+  const versions = (await listVersions(db)).filter(({ current }) => current);
+  expect(versions.length).toBeGreaterThan(0);
+  for (const version of versions) expect(await checkVersion(store, version)).toMatchObject({ verdict: 'ok' });
+}
+
+async function countHeartbeats(): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'caller-trust heartbeat #%'",
+  );
+  return rows[0]!.count;
+}
+
+/** The line of a statement's file that no other has. */
+const firstLine = (name: string) => sql(name).split('\n')[0]!;
+
+const usualStatements: [title: string, text: string][] = [
+  ['the publishing transaction', firstLine('nights/lock_publications')],
+  ['the scoring', firstLine('intake/score_complaints')],
+  ['the collection of garbage', firstLine('caches/list_versions')],
+];
+const furtherStatements = [
+  'nights/open_night_run',
+  'intake/prepare_bulk_work',
+  'intake/store_scores',
+  'intake/apply_scores',
+  'intake/score_ranges',
+  'nights/describe_snapshot',
+  'nights/list_bases',
+  'caches/list_countries',
+  'nights/list_crashed_builds',
+  'nights/record_snapshot',
+  'nights/count_open_builds',
+  'nights/start_build',
+  'caches/copy_profile_phones',
+  'caches/copy_branded_phones',
+  'caches/copy_spammer_phones',
+  'nights/record_build',
+  'nights/lock_night_run',
+  'nights/ensure_publications',
+  'nights/list_builds_to_publish',
+  'nights/count_label_moves',
+  'nights/publish_version',
+  'nights/finish_night_run',
+  'nights/sweep_marks',
+  'nights/list_live_builds',
+].map((name): [string, string] => [name, firstLine(name)]);
+
+describe.each(ways)('a worker that falls silent (%s)', (way) => {
+  it.each(isLongRun ? [...usualStatements, ...furtherStatements] : usualStatements.slice(0, way === 'SIGSTOP' ? 3 : 1))(
+    'in %s does not keep the others waiting, and changes nothing when it continues',
+    async (_, statement) => {
+      const silent = await startFreezingWorker(statement, way);
+      const runId = await requestOneNight();
+      await until(async () => proxy!.isFrozen(), 'the worker is silent');
+      startWorker(url);
+      const report = await finishedReport(runId);
+      expect(report.counts.failed).toBe(0);
+      const nextRunId = await requestOneNight();
+      await finishedReport(nextRunId);
+      await until(
+        async () => (await countHeartbeats()) === 1,
+        'the sessions of the silent worker are ended',
+        secondsMax,
+      );
+      await expectWholeFiles();
+      const before = await listVersions(db);
+      silent.signal('SIGCONT');
+      proxy!.thaw();
+      await until(async () => (await countHeartbeats()) === 2, 'the worker continues with new sessions');
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      expect(await listVersions(db)).toEqual(before);
+      expect(await readNight(db, { runId })).toMatchObject({ report });
+      await expectWholeFiles();
+      expect(await silent.end('SIGTERM')).toBe(0);
+    },
+  );
+
+  it.runIf(isLongRun || way === 'SIGSTOP')(
+    'in the COPY of a feed loses no row, and another worker loads the feed',
+    async () => {
+      const path = join(stateDir, `${way}.csv`);
+      const phones = Array.from({ length: 500 }, (__, at) => `+1202557${String(2000 + at)}`);
+      await writeFile(path, ['phone,level,category', ...phones.map((phone) => `${phone},SPAM,6`), ''].join('\n'));
+      const silent = await startFreezingWorker('COPY ', way);
+      const feed = { db, feedDir: join(stateDir, 'feeds'), feed: 'reputation', path, submittedBy: 'test' };
+      const { loadId } = await submitFeed(feed);
+      await enqueueFeedLoad(queues, { loadId });
+      await until(async () => proxy!.isFrozen(), 'the worker is silent');
+      startWorker(url);
+      const load = await until(
+        async () => {
+          const read = await readFeedLoad(db, loadId);
+          return read.state === 'done' && read;
+        },
+        'the load is done',
+        secondsMax,
+      );
+      expect(load).toMatchObject({ rowsGiven: 500, rowsAccepted: 500, rowsChanged: 500 });
+      silent.signal('SIGCONT');
+      proxy!.thaw();
+      expect(await silent.end('SIGTERM')).toBe(0);
+      expect(await readFeedLoad(db, loadId)).toEqual(load);
+    },
+  );
+});
