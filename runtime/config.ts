@@ -230,7 +230,7 @@ export const SETTINGS = {
   jobLockSeconds: setting(
     'JOB_LOCK_SECONDS',
     count(15, { max: 3600 }),
-    'A job whose worker has not reported for this many seconds is taken to be crashed.',
+    'A job whose worker has not reported for this many seconds is taken to be crashed; so is a process whose database session is silent as long.',
   ),
   jobCrashesMax: setting(
     'JOB_CRASHES_MAX',
