@@ -99,7 +99,7 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
   const signal = new AbortController().signal;
   const open = (await takeNight({ db, databaseUrl: embedded.url, runId: runId! }))!;
   await beginPreparation(open);
-  const planning = { indexes: new SegmentIndexes(store), settings };
+  const planning = { indexes: new SegmentIndexes(store), settings, log };
   const snapshot = await takeSnapshot(db, open, planning);
   const builds = await planNight(open, planning);
   for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))

@@ -55,7 +55,7 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
     try {
       await beginPreparation(night);
       await prepareNight(services, night.evaluatedAt, log);
-      const planning = { indexes: new SegmentIndexes(store), settings: config };
+      const planning = { indexes: new SegmentIndexes(store), settings: config, log };
       const snapshot = await takeSnapshot(db, night, planning);
       const builds = await planNight(night, planning);
       const buildIds = await recordBuilds(db, { night, snapshot, builds });

@@ -129,7 +129,7 @@ export const SETTINGS = {
   artefactStoreSecondsMax: setting(
     'ARTEFACT_STORE_SECONDS_MAX',
     count(60, { max: 3600 }),
-    'Seconds that the object store may be silent before a request is made again.',
+    'Seconds in which an answer of the object store must be complete, or the next chunk of a download arrive, before the request is made again.',
   ),
   artefactStorePartBytes: setting(
     'ARTEFACT_STORE_PART_BYTES',

@@ -14,7 +14,7 @@ import { loadConfig } from '../../runtime/config.ts';
 import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { startFreezingProxy, type FreezingProxy } from '../support/freezing-proxy.ts';
-import { silentLog } from '../support/night.ts';
+import { runWholeNight, silentLog } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
 import { isLongRun } from '../support/run-size.ts';
@@ -148,6 +148,8 @@ describe.each(ways)('a worker that falls silent (%s)', (way) => {
   it.each(isLongRun ? [...usualStatements, ...furtherStatements] : usualStatements.slice(0, way === 'SIGSTOP' ? 3 : 1))(
     'in %s does not keep the others waiting, and changes nothing when it continues',
     async (_, statement) => {
+      await runWholeNight({ db, url, store });
+      await putNumbers(db, [{ phone: '+12025550001', name: 'Changed', level: 'SPAM' }]);
       const silent = await startFreezingWorker(statement, way);
       const runId = await requestOneNight();
       await until(async () => proxy!.isFrozen(), 'the worker is silent');

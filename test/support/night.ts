@@ -68,7 +68,7 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
   try {
     await beginPreparation(night);
     await options.prepare?.(night.evaluatedAt);
-    const planning = { indexes: new SegmentIndexes(store), settings };
+    const planning = { indexes: new SegmentIndexes(store), settings, log: silentLog };
     const snapshot = await takeSnapshot(db, night, planning);
     const builds = await planNight(night, planning);
     for (const buildId of await recordBuilds(db, { night, snapshot, builds })) {

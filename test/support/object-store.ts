@@ -11,8 +11,9 @@ import { afterAll } from 'vitest';
 /** The key pair that the server of the tests knows; it checks signatures. */
 export const objectStoreKey = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
-/** What a faulty proxy does with a request: pass it on, answer it with a status, say nothing, or cut its answer after some bytes. */
-export type Fault = 'pass' | { readonly status: number } | 'silent' | { readonly cutAfter: number };
+/** What a faulty proxy does with a request: pass it on, answer it with a status, say nothing, cut its answer after some bytes, or stall there. */
+export type Fault =
+  'pass' | { readonly status: number } | 'silent' | { readonly cutAfter: number } | { readonly stallAfter: number };
 
 /** An object store in a process of its own, behind a proxy that can be faulty. */
 export interface TestObjectStore {
@@ -88,18 +89,19 @@ function pass({ request, response, port, fault }: Passage): void {
   const upstream = httpRequest({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     if (fault === 'pass') answer.pipe(response);
-    else cut(answer, response, fault.cutAfter);
+    else if ('cutAfter' in fault) interrupt(answer, response, fault.cutAfter, () => response.destroy());
+    else interrupt(answer, response, fault.stallAfter, () => {});
   });
   upstream.on('error', () => response.destroy());
   request.pipe(upstream);
 }
 
-function cut(answer: IncomingMessage, response: ServerResponse, bytesMax: number): void {
+function interrupt(answer: IncomingMessage, response: ServerResponse, bytesMax: number, end: () => void): void {
   let left = bytesMax;
   answer.on('data', (chunk: Buffer) => {
     if (left <= 0) return;
     response.write(chunk.subarray(0, left));
     left -= chunk.length;
-    if (left <= 0) setImmediate(() => response.destroy());
+    if (left <= 0) setImmediate(end);
   });
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import type { ArtefactStore } from '../store/artefact-store.ts';
+import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
 import type { Basis } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { parseSegmentIndex, type Segment } from '../format/segment-index.ts';
@@ -19,7 +19,7 @@ const checkBytes = 1024 * 1024;
 
 /**
  * Opens the file and the index of a basis. The index is checked against its digest.
- * @throws ServiceError `basis_unusable`
+ * @throws ServiceError `basis_unusable` if one of them is missing or damaged, or the error of the store
  */
 export async function openBasis(
   { store, indexes }: { readonly store: ArtefactStore; readonly indexes: SegmentIndexes },
@@ -33,12 +33,11 @@ export async function openBasis(
       problem,
       cause,
     });
-  const segments = await indexes.read(artefact, basis.index.sha256).catch((cause: unknown) => {
-    throw unusable('The segment index cannot be read.', cause);
-  });
-  const handle = await store.open({ ...artefact, sha256: basis.file.sha256 }).catch((cause: unknown) => {
-    throw unusable('The file cannot be opened.', cause);
-  });
+  const lost = (problem: string) => (cause: unknown) => {
+    throw isLost(cause) ? unusable(problem, cause) : cause;
+  };
+  const segments = await indexes.read(artefact, basis.index.sha256).catch(lost('The segment index is lost.'));
+  const handle = await store.open({ ...artefact, sha256: basis.file.sha256 }).catch(lost('The file is lost.'));
   return {
     ...basis,
     segments,

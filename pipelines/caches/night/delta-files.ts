@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
-import type { ArtefactStore } from '../store/artefact-store.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
 import type { StoredName } from '../store/stored-name.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDelta, differenceOf, OperationCounter } from '../format/delta-lines.ts';
@@ -54,7 +54,7 @@ export async function writeDeltas({
       .sort((a, b) => b.from - a.from)
       .map((delta) =>
         chainDeltas(options, delta, step).catch((error: unknown) => {
-          if (!isDeltaLost(error)) throw error;
+          if (!isLost(error)) throw error;
           options.onLost?.(delta.from, error);
         }),
       ),
@@ -274,10 +274,4 @@ async function chainDeltas(
     await file.discard();
     throw error;
   }
-}
-
-function isDeltaLost(error: unknown): boolean {
-  return (
-    isServiceError(error, 'delta_invalid') || (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-  );
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../../../runtime/log.ts';
-import { errorCodeOf, type ErrorCode, type Failure } from '../../../runtime/errors.ts';
+import { errorCodeOf, isServiceError, type ErrorCode, type Failure } from '../../../runtime/errors.ts';
 import { queryRow, type Pool, queryRows } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { requireDigest } from '../store/artefact-directory.ts';
@@ -107,7 +107,7 @@ interface BasisComparison {
 
 /**
  * Compares a build with its basis. If that fails although the new file is intact, the build is published without deltas.
- * @throws ServiceError `artefact_not_stored` if the new file is damaged
+ * @throws ServiceError `artefact_not_stored` if the new file is damaged, `storage_unavailable`
  */
 async function compareWithBasis(
   built: BuiltArtefact,
@@ -134,6 +134,7 @@ async function compareWithBasis(
         : await deltasFrom({ ...plan.basis, segments }, built, { ...options, build });
     return { deltas, segmentsDiffering };
   } catch (error) {
+    if (isServiceError(error, 'storage_unavailable')) throw error; // the build is tried again
     await requireIntact(options.store, { cache: build.cache, country: build.country, sha256: built.file.sha256 });
     options.log.error({ err: error }, 'the deltas could not be made; clients take the whole file');
     return { deltas: [], segmentsDiffering: null };

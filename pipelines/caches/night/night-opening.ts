@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { connect, queryRow, queryRows, type Pool } from '../../../runtime/postgres.ts';
+import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { PlannedBuild } from './build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
@@ -41,6 +42,7 @@ export interface TakenNight extends Attempt {
 export interface NightPlanning {
   readonly indexes: SegmentIndexes;
   readonly settings: PlanSettings;
+  readonly log: Log;
 }
 
 interface OpenedRunRow {
@@ -162,10 +164,9 @@ async function vacuum(db: Pool): Promise<void> {
   await db.query('VACUUM (ANALYZE) phone_number, branded_number');
 }
 
-async function planOptions(night: TakenNight, { indexes, settings }: NightPlanning): Promise<PlanOptions> {
+async function planOptions(night: TakenNight, planning: NightPlanning): Promise<PlanOptions> {
   return {
-    indexes,
-    settings,
+    ...planning,
     artefacts: await expectedArtefacts(night),
     evaluatedAt: night.evaluatedAt,
     fullBuild: night.fullBuild,

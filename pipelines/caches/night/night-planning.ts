@@ -1,5 +1,7 @@
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
+import { isLost } from '../store/artefact-store.ts';
 import type { SegmentIndexes } from './basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
 import type { Basis, BuildPlan, PlannedBuild } from './build-plan.ts';
@@ -25,6 +27,7 @@ export interface PlanOptions {
   readonly settings: PlanSettings;
   /** Builds every artefact in full. */
   readonly fullBuild: boolean;
+  readonly log: Log;
 }
 
 /** See the settings of the same names. */
@@ -102,7 +105,7 @@ async function draftPlans(db: Queryable, options: PlanOptions): Promise<DraftPla
   );
   const rows = options.artefacts.flatMap((artefact) => bases.get(formatArtefact(artefact)) ?? []);
   for (let at = 0; at < rows.length; at += indexReadsMax)
-    await Promise.all(rows.slice(at, at + indexReadsMax).map((row) => readIndexOf(row, options.indexes)));
+    await Promise.all(rows.slice(at, at + indexReadsMax).map((row) => readIndexOf(row, options)));
   const { cluster } = await readSeenTransactions(db);
   const changes = new ChangedPrefixes(db, options.evaluatedAt);
   const drafts: DraftPlan[] = [];
@@ -129,7 +132,7 @@ async function draftPlan(
   { cluster, changes, options }: DraftContext,
 ): Promise<Omit<DraftPlan, keyof ArtefactName | 'rowsPublished'>> {
   const basis = row === undefined ? null : toBasis(row);
-  const segments = basis === null ? null : await readIndexOf(row!, options.indexes);
+  const segments = basis === null ? null : await readIndexOf(row!, options);
   if (basis === null || segments === null) return { kind: 'full', basis: null, segments: [], regions: null };
   const changed = areMarksComplete(row!, cluster) ? await changes.of(row!) : null;
   const regions = changed === null ? null : regionsOf(segments, changed);
@@ -142,9 +145,14 @@ async function draftPlan(
   return { kind: 'incremental', basis, segments, regions };
 }
 
-/** The segments of a basis; null if its index is missing or unreadable: a full build writes a new one. */
-async function readIndexOf(row: BasisRow, indexes: SegmentIndexes): Promise<readonly Segment[] | null> {
-  return row.indexSha256 === null ? null : indexes.read(row, row.indexSha256).catch(() => null);
+/** The segments of a basis; null if its index is missing or damaged: a full build writes a new one. */
+async function readIndexOf(row: BasisRow, { indexes, log }: PlanOptions): Promise<readonly Segment[] | null> {
+  if (row.indexSha256 === null) return null;
+  return indexes.read(row, row.indexSha256).catch((error: unknown) => {
+    if (!isLost(error)) throw error;
+    log.warn({ err: error, artefact: formatArtefact(row) }, 'a segment index is lost; all rows are read');
+    return null;
+  });
 }
 
 function toBasis(row: BasisRow): Basis | null {

@@ -1,6 +1,6 @@
 import { inTransaction, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { ArtefactStore } from './artefact-store.ts';
+import { isLost, type ArtefactStore } from './artefact-store.ts';
 import type { StoredName } from './stored-name.ts';
 import type { CacheName } from '../definition.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
@@ -46,7 +46,10 @@ export function keptVersions(versions: readonly ListedVersion[], versionsKept: n
   });
 }
 
-/** Reads the file of a version and compares it with the published facts. */
+/**
+ * Reads the file of a version and compares it with the published facts.
+ * @throws the error of the store, if that cannot be asked: it says nothing about the file
+ */
 export async function checkVersion(store: ArtefactStore, version: ListedVersion): Promise<CheckedVersion> {
   let stored: StoredFile | undefined;
   try {
@@ -63,7 +66,8 @@ export async function checkVersion(store: ArtefactStore, version: ListedVersion)
       ? { ...version, verdict: 'ok', detail: '' }
       : { ...version, verdict: 'damaged', detail: damaged.join(', ') };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    if (!isLost(error)) throw error;
+    const { code } = error;
     return code === 'ENOENT'
       ? { ...version, verdict: 'missing', detail: 'no file' }
       : { ...version, verdict: 'damaged', detail: code };
@@ -87,8 +91,12 @@ async function damagedAttachments(
     })),
   ];
   const damaged: string[] = [];
-  for (const { title, name } of attachments)
-    if ((await digestOfStored(store, name).catch(() => undefined)) !== name.sha256) damaged.push(title);
+  for (const { title, name } of attachments) {
+    const digest = await digestOfStored(store, name).catch((error: unknown) => {
+      if (!isLost(error)) throw error;
+    });
+    if (digest !== name.sha256) damaged.push(title);
+  }
   return damaged;
 }
 
@@ -114,34 +122,42 @@ export interface CollectGarbageOptions {
   readonly dryRun: boolean;
 }
 
+/** Files that are removed between two statements: the server ends a transaction whose client is silent. */
+const removalsAtATime = 16;
+
 /**
- * Removes the files that no kept version and no open night needs. No night can open or end meanwhile: it might store a file
- * of the same content, and so of the same name, just before it is removed. Running downloads continue: an open file stays
+ * Removes the files that no kept version and no open night needs. No night records its builds meanwhile: one might store a
+ * file of the same content, and so of the same name, just before it is removed. Running downloads continue: an open file stays
  * readable after its removal.
  */
-export function collectGarbage(options: CollectGarbageOptions): Promise<CollectedGarbage> {
+export async function collectGarbage(options: CollectGarbageOptions): Promise<CollectedGarbage> {
+  const files = await options.store.list(); // outside of the lock: what is stored later is not listed
   return inTransaction(options.db, async (client) => {
-    await client.query('LOCK TABLE night_run IN SHARE ROW EXCLUSIVE MODE');
-    return removeUnneeded(client, options);
+    await client.query(sql('caches/lock_collection'));
+    const garbage = await findGarbage(client, files, options);
+    for (let at = 0; at < garbage.length && !options.dryRun; at += removalsAtATime) {
+      await client.query('SELECT 1'); // fails if the lock is gone
+      await Promise.all(garbage.slice(at, at + removalsAtATime).map((file) => options.store.remove(file)));
+    }
+    return { files: garbage, bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0) };
   });
 }
 
-async function removeUnneeded(db: Queryable, options: CollectGarbageOptions): Promise<CollectedGarbage> {
-  const { store } = options;
-  const files = await store.list();
-  const needed = new Set((await neededFiles(db, options.versionsKept)).map((file) => store.path(file)));
+async function findGarbage<File extends StoredName>(
+  db: Queryable,
+  files: readonly File[],
+  { store, versionsKept }: CollectGarbageOptions,
+): Promise<File[]> {
+  // Before the versions: a night that ends in between is still live here.
   const live = await queryRows<{ cache: string; country: string; fileSha256: string | null }>(
     db,
     sql('nights/list_live_builds'),
   );
+  const needed = new Set((await neededFiles(db, versionsKept)).map((file) => store.path(file)));
   for (const { cache, country, fileSha256 } of live)
     if (fileSha256 !== null) needed.add(store.path({ cache, country, sha256: fileSha256 }));
   const openArtefacts = new Set(live.map(({ cache, country }) => `${cache}/${country}`));
-  const garbage = files.filter(
-    (file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`),
-  );
-  if (!options.dryRun) await Promise.all(garbage.map((file) => store.remove(file)));
-  return { files: garbage, bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0) };
+  return files.filter((file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`));
 }
 
 /** The files of the kept versions with their indexes, and the deltas that lead to the current ones. */

@@ -53,3 +53,11 @@ export interface ArtefactStore {
 
   remove(name: StoredName): Promise<void>;
 }
+
+/** Codes of the errors of a stored file that is missing, or whose bytes are not those that were stored. */
+const lossCodes = /^(ENOENT|EIO|Z_|artefact_damaged$|segment_index_invalid$|delta_invalid$)/;
+
+/** True if a stored file is missing or damaged; false if the store cannot be asked, which says nothing about the file. */
+export function isLost(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && lossCodes.test(error.code);
+}

@@ -3,7 +3,7 @@ import type { ObjectStore } from './object-store.ts';
 import type { FileSpan, SignedUrlOptions, SpanReader, StoredFile } from './stored-file.ts';
 import type { StoredName } from './stored-name.ts';
 
-/** Times that reading a span resumes after its connection broke. */
+/** Times that reading a span resumes after its connection broke, without a byte in between. */
 const resumptionsMax = 5;
 
 /** A file of an object store. A span is read by one request, which is resumed after a broken connection. */
@@ -64,7 +64,10 @@ class ObjectSpanReader implements SpanReader {
   async #nextChunk(): Promise<Uint8Array> {
     this.#open ??= await this.#openSpan({ start: this.#position, length: this.#end - this.#position });
     const next = await this.#open.chunks.next().catch(() => ({ done: true, value: undefined }) as const);
-    if (next.done !== true) return next.value;
+    if (next.done !== true) {
+      this.#resumptions = 0;
+      return next.value;
+    }
     this.#open.stop();
     this.#open = undefined;
     if (++this.#resumptions > resumptionsMax)

@@ -13,7 +13,7 @@ export interface ObjectStoreSettings {
   readonly region: string;
   readonly bucket: string;
   readonly credentials: ObjectStoreCredentials;
-  /** Seconds in which an answer must start, and in which each further chunk of its body must arrive. */
+  /** Seconds in which an answer must arrive whole; for a span that is read, each next chunk. */
   readonly secondsMax: number;
   /** Larger files are uploaded in parts of this size. */
   readonly partBytes: number;
@@ -43,6 +43,13 @@ interface ObjectRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | undefined;
+}
+
+/** An answer that has arrived whole. */
+interface StoreAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
 }
 
 /** The objects of a bucket of an S3-compatible store. The only module with its protocol. */
@@ -86,8 +93,9 @@ export class ObjectStore {
    */
   async read(key: string, { start, length }: FileSpan): Promise<{ chunks: AsyncIterator<Uint8Array>; stop(): void }> {
     const stopping = new AbortController();
-    const response = await this.#ask(
+    const response = await this.#send(
       { method: 'GET', key, headers: { range: `bytes=${start}-${start + length - 1}` } },
+      async (begun) => begun,
       stopping,
     );
     if (response.status !== 206 || response.body === null) {
@@ -109,7 +117,7 @@ export class ObjectStore {
     const objects: { key: string; bytes: number }[] = [];
     for (let token: string | undefined = ''; token !== undefined;) {
       const query = { 'list-type': '2', prefix, ...(token === '' ? {} : { 'continuation-token': token }) };
-      const answer: string = await (await this.#demand({ method: 'GET', key: '', query })).text();
+      const { text: answer }: StoreAnswer = await this.#demand({ method: 'GET', key: '', query });
       for (const content of elementsOf(answer, 'Contents'))
         objects.push({ key: elementOf(content, 'Key') ?? '', bytes: Number(elementOf(content, 'Size')) });
       token = elementOf(answer, 'IsTruncated') === 'true' ? elementOf(answer, 'NextContinuationToken') : undefined;
@@ -133,14 +141,14 @@ export class ObjectStore {
   }
 
   async #uploadParts(key: string, { handle, size }: { handle: FileHandle; size: number }): Promise<void> {
-    const started = await (await this.#demand({ method: 'POST', key, query: { uploads: '' } })).text();
+    const { text: started } = await this.#demand({ method: 'POST', key, query: { uploads: '' } });
     const uploadId = elementOf(started, 'UploadId');
     if (uploadId === undefined) throw storeUnavailable('upload', key, 'It started no upload in parts.');
     try {
       const tags = await this.#sendParts(key, { handle, size, uploadId });
       const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`);
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-      const answer = await (await this.#demand({ method: 'POST', key, query: { uploadId }, body })).text();
+      const { text: answer } = await this.#demand({ method: 'POST', key, query: { uploadId }, body });
       // S3 can send the status 200 and fail later.
       if (/<Error>/.test(answer))
         throw storeUnavailable(
@@ -193,28 +201,40 @@ export class ObjectStore {
   }
 
   /** As {@link #ask}, but 404 is an error. */
-  async #demand(request: ObjectRequest): Promise<Response> {
-    const response = await this.#ask(request);
-    if (response.status === 404)
-      throw storeUnavailable(
-        request.method,
-        request.key,
-        `It answered 404 ${elementOf(await response.text(), 'Code') ?? ''}.`,
-      );
-    return response;
+  async #demand(request: ObjectRequest): Promise<StoreAnswer> {
+    const answer = await this.#ask(request);
+    if (answer.status === 404)
+      throw storeUnavailable(request.method, request.key, `It answered 404 ${elementOf(answer.text, 'Code') ?? ''}.`);
+    return answer;
   }
 
-  /** Sends a request, again after temporary errors. Returns an answer with 2xx or 404. */
-  async #ask(request: ObjectRequest, stopping = new AbortController()): Promise<Response> {
+  #ask(request: ObjectRequest): Promise<StoreAnswer> {
+    return this.#send(request, async (response) => ({
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+    }));
+  }
+
+  /** Sends a request, again after temporary errors. `receive` takes an answer with 2xx or 404, within the time limit. */
+  async #send<Received extends object>(
+    request: ObjectRequest,
+    receive: (response: Response) => Promise<Received>,
+    stopping = new AbortController(),
+  ): Promise<Received> {
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#try(request, stopping);
-      if (!isServiceError(answer)) return answer;
-      if (!mayTryAgain(answer) || attempt === triesMax || stopping.signal.aborted) throw answer;
+      const received = await this.#try(request, receive, stopping);
+      if (!isServiceError(received)) return received;
+      if (!mayTryAgain(received) || attempt === triesMax || stopping.signal.aborted) throw received;
       await sleep(Math.random() * firstWaitMs * 2 ** (attempt - 1));
     }
   }
 
-  async #try(request: ObjectRequest, stopping: AbortController): Promise<Response | ServiceError> {
+  async #try<Received>(
+    request: ObjectRequest,
+    receive: (response: Response) => Promise<Received>,
+    stopping: AbortController,
+  ): Promise<Received | ServiceError> {
     const { method, key, body } = request;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.#settings.secondsMax * 1000);
@@ -227,7 +247,7 @@ export class ObjectStore {
         redirect: 'manual',
         signal: AbortSignal.any([late.signal, stopping.signal]),
       });
-      if (response.ok || response.status === 404) return response;
+      if (response.ok || response.status === 404) return await receive(response);
       const code = elementOf(await response.text(), 'Code') ?? 'no code';
       return storeUnavailable(method, key, `It answered ${response.status} ${code}.`, { status: response.status });
     } catch (error) {

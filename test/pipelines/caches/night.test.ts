@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -179,6 +180,35 @@ describe('a night', () => {
     await night({ evaluatedAt: until, acceptShrink: true });
     expect(await lines('phones', 'US')).toEqual(['+12025550101\tNEUTRAL\t\tDirectory\t\tfrom the directory\t']);
     expect(await lines('branded_phones')).toEqual([]);
+  });
+
+  it('is requested and prepared while garbage is collected, and records its builds afterwards', async () => {
+    for (const name of ['One', 'Two']) {
+      await putNumbers(db, [{ phone: '+12025550101', name }]);
+      await night();
+    }
+    const order: string[] = [];
+    const released = new AbortController();
+    const slow = new ArtefactDirectory(store.directory);
+    const removing = new Promise<void>((begun) => {
+      slow.remove = async (name) => {
+        begun();
+        if (!released.signal.aborted) await once(released.signal, 'abort');
+        await store.remove(name);
+        order.push('removed');
+      };
+    });
+    const collecting = collectGarbage({ db, store: slow, versionsKept: 1, dryRun: false });
+    await removing;
+    const prepare = async () => {
+      order.push('prepared');
+      setTimeout(() => released.abort(), 300);
+    };
+    await night({ prepare });
+    order.push('built');
+    await collecting;
+    expect([...new Set(order)]).toEqual(['prepared', 'removed', 'built']);
+    expect(order.at(-1)).toBe('built');
   });
 
   it('leaves no unfinished file behind, and garbage collection keeps exactly the newest versions', async () => {

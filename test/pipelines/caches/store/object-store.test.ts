@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtefactStore } from '../../../../pipelines/caches/store/artefact-store.ts';
 import { formatStoredName, type StoredName } from '../../../../pipelines/caches/store/stored-name.ts';
+import { checkVersion } from '../../../../pipelines/caches/store/artefact-check.ts';
+import { openBasis, SegmentIndexes } from '../../../../pipelines/caches/night/basis.ts';
 import { openArtefactStore, readStoreUrl } from '../../../../pipelines/caches/store/open-artefact-store.ts';
 import { elementOf, elementsOf } from '../../../../pipelines/caches/store/object-store-answer.ts';
 import { readWhole } from '../../../../pipelines/caches/store/stored-file.ts';
@@ -254,12 +256,54 @@ describe('an object store that fails', () => {
     ['is busy', /^PUT/, [{ status: 503 }, { status: 500 }]],
     ['says nothing', /^PUT/, ['silent']],
     ['is busy when the parts are joined', /^POST .*uploadId/, [{ status: 503 }]],
+    ['stalls in a list', /list-type/, [{ stallAfter: 100 }]],
     ['cuts an answer', /^GET/, [{ cutAfter: 1000 }, { cutAfter: 70_000 }]],
   ])('and %s is asked again', async (_what, matching, faults) => {
     const made = content(partBytes + 100);
     failFirst(matching, ...faults);
     await keep(store, made);
     expect((await readStored(store, made.name)).equals(made.bytes)).toBe(true);
+    expect(await store.list()).toContainEqual({ ...made.name, kind: 'artefact', bytes: made.bytes.length });
+  });
+
+  it('and cuts each answer is read on as long as bytes come, and given up when none do', async () => {
+    const made = content(2_000_000);
+    await keep(store, made);
+    server.fault = ({ method }) => (method === 'GET' ? { cutAfter: 150_000 } : 'pass');
+    expect((await readStored(store, made.name)).equals(made.bytes)).toBe(true);
+    expect(server.requests.filter((request) => request.startsWith('GET')).length).toBeGreaterThan(8);
+    server.fault = ({ method }) => (method === 'GET' ? { cutAfter: 0 } : 'pass');
+    await expect(readStored(store, made.name)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  });
+
+  it('and is away says nothing of a file: neither a check nor a build takes it for lost', async () => {
+    const made = content(1000);
+    await keep(store, made);
+    const version = {
+      cache: 'phones',
+      country: 'US',
+      version: 1,
+      current: true,
+      rows: 1,
+      publishedAt: new Date(),
+      file: { sha256: made.name.sha256, bytes: 1000, plainSha256: '', plainBytes: 0 },
+      indexSha256: null,
+      deltas: [],
+    } as const;
+    const elsewhere = await openStore();
+    server.fault = () => ({ status: 503 });
+    await expect(checkVersion(elsewhere, version)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const index = { sha256: made.name.sha256, bytes: 1 };
+    const opening = openBasis(
+      { store: elsewhere, indexes: new SegmentIndexes(elsewhere) },
+      { cache: 'phones', country: 'US' },
+      { version: 1, rows: 1, levels: {}, file: version.file, index, deltas: [] },
+    );
+    await expect(opening).rejects.toMatchObject({ code: 'storage_unavailable' });
+    server.fault = () => 'pass';
+    expect(await checkVersion(elsewhere, version)).toMatchObject({ verdict: 'damaged' });
+    await store.remove(made.name);
+    expect(await checkVersion(elsewhere, version)).toMatchObject({ verdict: 'missing' });
   });
 
   it('for good leaves nothing behind but an aborted upload, and shows no secret', async () => {
