@@ -187,7 +187,9 @@ class Connection {
   }
 
   async #open(): Promise<ReaderDatabase> {
+    const before = this.#address;
     this.#address = await resolveReader(this.#config);
+    await before?.release(); // after the new hold, so that the server is not stopped in between
     const reader = await openReaderDatabase(this.#address);
     this.#opened = reader;
     return reader;

@@ -12,6 +12,7 @@ import {
   realpath,
   rename,
   rm,
+  stat,
   unlink,
   writeFile,
 } from 'node:fs/promises';
@@ -85,28 +86,46 @@ export async function acquireEmbeddedDatabase(stateDir: string): Promise<Embedde
   await mkdir(stateDir, { recursive: true });
   const account = serverAccount();
   const home = await withFileLock(join(stateDir, 'postgres.lock'), () => prepareHome(stateDir, account));
-  // A process may hold the cluster more than once.
-  const holder = join(home, 'holders', `${process.pid}-${randomBytes(4).toString('hex')}`);
-
+  let release: EmbeddedDatabase['release'] = async () => {};
   const cluster = await withFileLock(join(home, 'lock'), async () => {
     const ready = await startIfStopped(home, account);
-    await writeFile(holder, '');
+    release = await hold(home);
     return ready;
   });
-
-  let held = true;
   return {
     home,
     url: clusterUrl(cluster, owner, cluster.ownerPassword),
     apiUrl: clusterUrl(cluster, apiLogin, cluster.apiPassword),
-    async release() {
-      if (!held) return;
-      held = false;
-      await withFileLock(join(home, 'lock'), async () => {
-        await unlink(holder).catch(() => {});
-        if ((await liveHolders(home)).length === 0) await stopServer(home);
-      });
-    },
+    release,
+  };
+}
+
+/**
+ * Holds the cluster of a state directory if `url` is its address: so a process that was given the address keeps the server when
+ * the one that started it is killed, and the last of them stops it. Returns the release; undefined if it is another database.
+ */
+export async function holdEmbeddedDatabase(
+  stateDir: string,
+  url: string,
+): Promise<EmbeddedDatabase['release'] | undefined> {
+  const home = await findEmbeddedHome(stateDir);
+  const cluster = home === undefined ? undefined : await readCluster(home);
+  if (cluster === undefined || clusterUrl(cluster, owner, cluster.ownerPassword) !== url) return undefined;
+  return withFileLock(join(home!, 'lock'), () => hold(home!));
+}
+
+/** Adds a holder, which a process may do more than once. Called under the lock of the home. */
+async function hold(home: string): Promise<EmbeddedDatabase['release']> {
+  const holder = join(home, 'holders', `${process.pid}-${randomBytes(4).toString('hex')}`);
+  await writeFile(holder, '');
+  let held = true;
+  return async () => {
+    if (!held) return;
+    held = false;
+    await withFileLock(join(home, 'lock'), async () => {
+      await unlink(holder).catch(() => {});
+      if ((await liveHolders(home)).length === 0) await stopServer(home);
+    });
   };
 }
 
@@ -201,8 +220,7 @@ async function startIfStopped(home: string, account: Account | undefined): Promi
     ownerPassword: before?.ownerPassword ?? (await readFile(join(home, 'owner-password'), 'utf8')),
     apiPassword: before?.apiPassword ?? randomBytes(24).toString('base64url'),
   };
-  const server = await startServer({ home, programs, account, port: cluster.port });
-  await waitUntilReady(cluster, server, home);
+  await startUntilReady(cluster, { home, programs, account, port: cluster.port });
   await makeDatabase(cluster);
   await writeWholeFile(join(home, 'cluster.json'), JSON.stringify(cluster), { durable: false, mode: 0o600 });
   return cluster;
@@ -260,17 +278,32 @@ async function initialise(home: string, programs: Programs, account: Account | u
   await rename(unfinished, join(home, 'data'));
 }
 
-async function startServer({
-  home,
-  programs,
-  account,
-  port,
-}: {
-  home: string;
-  programs: Programs;
-  account: Account | undefined;
-  port: number;
-}): Promise<ChildProcess> {
+interface ServerStart {
+  readonly home: string;
+  readonly programs: Programs;
+  readonly account: Account | undefined;
+  readonly port: number;
+}
+
+/** A killed server's processes end some seconds after it, and until then PostgreSQL refuses to start with one of these. */
+const leftovers = /shared memory block .* is still in use|lock file "postmaster.pid" already exists/;
+
+/** Starts the server, again while the processes of a killed one are ending, and waits until it answers. */
+async function startUntilReady(cluster: Cluster, start: ServerStart): Promise<void> {
+  const until = Date.now() + startSecondsMax * 1000;
+  const logPath = join(start.home, 'server.log');
+  for (;;) {
+    const { size } = await stat(logPath).catch(() => ({ size: 0 }));
+    const server = await startServer(start);
+    const isReady = await waitUntilReady(cluster, server, until);
+    if (isReady) return;
+    const said = (await readFile(logPath).catch(() => Buffer.alloc(0))).subarray(size).toString();
+    if (!leftovers.test(said) || Date.now() > until) throw startFailure(start.home);
+    await sleep(200);
+  }
+}
+
+async function startServer({ home, programs, account, port }: ServerStart): Promise<ChildProcess> {
   const log = await open(join(home, 'server.log'), 'a', 0o640);
   const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([name, value]) => [
     '-c',
@@ -290,12 +323,13 @@ async function startServer({
   return server;
 }
 
-async function waitUntilReady(cluster: Cluster, server: ChildProcess, home: string): Promise<void> {
-  const until = Date.now() + startSecondsMax * 1000;
+/** False if the server has ended, or does not answer until then. */
+async function waitUntilReady(cluster: Cluster, server: ChildProcess, until: number): Promise<boolean> {
   while (!(await answersQueries(cluster))) {
-    if (server.exitCode !== null || server.pid === undefined || Date.now() > until) throw startFailure(home);
+    if (server.exitCode !== null || server.pid === undefined || Date.now() > until) return false;
     await sleep(20);
   }
+  return true;
 }
 
 function startFailure(home: string, cause?: unknown): ServiceError {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { Config } from './config.ts';
-import { acquireEmbeddedDatabase } from './embedded-postgres.ts';
+import { acquireEmbeddedDatabase, holdEmbeddedDatabase } from './embedded-postgres.ts';
 import { ServiceError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
 import { createPool, databaseUnavailable, type Pool } from './postgres.ts';
@@ -17,7 +17,8 @@ export interface ResolvedDatabase {
 }
 
 /**
- * Finds the database: DATABASE_URL, else the embedded cluster of the state directory, which is started if necessary.
+ * Finds the database: DATABASE_URL, else the embedded cluster of the state directory, which is started if necessary. A process
+ * that `start` has given the address of the embedded cluster holds it too.
  * @throws ServiceError `database_unavailable`
  */
 export async function resolveDatabase(config: Config): Promise<ResolvedDatabase> {
@@ -27,7 +28,7 @@ export async function resolveDatabase(config: Config): Promise<ResolvedDatabase>
       apiUrl: config.apiDatabaseUrl,
       kind: 'given',
       home: undefined,
-      release: async () => {},
+      release: (await holdEmbeddedDatabase(config.stateDir, config.databaseUrl)) ?? (async () => {}),
     };
   }
   const embedded = await acquireEmbeddedDatabase(config.stateDir);

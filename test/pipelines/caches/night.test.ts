@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -188,12 +187,13 @@ describe('a night', () => {
       await night();
     }
     const order: string[] = [];
-    const released = new AbortController();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
     const slow = new ArtefactDirectory(store.directory);
     const removing = new Promise<void>((begun) => {
       slow.remove = async (name) => {
         begun();
-        if (!released.signal.aborted) await once(released.signal, 'abort');
+        await released;
         await store.remove(name);
         order.push('removed');
       };
@@ -202,7 +202,7 @@ describe('a night', () => {
     await removing;
     const prepare = async () => {
       order.push('prepared');
-      setTimeout(() => released.abort(), 300);
+      setTimeout(release, 300);
     };
     await night({ prepare });
     order.push('built');
