@@ -46,6 +46,9 @@ const program = new Command('caller-trust')
 for (const add of new Set(await loadCommands(process.argv.slice(2)))) add(program);
 inheritExit(program);
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error; // the reader of a pipe, such as head(1), has enough
+});
 try {
   await program.parseAsync();
 } catch (error) {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
 import type { PublicationSnapshot } from './downloads/publication-index.ts';
+import type { DatabaseProblem } from './http/reader-database.ts';
 import type { readinessSchema } from './http/schemas.ts';
 
 export type Readiness = z.output<typeof readinessSchema>;
@@ -11,6 +12,8 @@ export interface ReadinessFacts {
   readonly snapshot: Pick<PublicationSnapshot, 'artefacts' | 'unavailable'> | undefined;
   /** When the database was last read, in milliseconds. */
   readonly databaseReadAt: number | undefined;
+  /** Why the last read failed. */
+  readonly databaseProblem: DatabaseProblem | undefined;
   /** The database counts as unreachable if it was not read for this long. */
   readonly databaseSilenceMsMax: number;
   /** The last arrival of each feed. */
@@ -50,13 +53,17 @@ export function decideReadiness(facts: ReadinessFacts): Readiness {
       ageHours,
       expectedHours,
     }));
-  const reachable = databaseReadAt !== undefined && now - databaseReadAt <= facts.databaseSilenceMsMax;
+  const isRead = databaseReadAt !== undefined && now - databaseReadAt <= facts.databaseSilenceMsMax;
+  const problem = isRead ? null : (facts.databaseProblem ?? 'unreachable');
   const serves = snapshot !== undefined && keysKnown && !stopping;
-  const good =
-    reachable && stale.length === 0 && old.length === 0 && lateFeeds.length === 0 && unavailable.length === 0;
+  const good = isRead && stale.length === 0 && old.length === 0 && lateFeeds.length === 0 && unavailable.length === 0;
   return {
     status: !serves ? 'not_ready' : good ? 'ready' : 'degraded',
-    database: { reachable, lastReadAt: databaseReadAt === undefined ? null : new Date(databaseReadAt).toISOString() },
+    database: {
+      reachable: problem !== 'unreachable',
+      problem,
+      lastReadAt: databaseReadAt === undefined ? null : new Date(databaseReadAt).toISOString(),
+    },
     publications: { known: snapshot !== undefined, served: artefacts.length, unavailable },
     keys: { known: keysKnown },
     stopping,

@@ -10,6 +10,7 @@ import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { routeOf, sendProblem } from './http/answer.ts';
+import { answerInTurn } from './http/answer-in-turn.ts';
 import { registerBatchRoutes } from './reads/batch-routes.ts';
 import { registerBrandingRoutes } from './reads/branding-routes.ts';
 import { BufferPool } from './downloads/buffer-pool.ts';
@@ -17,7 +18,6 @@ import { registerCacheRoutes } from './downloads/cache-routes.ts';
 import { answerConnect, answerUnreadable, securityHeaders } from './http/client-errors.ts';
 import { registerDocumentation } from './documentation.ts';
 import { Downloads } from './downloads/downloads.ts';
-import { interceptSimpleRequests } from './intercept-simple-requests.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import type { Metrics } from './http/metrics.ts';
 import { registerModelRoutes } from './reads/model-routes.ts';
@@ -28,7 +28,6 @@ import type { PublicationIndex } from './downloads/publication-index.ts';
 import type { Readiness } from './readiness.ts';
 import { registerReleaseRoutes } from './reads/release-routes.ts';
 import type { RequestReads } from './http/request-reads.ts';
-import { Unchanged } from './downloads/unchanged.ts';
 import { registerVerificationRoutes } from './reads/verification-routes.ts';
 
 declare module 'fastify' {
@@ -163,7 +162,7 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
   });
   const server: Server = app.server;
   server.maxConnections = limits.apiConnectionsMax;
-  server.on('connection', (socket) => socket.setMaxListeners(0)); // each pipelined answer waits for its turn with a listener
+  answerInTurn(server);
   server.on('connect', (_request, socket) => answerConnect(socket));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response)); // RFC 9110 section 10.1.1: an expectation may be ignored
   return app;
@@ -173,7 +172,6 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
 function registerEntry(app: FastifyInstance, options: ServerOptions): void {
   const { keys, metrics, log } = options;
   const limiter = app.createRateLimit();
-  answerUnchangedFirst(app.server, limiter, options);
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     begin(request, reply, { metrics, log });
@@ -198,37 +196,11 @@ async function limitRequests(request: FastifyRequest, limiter: Limiter): Promise
   });
 }
 
-/** Answers simple conditional requests before they reach the framework, with the same metrics and log lines as a route. */
-function answerUnchangedFirst(
-  server: Server,
-  limiter: Limiter,
-  { publications, keys, metrics, log, limits }: ServerOptions,
-): void {
-  const keepAliveSecondsMax = limits.apiKeepAliveSecondsMax;
-  const unchanged = new Unchanged({
-    publications,
-    keys,
-    keepAliveSecondsMax,
-    async admit(caller) {
-      const count = await limiter({ caller, ip: '', routeOptions: {} } as FastifyRequest); // the limiter reads nothing else of a request with a key
-      return count.isAllowed || !count.isExceeded;
-    },
-    onAnswer: ({ keyId, method, route, requestId }) =>
-      recordEnd(
-        { route, method, status: 304, whole: true, seconds: 0, requestId, keyId, level: 'info' },
-        { metrics, log },
-      ),
-  });
-  interceptSimpleRequests(server, {
-    answer: (request) => unchanged.answer(request),
-    headersSecondsMax: limits.apiHeadersSecondsMax ?? serverLimits.apiHeadersSecondsMax,
-    keepAliveSecondsMax,
-  });
-}
-
 /** The subject of the rate limit: the key, or the address of a caller without a valid one. */
-function callerName({ caller, ip }: FastifyRequest): string {
-  return caller.kind === 'key' ? `key ${caller.principal.keyId}` : `address ${normalizeIP(ip)}`;
+function callerName(request: FastifyRequest): string {
+  if (request.caller.kind === 'key') return `key ${request.caller.principal.keyId}`;
+  const { ip }: { ip?: string } = request; // absent once the connection is gone
+  return ip === undefined ? 'a connection that is gone' : `address ${normalizeIP(ip)}`;
 }
 
 /** Sets the headers of every answer, and counts and logs the request when its answer has ended, successfully or not. */
@@ -242,37 +214,14 @@ function begin(
   reply.raw.once('close', () => {
     const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
     const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes come every few seconds
-    const { statusCode: status, writableFinished: whole } = reply.raw;
+    const { statusCode: status, writableFinished: whole } = reply.raw; // false: the client disconnected before the end
     const seconds = (performance.now() - startedAt) / 1000;
-    recordEnd(
-      { route: routeOf(request), method: request.method, status, whole, seconds, requestId: request.id, keyId, level },
-      { metrics, log },
-    );
+    const { method, id: requestId } = request;
+    const route = routeOf(request);
+    metrics.requestEnded({ route, method, status, seconds });
+    const ms = Math.round(seconds * 1000);
+    log[level]({ requestId, method, route, status, ms, keyId, ...(whole ? {} : { cut: true }) }, 'request');
   });
-}
-
-/** A request whose answer has ended. */
-interface EndedRequest {
-  readonly route: string;
-  readonly method: string;
-  readonly status: number;
-  /** False: the client disconnected before the end. */
-  readonly whole: boolean;
-  readonly seconds: number;
-  readonly requestId: string;
-  readonly keyId: string | undefined;
-  readonly level: 'info' | 'debug';
-}
-
-function recordEnd(
-  { route, method, status, whole, seconds, requestId, keyId, level }: EndedRequest,
-  { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>,
-): void {
-  metrics.requestEnded({ route, method, status, seconds });
-  log[level](
-    { requestId, method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) },
-    'request',
-  );
 }
 
 function answerError(

@@ -1,17 +1,25 @@
 import { mkdir } from 'node:fs/promises';
-import { loadKeySecret } from '../pipelines/access/key-secret.ts';
+import { findKeySecret } from '../pipelines/access/key-secret.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import type { Config } from '../runtime/config.ts';
+import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { FeedWatch } from './http/feed-watch.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { createMetrics } from './http/metrics.ts';
-import { startPolling } from './http/poller.ts';
+import { startPolling, type Poller } from './http/poller.ts';
 import { PublicationIndex } from './downloads/publication-index.ts';
 import { openServer } from './open-server.ts';
-import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './http/reader-database.ts';
+import {
+  databaseProblem,
+  openReaderDatabase,
+  resolveReader,
+  type DatabaseProblem,
+  type ReaderAddress,
+  type ReaderDatabase,
+} from './http/reader-database.ts';
 import { decideReadiness, type Readiness } from './readiness.ts';
 import { RequestReads } from './http/request-reads.ts';
 import { createServer, type serverLimits } from './server.ts';
@@ -26,6 +34,9 @@ export interface RunningApi {
   /** Stops accepting connections, lets running answers end within the grace period, and releases everything. Idempotent. */
   close(): Promise<void>;
 }
+
+/** Pause between two checks that no later version has made the schema incompatible. */
+const schemaPollMs = 5000;
 
 /** The database counts as unreachable after this many failed polls in a row, and not before this time. */
 const missedPollsMax = 3;
@@ -43,7 +54,7 @@ export async function startApi(
   const state: ApiState = {
     publications: new PublicationIndex({ store: openArtefactStore(config), log, now }),
     feeds: new FeedWatch({ limits: config, now }),
-    keys: new KeyTable({ secret: await loadKeySecret(config), now }),
+    keys: new KeyTable({ secret: () => findKeySecret(config), now }),
     stopping: false,
   };
   const connection = new Connection(config);
@@ -55,7 +66,7 @@ export async function startApi(
     reads,
     modelDir: config.modelDir,
     metrics,
-    readiness: () => readReadiness(state, config, now()),
+    readiness: () => readReadiness(state, { config, problem: connection.problem, now: now() }),
     log,
     now,
   });
@@ -74,6 +85,7 @@ export async function startApi(
     pid: process.pid,
   });
   const follower = followDatabase({ config, connection, log, ...state });
+  const fileChecks = startFileChecks(state.publications, config, log);
   log.info(
     { url: api.url, metricsUrl: metricsPort.url, host: config.apiHost, port: Number(new URL(api.url).port) },
     'listening',
@@ -84,7 +96,7 @@ export async function startApi(
     state.stopping = true;
     await api.end({ graceSeconds: config.shutdownGraceSeconds, close: () => app.close() });
     await metricsPort.end({ graceSeconds: 0 });
-    await follower.stop();
+    await Promise.all([follower.stop(), fileChecks.stop()]);
     state.publications.close();
     await discovery.remove();
   };
@@ -99,11 +111,15 @@ interface ApiState {
   stopping: boolean;
 }
 
-function readReadiness({ publications, feeds, keys, stopping }: ApiState, config: Config, now: number): Readiness {
+function readReadiness(
+  { publications, feeds, keys, stopping }: ApiState,
+  { config, problem, now }: { config: Config; problem: DatabaseProblem | undefined; now: number },
+): Readiness {
   return decideReadiness({
     now,
     snapshot: publications.known ? publications.snapshot : undefined,
     databaseReadAt: publications.refreshedAt,
+    databaseProblem: problem,
     databaseSilenceMsMax: Math.max(missedPollsMax * config.publicationPollMs, silenceMsMin),
     feeds: feeds.arrivals,
     keysKnown: keys.known,
@@ -133,13 +149,14 @@ function followDatabase({ config, connection, publications, feeds, keys, log }: 
       everyMs,
       work: () => connection.use(read),
       onFailure(error) {
-        if (isServiceError(error, 'database_role_writes')) fail(error);
+        if (isServiceError(error, 'database_role_writes') || isServiceError(error, 'database_too_new')) fail(error);
         else log.warn({ err: error, code: errorCodeOf(error) }, `the ${what} cannot be read; what is known is served`);
       },
       onRecovery: () => log.info(`the ${what} can be read again`),
     });
   const pollers = [
     follow('publications', config.publicationPollMs, ({ db }) => publications.refresh(db)),
+    follow('schema', schemaPollMs, ({ db }) => requireCompatibleSchema(db)),
     follow('keys', config.keyPollMs, ({ db }) => keys.refresh(db)),
     follow('arrivals of feeds', config.publicationPollMs, ({ db }) => feeds.refresh(db)),
   ];
@@ -148,6 +165,24 @@ function followDatabase({ config, connection, publications, feeds, keys, log }: 
     async stop() {
       await Promise.all(pollers.map((poller) => poller.stop()));
       await connection.close();
+    },
+  };
+}
+
+/** Compares the published files with their digests in the background. */
+function startFileChecks(publications: PublicationIndex, { publicationPollMs: everyMs }: Config, log: Log): Poller {
+  const stopping = new AbortController();
+  const poller = startPolling({
+    everyMs,
+    work: () => publications.checkFiles(stopping.signal),
+    onFailure: (error) => log.warn({ err: error, code: errorCodeOf(error) }, 'the published files cannot be checked'),
+    onRecovery: () => log.info('the published files can be checked again'),
+  });
+  return {
+    stop() {
+      const stopped = poller.stop();
+      stopping.abort();
+      return stopped;
     },
   };
 }
@@ -161,6 +196,7 @@ class Connection {
   #address: ReaderAddress | undefined;
   #reader: Promise<ReaderDatabase> | undefined;
   #opened: ReaderDatabase | undefined;
+  #problem: DatabaseProblem | undefined;
 
   constructor(config: Config) {
     this.#config = config;
@@ -171,12 +207,19 @@ class Connection {
     return this.#opened;
   }
 
+  /** Why the last poll failed. */
+  get problem(): DatabaseProblem | undefined {
+    return this.#problem;
+  }
+
   async use(read: (reader: ReaderDatabase) => Promise<void>): Promise<void> {
     const opening = (this.#reader ??= this.#open());
     try {
       await read(await opening);
+      this.#problem = undefined;
     } catch (error) {
-      if (this.#reader === opening) await this.#drop();
+      if (this.#reader === opening && !isServiceError(error, 'key_secret_differs')) await this.#drop();
+      this.#problem = isServiceError(error, 'key_secret_differs') ? undefined : databaseProblem(error);
       throw error;
     }
   }

@@ -144,7 +144,7 @@ async function startService(store: ArtefactStore): Promise<Service> {
   };
   const log = createLog({ level: 'silent', process: 'bench' });
   const publications = new PublicationIndex({ store, log });
-  const keys = new KeyTable({ secret });
+  const keys = new KeyTable({ secret: async () => secret });
   await keys.refresh(makeRows(keyRows));
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
   const metrics = createMetrics({ publications, feeds: new FeedWatch({ limits: loadConfig({}), now: Date.now }) });

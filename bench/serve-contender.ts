@@ -81,7 +81,7 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
   });
   const log = createLog({ level: 'silent', process: 'bench' });
   const publications = new PublicationIndex({ store: new ArtefactDirectory(directory), log });
-  const keys = new KeyTable({ secret });
+  const keys = new KeyTable({ secret: async () => secret });
   await publications.refresh(db);
   await keys.refresh(db);
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });

@@ -1,13 +1,13 @@
 /**
  * Claims: one download of 500 MB runs at 0.7 or more of the rate of nginx with sendfile; 100 downloads at a time at 0.9 or
- * more of nginx without, in 150 MiB; answers of 304 at 0.45 or more of nginx; all at 6 times or more of @fastify/static.
+ * more of nginx without, in 150 MiB; both at 6 times or more of @fastify/static.
  *
  *   npm run build && node dist/bench/serve.js [MB=500] [rounds=5]
  *
- * nginx and wrk are taken from the PATH (Debian: nginx-light, wrk). Every server is one process of its own with one
+ * nginx is taken from the PATH (Debian: nginx-light). Every server is one process of its own with one
  * thread that answers; the clients run in another. Only ours checks keys, counts requests and writes metrics.
  */
-import { execFile, fork, spawn, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,19 +16,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import type { DownloadLoad } from './serve-client.ts';
 import type { ServerToStart, StartedServer } from './serve-contender.ts';
 import { printSideBySide, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
 import { sha256Of } from '../runtime/digest.ts';
 
-const run = promisify(execFile);
 const megabytes = Number(process.argv[2] ?? 500);
 const rounds = Number(process.argv[3] ?? 5);
 const manyClients = 100;
-const conditionalSeconds = 4;
-const conditionalConnections = 32;
 const programs = { client: '../bench/serve-client.js', contender: '../bench/serve-contender.js' };
 const pathOf = (program: keyof typeof programs) => fileURLToPath(new URL(programs[program], import.meta.url));
 
@@ -42,7 +38,6 @@ interface ServedFile {
 /** A server that runs, and what it has used so far. */
 interface Server extends StartedServer {
   readonly name: string;
-  readonly etag: string;
   used(): Promise<ChildFigures>;
   stop(): Promise<void>;
 }
@@ -61,13 +56,8 @@ async function storeFile(directory: string, bytes: number): Promise<ServedFile> 
 async function startContender(name: string, toStart: ServerToStart): Promise<Server> {
   const child = fork(pathOf('contender'), [JSON.stringify(toStart)]);
   const [started] = (await once(child, 'message')) as [StartedServer];
-  return {
-    name,
-    ...started,
-    etag: await etagOf(started),
-    used: () => usedByProcess(child.pid!),
-    stop: () => end(child),
-  };
+  await untilAnswering(started);
+  return { name, ...started, used: () => usedByProcess(child.pid!), stop: () => end(child) };
 }
 
 /** One worker of nginx, with the settings of Debian's but no access log. */
@@ -91,12 +81,12 @@ http { access_log off; sendfile ${sendfile}; tcp_nopush on; output_buffers 2 256
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const started = { url: `http://127.0.0.1:${port}${path.slice(root.length)}`, headers: {} };
-  const etag = await etagOf(started);
+  await untilAnswering(started);
   const workers = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'))
     .trim()
     .split(' ')
     .map(Number);
-  return { name, ...started, etag, used: () => usedByProcess(workers[0]!), stop: () => end(child) };
+  return { name, ...started, used: () => usedByProcess(workers[0]!), stop: () => end(child) };
 }
 
 /** CPU and peak memory of a process of Linux by its id. */
@@ -114,12 +104,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The tag of the file, as soon as the server answers. */
-async function etagOf({ url, headers }: StartedServer): Promise<string> {
+async function untilAnswering({ url, headers }: StartedServer): Promise<void> {
   for (let tries = 0; ; tries++) {
     const response = await fetch(url, { method: 'HEAD', headers }).catch(() => undefined);
-    const etag = response?.headers.get('etag');
-    if (typeof etag === 'string') return etag;
+    if (response?.ok) return;
     if (tries === 100) throw new Error(`${url} does not answer: ${response?.status ?? 'no connection'}`);
     await sleep(50);
   }
@@ -154,56 +142,6 @@ async function download(
   if (code !== 0) throw new Error('the clients failed');
 }
 
-/** How many answers of 304 a server gave. */
-interface ConditionalFigures {
-  readonly perSecond: number;
-  /** Of the server's process. */
-  readonly cpuMicrosecondsEach: number;
-}
-
-/** Asks with wrk for a while. */
-async function conditionalRate({ url, headers, etag, used }: Server): Promise<ConditionalFigures> {
-  const fields = Object.entries({ ...headers, 'if-none-match': etag }).flatMap(([name, value]) => [
-    '-H',
-    `${name}: ${value}`,
-  ]);
-  const before = await used();
-  const { stdout } = await run('wrk', [
-    '-t1',
-    `-c${conditionalConnections}`,
-    `-d${conditionalSeconds}s`,
-    ...fields,
-    url,
-  ]);
-  const after = await used();
-  const [, requests] = /(\d+) requests in/.exec(stdout) ?? [];
-  const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(stdout) ?? [];
-  if (/Non-2xx or 3xx/.test(stdout) || perSecond === undefined) throw new Error(stdout);
-  return {
-    perSecond: Number(perSecond),
-    cpuMicrosecondsEach: ((after.cpuMs - before.cpuMs) * 1000) / Number(requests),
-  };
-}
-
-async function compareConditional(servers: readonly Server[]): Promise<void> {
-  const figures = servers.map(() => [] as ConditionalFigures[]);
-  for (let round = 0; round < rounds; round++) {
-    for (const [at, server] of servers.entries()) figures[at]!.push(await conditionalRate(server));
-  }
-  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
-  const medians = figures.map((each) => ({
-    perSecond: median(each.map(({ perSecond }) => perSecond)),
-    cpu: median(each.map(({ cpuMicrosecondsEach }) => cpuMicrosecondsEach)),
-  }));
-  console.log(`answers of 304, ${conditionalConnections} connections, medians of ${rounds}`);
-  servers.forEach(({ name }, at) => {
-    const { perSecond, cpu } = medians[at]!;
-    console.log(
-      `${name.padEnd(25)} ${Math.round(perSecond)} a second  x${(perSecond / medians[0]!.perSecond).toFixed(2)}  own CPU ${cpu.toFixed(0)} us each`,
-    );
-  });
-}
-
 async function startAll(file: ServedFile, directory: string): Promise<Server[]> {
   const contender = (name: string, kind: ServerToStart['contender']) =>
     startContender(name, { ...file, directory, contender: kind });
@@ -234,7 +172,6 @@ const directory = await mkdtemp(join(tmpdir(), 'caller-trust-serve-'));
 await chmod(directory, 0o755);
 try {
   await compare(directory, megabytes * 1e6, async (servers) => {
-    await compareConditional(servers);
     console.log(`one download of ${megabytes} MB`);
     printSideBySide(
       await runSideBySide(

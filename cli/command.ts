@@ -1,9 +1,10 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../runtime/config.ts';
-import { ERRORS, errorCodeOf, errorMessageOf, isServiceError, ServiceError } from '../runtime/errors.ts';
+import { ERRORS, errorCodeOf, errorMessageOf, recognizeError, ServiceError } from '../runtime/errors.ts';
 import { openServices, type Services } from '../runtime/services.ts';
 import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postgres.ts';
+import { adoptKeySecret } from '../pipelines/access/key-secret.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings ended without a result (`items_failed`), 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
@@ -14,6 +15,8 @@ export interface Outcome {
   readonly json: unknown;
   readonly text: string;
   readonly failed?: boolean;
+  /** The exit code of a failure; default 1. */
+  readonly exit?: number;
   /** True if the command has already streamed its result to standard output. */
   readonly written?: boolean;
 }
@@ -30,12 +33,12 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
   const interrupt = () => interruption.abort(new ServiceError('interrupted', { operation: command.name() }));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
-    const { json, text, failed, written } = await body();
+    const { json, text, failed, exit = exitCodes.failed, written } = await body();
     if (written !== true)
       process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
-    process.exitCode = failed === true ? exitCodes.failed : exitCodes.done;
+    process.exitCode = failed === true ? exit : exitCodes.done;
   } catch (cause) {
-    const error = !isServiceError(cause) && isConnectionLoss(cause) ? databaseUnavailable(cause) : cause;
+    const error = recognizeError(cause) ?? (isConnectionLoss(cause) ? databaseUnavailable(cause) : cause);
     printError(error, asJson);
     process.exitCode = ERRORS[errorCodeOf(error)].exit;
   }
@@ -66,6 +69,7 @@ export async function migrateDatabase({ database, config }: Pick<Services, 'data
   const client = await connect({ url: database.url, applicationName: 'caller-trust migrate' });
   try {
     const applied = await migrate(client);
+    await adoptKeySecret(client, config);
     const { migrateQueues } = await import('../jobs/queues/backend.ts'); // commands of API clients never need the queues
     await migrateQueues(database.url, config);
     return applied;

@@ -14,8 +14,9 @@ await runProcess('console', async () => {
   const { url } = services.database;
   const heartbeat = startHeartbeat({ url, silentSecondsMax: config.jobLockSeconds, log: services.log });
   const running = await startConsole(services);
-  await untilAborted(stopping);
+  await untilAborted(AbortSignal.any([stopping, heartbeat.unsuitable]));
   await running.close();
   await heartbeat.stop();
   await services.close();
+  heartbeat.unsuitable.throwIfAborted();
 });

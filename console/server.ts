@@ -1,6 +1,6 @@
 import fastifyCookie from '@fastify/cookie';
 import fastifyMultipart from '@fastify/multipart';
-import rateLimit from '@fastify/rate-limit';
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../runtime/errors.ts';
@@ -131,7 +131,9 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   app.removeContentTypeParser('text/plain'); // cross-site forms can send it
   app.addHook('onRequest', async (request, reply) => void setHeaders(request, reply));
   await app.register(fastifyCookie);
-  await app.register(rateLimit, { global: false });
+  // The address is absent once the connection is gone.
+  const keyGenerator = ({ ip }: { ip?: string }) => (ip === undefined ? 'gone' : normalizeIP(ip));
+  await app.register(rateLimit, { global: false, keyGenerator });
   const countRequest = app.createRateLimit({ max: requestsPerMinuteMax, timeWindow: 60_000 });
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isCounted === false) return;

@@ -3,7 +3,7 @@ import { finishBatch, renewDueBatch } from '../pipelines/audio/batches/batch.ts'
 import { loadRegistry } from '../pipelines/audio/models/registry.ts';
 import { failChunk, performChunk } from '../pipelines/audio/batches/perform-chunk.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
-import { failFeedLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
+import { failFeedLoad, removeFileOfLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../runtime/vault.ts';
 import { openCodeCaller } from '../pipelines/branding/proof/code-caller.ts';
@@ -40,10 +40,14 @@ export function createHandlers(services: HandlerServices): Handlers {
 
 function feedLoadHandler({ config, db }: HandlerServices): Handler<'load-feed'> {
   return async ({ loadId }, { log, signal, onFailure, updateProgress }) => {
-    onFailure((failure) => failFeedLoad(db, loadId, failure));
+    const { feedDir } = config;
+    onFailure(async (failure) => {
+      await failFeedLoad(db, loadId, failure);
+      await removeFileOfLoad(db, feedDir, loadId);
+    });
     const load = await runFeedLoad({
       db,
-      feedDir: config.feedDir,
+      feedDir,
       loadId,
       limits: config,
       signal,

@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import { ServiceError } from '../runtime/errors.ts';
+import { isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { connect, destroy, queryRow, queryRows } from '../runtime/postgres.ts';
 import { repeat, within } from '../runtime/repeat.ts';
+import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { sql } from '../sql/sql.ts';
 
 export interface HeartbeatOptions {
@@ -10,6 +11,11 @@ export interface HeartbeatOptions {
   /** Seconds without a heartbeat after which a process is taken to be frozen or cut off. */
   readonly silentSecondsMax: number;
   readonly log: Log;
+}
+
+export interface Heartbeat {
+  readonly unsuitable: AbortSignal;
+  stop(): Promise<void>;
 }
 
 /** Further beats of this process, a third of the seconds apart, in which the other one must stay silent. */
@@ -22,13 +28,18 @@ const confirmations = 2;
  *
  * The last activity of a session of its own is the heartbeat, so nothing is written. Silence counts only while this process
  * beats itself: after a suspension of the machine all have been silent.
+ *
+ * It also notices when a later version of the service has made the schema incompatible: `unsuitable` fires with the error, and
+ * the process must end.
  */
-export function startHeartbeat({ url, silentSecondsMax, log }: HeartbeatOptions): { stop(): Promise<void> } {
+export function startHeartbeat({ url, silentSecondsMax, log }: HeartbeatOptions): Heartbeat {
+  const unsuitable = new AbortController();
   let client: pg.Client | undefined;
   let silent = new Map<string, { readonly lastBeat: string; readonly beats: number }>();
 
   async function beat(): Promise<void> {
     client ??= await connect({ url, applicationName: 'caller-trust heartbeat' });
+    await requireCompatibleSchema(client);
     const rows = await within(
       silentSecondsMax * 1000,
       queryRows<{ process: string; lastBeat: string }>(client, sql('jobs/list_silent_processes'), [silentSecondsMax]),
@@ -54,6 +65,7 @@ export function startHeartbeat({ url, silentSecondsMax, log }: HeartbeatOptions)
   }
 
   function onError(error: unknown): void {
+    if (isServiceError(error, 'database_too_new')) return unsuitable.abort(error);
     log.warn(
       { err: error },
       'no heartbeat: the database cannot be reached, or has ended the session of a silent process',
@@ -65,6 +77,7 @@ export function startHeartbeat({ url, silentSecondsMax, log }: HeartbeatOptions)
 
   const loop = repeat({ seconds: Math.max(1, silentSecondsMax / 3), work: beat, onError });
   return {
+    unsuitable: unsuitable.signal,
     async stop() {
       await loop.stop();
       await client?.end().catch(() => {});

@@ -1,5 +1,6 @@
 import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
 import type { Log } from '../runtime/log.ts';
+import { repeat } from '../runtime/repeat.ts';
 import type { Services } from '../runtime/services.ts';
 import type { Queues } from './queues/backend.ts';
 import type { Handlers, Handler } from './worker.ts';
@@ -13,7 +14,7 @@ import {
   untilBuilt,
 } from '../pipelines/caches/night/night-opening.ts';
 import { SegmentIndexes } from '../pipelines/caches/night/basis.ts';
-import { enqueueNightFlow, enqueueNight } from './queues/enqueue.ts';
+import { enqueueNight, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
 import { scoreComplaints } from '../pipelines/labels/scoring.ts';
 import { scoreRanges } from '../pipelines/labels/range-scoring.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/brand/expiry.ts';
@@ -21,15 +22,20 @@ import { pruneComplaints } from '../pipelines/labels/complaint-retention.ts';
 import { pruneLabelHistory } from '../pipelines/labels/label-history.ts';
 import { destroyOldContacts } from '../pipelines/labels/number-dispute.ts';
 import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night/night-build.ts';
+import { sweepFeedFiles } from '../pipelines/intake/feed-load.ts';
 import { listFeedArrivals, nameOfFeed } from '../pipelines/intake/feed-arrivals.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import { collectGarbage } from '../pipelines/caches/store/artefact-check.ts';
 
 /** Settings and services of the jobs of a night. */
-export type NightServices = Pick<Services, 'config' | 'db' | 'database'> & {
+export type NightServices = Pick<Services, 'config' | 'db'> & {
+  readonly database: { readonly url: string };
   readonly queues: Queues;
   readonly store: ArtefactStore;
 };
+
+/** Pause between two checks that the queue still has the builds of a night. */
+const restoreSeconds = 2;
 
 /** The three jobs of a night. */
 export function nightHandlers(
@@ -59,8 +65,19 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
       const snapshot = await takeSnapshot(db, night, planning);
       const builds = await planNight(night, planning);
       const buildIds = await recordBuilds(db, { night, snapshot, builds });
-      await enqueueNightFlow(queues, { runId, generation: night.generation, buildIds });
-      await untilBuilt(db, night, signal);
+      // This process alone queues the builds, again if the queue has lost them: a second one could repeat those that have ended.
+      const flow = { runId, generation: night.generation, buildIds };
+      await enqueueNightFlow(queues, flow);
+      const restoring = repeat({
+        seconds: restoreSeconds,
+        work: () => restoreNightFlow(queues, flow),
+        onError: (error) => log.warn({ err: error }, 'the queue of the builds cannot be checked'),
+      });
+      try {
+        await untilBuilt(db, night, signal);
+      } finally {
+        await restoring.stop();
+      }
     } finally {
       await night.close();
     }
@@ -126,6 +143,7 @@ function nightPublisher({ config, db, queues, store }: NightServices): Handler<'
     if (result.kind === 'published')
       log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
     await sweepUnfinishedFiles(db, store); // of killed workers
+    await sweepFeedFiles(db, config.feedDir);
     if (result.kind === 'published')
       await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun: false });
     return { kind: result.kind };

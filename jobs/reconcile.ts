@@ -6,12 +6,11 @@ import { ERRORS, type ErrorCode, type Failure } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
-import type { JobState, Queues } from './queues/backend.ts';
+import type { Queues } from './queues/backend.ts';
 import {
   enqueueBranding,
   enqueueFeedLoad,
   enqueueNight,
-  enqueueNightFlow,
   enqueueProof,
   jobIds,
   isLive,
@@ -120,34 +119,22 @@ function proofJob({ db, queues }: ReconcileOptions, proofId: number): Reconciled
   };
 }
 
-/** A night is live while its opener runs, or while its publication waits for the builds. */
+/** A night is live while its opener runs, which keeps the builds queued, or while its publication waits for them. */
 async function reconcileNight(options: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
   const { db, queues } = options;
   const nightJob = jobIds.night(night.runId);
   const publicationJob = publicationOf(night);
-  const opening = isLive(await queues.state('nights', nightJob));
-  const publication = await queues.state('publications', publicationJob);
+  const isOpening = isLive(await queues.state('nights', nightJob));
+  const isPublishing = isLive(await queues.state('publications', publicationJob));
   await failLostBuilds(options, night, done);
-  if (isLive(publication)) return;
+  if (isOpening || isPublishing) return;
   const now = await queryRow<OpenNight>(db, sql('jobs/list_open_nights'), [night.runId]);
   if (now === undefined || now.generation !== night.generation) return;
-  if (opening) return restoreFlow(options, { night, now, publication }, done);
   const failures = [await queues.failure('nights', nightJob), await queues.failure('publications', publicationJob)];
   if (failures.some((failure) => failure?.byCrashes)) {
     await failNight(db, { runId: night.runId, ...failureWithCode('job_lost') });
     done.lost += 1;
   } else if (await enqueueNight(queues, { runId: night.runId })) done.enqueued += 1;
-}
-
-/** The opener records the builds before it queues them: if both reads found the builds, their jobs are lost. */
-async function restoreFlow(
-  { queues }: ReconcileOptions,
-  { night, now, publication }: { night: OpenNight; now: OpenNight; publication: JobState },
-  done: Reconciled,
-): Promise<void> {
-  if (publication !== 'missing' || night.buildIds.length === 0 || now.buildIds.length === 0) return;
-  if (await enqueueNightFlow(queues, { runId: night.runId, generation: night.generation, buildIds: night.buildIds }))
-    done.enqueued += 1;
 }
 
 /** Records the failure of builds whose worker crashed too often, since the opener waits for an outcome of every build. */

@@ -24,9 +24,10 @@ await runProcess('scheduler', async () => {
     submit: (file) => submitFeed({ db, feedDir: config.feedDir, ...file }),
   });
   log.info({ queues: queues.kind, schedule: config.nightSchedule }, 'the scheduler runs');
-  await untilAborted(stopping);
+  await untilAborted(AbortSignal.any([stopping, heartbeat.unsuitable]));
   await scheduler.stop();
   await queues.close();
   await heartbeat.stop();
   await services.close();
+  heartbeat.unsuitable.throwIfAborted();
 });

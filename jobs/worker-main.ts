@@ -2,7 +2,7 @@ import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store
 import { sweepUnfinishedFiles } from '../pipelines/caches/night/night-build.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../runtime/vault.ts';
-import { sweepUnfinished } from '../pipelines/intake/feed-spool.ts';
+import { sweepFeedFiles } from '../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
@@ -21,7 +21,7 @@ await runProcess('worker', async () => {
   await requireMigrated(services.db);
   await Promise.all([openVault(config), readTrustRoots(config)]); // a wrong setting fails now, not at the first letter
   await sweepUnfinishedFiles(services.db, openArtefactStore(config));
-  await sweepUnfinished(config.feedDir);
+  await sweepFeedFiles(services.db, config.feedDir);
   const heartbeat = startHeartbeat({
     url: services.database.url,
     silentSecondsMax: config.jobLockSeconds,
@@ -36,11 +36,12 @@ await runProcess('worker', async () => {
     handlers: createHandlers({ ...services, queues, scoring }),
   });
   services.log.info({ queues: queues.kind }, 'the worker runs');
-  await untilAborted(stopping);
+  await untilAborted(AbortSignal.any([stopping, heartbeat.unsuitable]));
   // A job that does not react to its signal, such as one on a silent connection, must not keep the process running.
   if (!(await worker.stop())) return services.database.release();
   await scoring.close();
   await queues.close();
   await heartbeat.stop();
   await services.close();
+  heartbeat.unsuitable.throwIfAborted();
 });

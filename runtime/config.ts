@@ -169,6 +169,14 @@ export const SETTINGS = {
       .optional(),
     'Key under which the keys of letters and voiceprints are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.',
   ),
+  letterMasterKeyPrevious: setting(
+    'LETTER_MASTER_KEY_PREVIOUS',
+    z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/)
+      .optional(),
+    'The LETTER_MASTER_KEY of before, until `letter rotate-key` has ended.',
+  ),
   letterTrustRoots: setting(
     'LETTER_TRUST_ROOTS',
     text().optional(),

@@ -83,6 +83,12 @@ export const ERRORS = {
     exit: 69,
     meaning: 'The database is too old, or its schema is not the one that this version needs.',
   },
+  database_too_new: {
+    http: 503,
+    retry: false,
+    exit: 69,
+    meaning: 'A later version of the service has changed the database so that this one cannot run on it.',
+  },
   database_role_writes: {
     http: 503,
     retry: false,
@@ -381,7 +387,8 @@ export const ERRORS = {
     http: 503,
     retry: true,
     exit: 69,
-    meaning: 'The object store of the artefacts cannot be reached, or refuses the request.',
+    meaning:
+      'A storage of the service cannot be used: the object store is away or refuses, or a disk is full, broken or not writable.',
   },
   download_failed: {
     http: 500,
@@ -408,6 +415,12 @@ export const ERRORS = {
     meaning: 'The job ended without an outcome: its worker crashed too often.',
   },
   // keys
+  key_secret_differs: {
+    http: 503,
+    retry: false,
+    exit: 69,
+    meaning: 'The key secret of this process is not the one with which the keys of the database were made.',
+  },
   key_limit_reached: { http: 400, retry: false, exit: 1, meaning: 'The client has two live keys already.' },
   console_user_unknown: { http: 404, retry: false, exit: 1, meaning: 'No user of the console has this name.' },
   console_user_exists: { http: 409, retry: false, exit: 1, meaning: 'The console has a user of this name.' },
@@ -481,9 +494,53 @@ export function isServiceError(value: unknown, code?: ErrorCode): value is Servi
   return value instanceof ServiceError && (code === undefined || value.code === code);
 }
 
+/** What an error of a file operation means, by its code (errno(3)). */
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  ENOSPC: 'No space is left on the device.',
+  EDQUOT: 'The disk quota of this user is used up.',
+  EFBIG: 'The file is larger than the file system or a limit of this process allows.',
+  EROFS: 'The file system is mounted read-only.',
+  EACCES: 'This user has no permission.',
+  EPERM: 'This user has no permission.',
+  EIO: 'The device failed.',
+  EMFILE: 'This process has too many open files.',
+  ENFILE: 'The machine has too many open files.',
+};
+
+const fileOperation =
+  /^(open|read|write|mkdir|mkdtemp|rename|link|unlink|rmdir|rm|fsync|fdatasync|ftruncate|scandir|opendir|l?stat|copyfile|symlink|access|chmod)$/;
+
+/** PostgreSQL's insufficient resources, such as a full disk, and I/O errors (appendix A, classes 53 and 58). */
+const databaseFault = /^(53[0-9A-Z]{3}|58030)$/;
+
+/**
+ * The error of the closed list for a thrown value: a ServiceError unchanged, one for a fault of a disk or of PostgreSQL's
+ * resources; undefined for others.
+ */
+export function recognizeError(thrown: unknown): ServiceError | undefined {
+  if (isServiceError(thrown)) return thrown;
+  if (!(thrown instanceof Error)) return undefined;
+  const { code = '', syscall = '', path } = thrown as NodeJS.ErrnoException;
+  if (databaseFault.test(code))
+    return new ServiceError('database_unavailable', {
+      operation: 'use PostgreSQL',
+      problem: `PostgreSQL lacks a resource: ${thrown.message}.`,
+      hint: 'Look at its disk, memory and connections, and at its log.',
+      cause: thrown,
+    });
+  if (FILE_FAULTS[code] === undefined || !fileOperation.test(syscall)) return undefined;
+  return new ServiceError('storage_unavailable', {
+    operation: syscall,
+    object: path,
+    problem: FILE_FAULTS[code],
+    hint: 'Look at the disk, and at owner and permissions of the file or directory.',
+    cause: thrown,
+  });
+}
+
 /** The code of a thrown value: its own, or `internal`. */
 export function errorCodeOf(value: unknown): ErrorCode {
-  return isServiceError(value) ? value.code : 'internal';
+  return recognizeError(value)?.code ?? 'internal';
 }
 
 /** The message of a thrown value. */
@@ -511,6 +568,7 @@ export interface Failure {
 
 /** The failure to show for an error: the sentence of a ServiceError; for others, where to look. */
 export function failureOf(error: unknown): Failure {
-  const reason = isServiceError(error) ? error.problem : 'An unexpected fault; the log of the worker has it.';
-  return { code: errorCodeOf(error), reason };
+  const known = recognizeError(error);
+  if (known === undefined) return { code: 'internal', reason: 'An unexpected fault; the log of the worker has it.' };
+  return { code: known.code, reason: known.problem };
 }

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import type { Config } from './config.ts';
 import { acquireEmbeddedDatabase, holdEmbeddedDatabase } from './embedded-postgres.ts';
 import { ServiceError } from './errors.ts';
@@ -52,11 +52,11 @@ export interface Services {
 
 /**
  * Opens log and database for a process. `close` releases them, the embedded database last.
- * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be created
+ * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be created or written
  */
 export async function openServices(config: Config, process: string): Promise<Services> {
   const log = createLog({ level: config.logLevel, process });
-  await makeStateDirectory(config.stateDir);
+  await makeStateDirectory(config);
   const database = await resolveDatabase(config);
   const db = createPool({
     url: database.url,
@@ -77,14 +77,15 @@ export async function openServices(config: Config, process: string): Promise<Ser
   return { config, log, db, database, close };
 }
 
-async function makeStateDirectory(directory: string): Promise<void> {
+async function makeStateDirectory({ stateDir, databaseUrl }: Config): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    await mkdir(stateDir, { recursive: true });
+    if (databaseUrl === undefined) await access(stateDir, constants.W_OK); // for the embedded database
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ServiceError('setting_invalid', {
       operation: 'make state directory',
-      problem: `STATE_DIR cannot be created (${code ?? 'unknown'}).`,
+      problem: `STATE_DIR cannot be created or written (${code ?? 'unknown'}).`,
       hint: 'Name a directory that this user may write.',
       cause: error,
     });

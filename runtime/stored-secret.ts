@@ -9,16 +9,17 @@ import { createWholeFile } from './whole-file.ts';
  */
 export async function readOrMakeSecret(stateDir: string, name: string): Promise<string> {
   const path = join(stateDir, name);
-  const stored = await readStored(path);
+  const stored = await readSecret(stateDir, name);
   if (stored !== undefined) return stored;
   // If another process was faster, its secret is kept.
   await createWholeFile(path, `${randomBytes(32).toString('hex')}\n`, { durable: true, mode: 0o600 });
-  return (await readStored(path)) ?? '';
+  return (await readSecret(stateDir, name)) ?? '';
 }
 
-async function readStored(path: string): Promise<string | undefined> {
+/** The secret in a file of the state directory; undefined if there is none. */
+export async function readSecret(stateDir: string, name: string): Promise<string | undefined> {
   try {
-    return (await readFile(path, 'utf8')).trim();
+    return (await readFile(join(stateDir, name), 'utf8')).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

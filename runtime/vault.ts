@@ -1,6 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from './config.ts';
 import { ServiceError } from './errors.ts';
-import { readOrMakeSecret } from './stored-secret.ts';
+import { readOrMakeSecret, readSecret } from './stored-secret.ts';
+import { createWholeFile, writeWholeFile } from './whole-file.ts';
 
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
@@ -27,12 +31,17 @@ export interface WrappedKey {
  * A purpose is authenticated with the bytes: those sealed for one purpose cannot be opened for another.
  */
 export class Vault {
+  readonly masterKeyId: string;
   private readonly masterKey: Buffer;
-  private readonly masterKeyId: string;
+  /** The master key, and the one before while keys are being rotated, by their ids. */
+  private readonly masterKeys: ReadonlyMap<string, Buffer>;
 
-  constructor(masterKey: Buffer) {
+  constructor(masterKey: Buffer, previous?: Buffer) {
     this.masterKey = masterKey;
-    this.masterKeyId = createHmac('sha256', masterKey).update('id').digest('hex').slice(0, 16);
+    this.masterKeyId = idOf(masterKey);
+    this.masterKeys = new Map(
+      [masterKey, ...(previous === undefined ? [] : [previous])].map((key) => [idOf(key), key]),
+    );
   }
 
   /** A new key with its wrapped form for storage. */
@@ -48,9 +57,24 @@ export class Vault {
 
   /** @throws ServiceError `document_sealed` if it was wrapped by another master key, or for another purpose */
   unwrapKey({ wrapped, masterKeyId }: WrappedKey, purpose: string, of: SealedName): SealingKey {
-    if (masterKeyId !== this.masterKeyId) throw notOpened(of, 'It was sealed under another master key.');
-    return new SealingKey(unseal(this.masterKey, wrapped, { purpose, of }));
+    return new SealingKey(this.unwrap({ wrapped, masterKeyId }, purpose, of));
   }
+
+  /** The same key, wrapped by the present master key. @throws as {@link unwrapKey} */
+  rewrapKey(stored: WrappedKey, purpose: string, of: SealedName): WrappedKey {
+    const wrapped = seal(this.masterKey, this.unwrap(stored, purpose, of), purpose);
+    return { wrapped, masterKeyId: this.masterKeyId };
+  }
+
+  private unwrap({ wrapped, masterKeyId }: WrappedKey, purpose: string, of: SealedName): Buffer {
+    const masterKey = this.masterKeys.get(masterKeyId);
+    if (masterKey === undefined) throw notOpened(of, 'It was sealed under another master key.');
+    return unseal(masterKey, wrapped, { purpose, of });
+  }
+}
+
+function idOf(masterKey: Buffer): string {
+  return createHmac('sha256', masterKey).update('id').digest('hex').slice(0, 16);
 }
 
 /** The unwrapped key of a content. */
@@ -71,22 +95,62 @@ export class SealingKey {
   }
 }
 
+/** See the settings of the same names. */
+export type MasterKeySettings = Pick<Config, 'stateDir'> &
+  Partial<Pick<Config, 'letterMasterKey' | 'letterMasterKeyPrevious'>>;
+
+/** Files of the state directory; the second one only while keys are being rotated. */
+const keyFile = 'letter-master-key';
+const previousKeyFile = 'letter-master-key-previous';
+
 /**
- * The vault of LETTER_MASTER_KEY, else of a key in the state directory, created by the first call.
- * @throws ServiceError `setting_invalid` if the stored key is not valid.
+ * The vault of LETTER_MASTER_KEY, else of a key in the state directory, created by the first call; with the key before
+ * (LETTER_MASTER_KEY_PREVIOUS, else a file beside it) if there is one.
+ * @throws ServiceError `setting_invalid` if a stored key is not valid.
  */
 export async function openVault({
   letterMasterKey,
+  letterMasterKeyPrevious,
   stateDir,
-}: {
-  letterMasterKey?: string | undefined;
-  stateDir: string;
-}): Promise<Vault> {
-  const text = letterMasterKey ?? (await readOrMakeSecret(stateDir, 'letter-master-key'));
-  if (/^[0-9a-fA-F]{64}$/.test(text)) return new Vault(Buffer.from(text, 'hex'));
+}: MasterKeySettings): Promise<Vault> {
+  if (letterMasterKey !== undefined)
+    return new Vault(parseKey(letterMasterKey), parsePrevious(letterMasterKeyPrevious));
+  const stored = parseKey(await readOrMakeSecret(stateDir, keyFile));
+  return new Vault(stored, parsePrevious(await readSecret(stateDir, previousKeyFile)));
+}
+
+/**
+ * Puts a new master key into the state directory and keeps the one before beside it. Continues where it was interrupted; does
+ * nothing if a rotation has not ended.
+ */
+export async function beginRotation(stateDir: string): Promise<void> {
+  const present = await readOrMakeSecret(stateDir, keyFile);
+  parseKey(present);
+  const named = { durable: true, mode: 0o600 };
+  await createWholeFile(join(stateDir, previousKeyFile), `${present}\n`, named);
+  if ((await readSecret(stateDir, previousKeyFile)) !== present) return;
+  await writeWholeFile(join(stateDir, keyFile), `${randomBytes(keyBytes).toString('hex')}\n`, named);
+}
+
+/**
+ * Ends a rotation. The master key before is kept under its id, `letter-master-key-<id>`, which no process reads: backups of the
+ * database from before need it.
+ */
+export async function endRotation(stateDir: string): Promise<void> {
+  const previous = await readSecret(stateDir, previousKeyFile);
+  if (previous === undefined) return;
+  await rename(join(stateDir, previousKeyFile), join(stateDir, `${keyFile}-${idOf(parseKey(previous))}`));
+}
+
+function parsePrevious(text: string | undefined): Buffer | undefined {
+  return text === undefined ? undefined : parseKey(text);
+}
+
+function parseKey(text: string): Buffer {
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex');
   throw new ServiceError('setting_invalid', {
     operation: 'read the master key',
-    problem: 'The file letter-master-key of the state directory is not 64 hex digits.',
+    problem: 'The file letter-master-key of the state directory, or the one before beside it, is not 64 hex digits.',
     hint: 'Restore it from a backup: without it no stored letter and no voiceprint can be read.',
   });
 }

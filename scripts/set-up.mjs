@@ -1,19 +1,10 @@
 // Installs the packages and compiles the sources where that is needed. Built-ins only: it runs before `npm ci`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { withFileLock } from '../runtime/file-lock.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lockSecondsMax = 600;
@@ -156,7 +147,7 @@ async function compilePages(pages) {
 function listSources() {
   const files = [...sourceFolders, 'bench', 'test']
     .flatMap(listFiles)
-    .filter((file) => file.endsWith('.ts') && (!file.startsWith('test/') || isProgram.test(file)));
+    .filter((file) => /\.(ts|mjs)$/.test(file) && (!file.startsWith('test/') || isProgram.test(file)));
   return ['cli.ts', ...files].sort();
 }
 
@@ -179,80 +170,12 @@ function digestOf(sources) {
   return hash.digest('hex');
 }
 
-/**
- * Runs `work` while this process alone holds a directory that names its process id. The directory comes into being with
- * the name in it, by a rename; the lock of a dead holder is removed.
- */
+/** Runs `work` while no other command sets up this clone. */
 async function withLock(work) {
   const home = join(root, 'var', 'set-up');
-  const lock = join(home, 'lock');
   mkdirSync(home, { recursive: true });
-  const mine = mkdtempSync(join(home, 'lock-'));
-  writeFileSync(join(mine, 'pid'), String(process.pid));
-  try {
-    await takeLock(mine, lock);
-  } catch (error) {
-    rmSync(mine, { recursive: true, force: true });
-    throw error;
-  }
-  try {
-    return await work();
-  } finally {
-    renameSync(lock, mine); // first out of the way: a lock that is half removed is an empty directory, which another one's replaces
-    rmSync(mine, { recursive: true, force: true });
-  }
-}
-
-async function takeLock(mine, lock) {
-  const until = Date.now() + lockSecondsMax * 1000;
-  let isAnnounced = false;
-  for (;;) {
-    try {
-      renameSync(mine, lock);
-      return;
-    } catch (error) {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    }
-    const holder = readHolder(lock);
-    if (holder !== undefined && !lives(holder)) {
-      breakLock(lock, holder);
-      continue;
-    }
-    if (Date.now() > until)
-      throw new Error(`${lock} is held by process ${holder}; remove it if that process is not a set-up`);
-    if (!isAnnounced) say(`waiting for process ${holder}, which sets up this clone`);
-    isAnnounced = true;
-    await sleep(100);
-  }
-}
-
-/** Removes the lock of a dead holder, unless another command has taken it over meanwhile. */
-function breakLock(lock, holder) {
-  const aside = `${lock}-of-${holder}-${process.pid}`;
-  try {
-    renameSync(lock, aside);
-    if (readHolder(aside) !== holder) renameSync(aside, lock);
-  } catch {
-    // another command was faster
-  }
-  rmSync(aside, { recursive: true, force: true });
-}
-
-function readHolder(lock) {
-  try {
-    return Number(readFileSync(join(lock, 'pid'), 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-function lives(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
+  const onWait = (pid) => say(`waiting for process ${pid}, which sets up this clone`);
+  return withFileLock(join(home, 'clone.lock'), work, { waitSecondsMax: lockSecondsMax, onWait });
 }
 
 function say(text) {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientBase } from 'pg';
 import { errorMessageOf, ServiceError } from '../runtime/errors.ts';
-import { sqlStateOf } from '../runtime/postgres.ts';
+import { queryRow, queryRows, sqlStateOf, type Queryable } from '../runtime/postgres.ts';
 import { sql, sqlDirectory } from './sql.ts';
 import { sha256Of } from '../runtime/digest.ts';
 
@@ -16,34 +16,42 @@ interface Migration {
   readonly name: string;
 }
 
-/** The migrations of this version in order, from the file names `NNNN_purpose.sql`. */
-export function listMigrations(): Migration[] {
-  return readdirSync(join(sqlDirectory, 'migrations'))
+let migrations: readonly Migration[] | undefined;
+
+/** The migrations of this version in order, from the file names `NNNN_purpose.sql`; those at the start of the process. */
+export function listMigrations(): readonly Migration[] {
+  return (migrations ??= readdirSync(join(sqlDirectory, 'migrations'))
     .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
     .sort()
-    .map((file) => ({ number: Number(file.slice(0, 4)), name: file.slice(0, -'.sql'.length) }));
+    .map((file) => ({ number: Number(file.slice(0, 4)), name: file.slice(0, -'.sql'.length) })));
 }
 
 /**
- * Applies the migrations that a database lacks, each in a transaction of its own, and returns their names.
+ * Applies the migrations that a database lacks, each in a transaction of its own, and returns their names. The role of the API
+ * and its privileges are made again if they are missing.
  * Safe to call from several processes at once.
- * @throws ServiceError `database_unsuitable` if the server is too old or a migration that was applied has changed since.
+ * @throws ServiceError `database_unsuitable` if the server is too old, the encoding is not UTF8, or a migration that was applied
+ * has changed since; `database_too_new`
  */
 export async function migrate(client: ClientBase): Promise<string[]> {
   await requireServerVersion(client);
+  await requireUnicode(client);
   await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
   try {
     await client.query(sql('migrations/create_ledger'));
     const applied = await readLedger(client);
+    requireCompatible(applied.values());
+    await runForReader(client, sql('access/make_reader'));
+    const known = listMigrations();
     const done: string[] = [];
-    for (const migration of listMigrations()) {
+    for (const migration of known) {
       const text = sql(`migrations/${migration.name}`);
       const digest = sha256Of(text);
       const before = applied.get(migration.number);
       if (before === undefined) {
         await apply(client, migration, text, digest);
         done.push(migration.name);
-      } else if (before !== digest) {
+      } else if (before.sha256 !== digest) {
         throw new ServiceError('database_unsuitable', {
           operation: 'migrate',
           object: migration.name,
@@ -52,6 +60,11 @@ export async function migrate(client: ClientBase): Promise<string[]> {
         });
       }
     }
+    await client.query(sql('migrations/record_compatibility'), [
+      known.map(({ number }) => number),
+      known.map(({ name }) => isCompatible(sql(`migrations/${name}`))),
+    ]);
+    await runForReader(client, sql('access/grant_reader'));
     return done;
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [lockKey]);
@@ -59,14 +72,15 @@ export async function migrate(client: ClientBase): Promise<string[]> {
 }
 
 /**
- * Checks that a database has every migration of this version.
- * @throws ServiceError `database_unsuitable` if it lacks one.
+ * Checks that this version can run on a database.
+ * @throws ServiceError `database_unsuitable` if it lacks a migration, `database_too_new`
  */
-export async function requireMigrated(client: Pick<ClientBase, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ ledger: string | null }>(
+export async function requireMigrated(client: Queryable): Promise<void> {
+  const row = await queryRow<{ ledger: string | null }>(
+    client,
     "SELECT to_regclass('schema_migration')::text AS ledger",
   );
-  const applied = rows[0]?.ledger === null ? new Map<number, string>() : await readLedger(client);
+  const applied = row!.ledger === null ? new Map<number, AppliedMigration>() : await readLedger(client);
   const missing = listMigrations().filter(({ number }) => !applied.has(number));
   if (missing.length > 0) {
     throw new ServiceError('database_unsuitable', {
@@ -75,6 +89,40 @@ export async function requireMigrated(client: Pick<ClientBase, 'query'>): Promis
       hint: 'Run `caller-trust migrate`.',
     });
   }
+  requireCompatible(applied.values());
+}
+
+/**
+ * Checks that no later version has made the schema incompatible with this one, as long as a process runs.
+ * @throws ServiceError `database_too_new`
+ */
+export async function requireCompatibleSchema(db: Queryable): Promise<void> {
+  requireCompatible((await readLedger(db)).values());
+}
+
+function requireCompatible(applied: Iterable<AppliedMigration>): void {
+  const known = new Set(listMigrations().map(({ number }) => number));
+  const later = [...applied].filter(({ number, compatible }) => !known.has(number) && compatible === false);
+  if (later.length === 0) return;
+  throw new ServiceError('database_too_new', {
+    operation: 'check schema',
+    object: later.map(({ name }) => name).join(', '),
+    hint: 'Run the later version, or restore the backup of the database from before it.',
+  });
+}
+
+/** Makes the role of the API and its privileges if they are missing, as after a restore. */
+async function runForReader(client: ClientBase, statement: string): Promise<void> {
+  try {
+    await client.query(statement);
+  } catch (error) {
+    throw sqlStateOf(error) === insufficientPrivilege ? lacksPrivilege('caller_trust_reader', error) : error;
+  }
+}
+
+/** What the first line of a migration says about processes of older versions. */
+function isCompatible(text: string): boolean {
+  return /^-- Compatible with older workers: yes\b/.test(text);
 }
 
 async function requireServerVersion(client: ClientBase): Promise<void> {
@@ -89,21 +137,37 @@ async function requireServerVersion(client: ClientBase): Promise<void> {
   }
 }
 
-async function readLedger(client: Pick<ClientBase, 'query'>): Promise<Map<number, string>> {
-  const { rows } = await client.query<{ number: number; sha256: string }>(
-    'SELECT number, sha256 FROM schema_migration',
-  );
-  return new Map(rows.map(({ number, sha256 }) => [number, sha256]));
+/** Texts of every script are stored, and artefacts are UTF-8. */
+async function requireUnicode(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding');
+  const encoding = rows[0]!.server_encoding;
+  if (encoding === 'UTF8') return;
+  throw new ServiceError('database_unsuitable', {
+    operation: 'migrate',
+    problem: `The database has the encoding ${encoding}.`,
+    hint: "Create it with `CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0`.",
+  });
+}
+
+interface AppliedMigration extends Migration {
+  readonly sha256: string;
+  readonly compatible: boolean | null;
+}
+
+async function readLedger(client: Queryable): Promise<Map<number, AppliedMigration>> {
+  const rows = await queryRows<AppliedMigration>(client, sql('migrations/list_ledger'));
+  return new Map(rows.map((row) => [row.number, row]));
 }
 
 async function apply(client: ClientBase, { number, name }: Migration, text: string, digest: string): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(text);
-    await client.query('INSERT INTO schema_migration (number, name, sha256) VALUES ($1, $2, $3)', [
+    await client.query('INSERT INTO schema_migration (number, name, sha256, compatible) VALUES ($1, $2, $3, $4)', [
       number,
       name,
       digest,
+      isCompatible(text),
     ]);
     await client.query('COMMIT');
   } catch (error) {

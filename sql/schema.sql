@@ -652,7 +652,8 @@ CREATE TABLE schema_migration (
   number integer NOT NULL,
   name text NOT NULL,
   sha256 text NOT NULL,
-  applied_at timestamp with time zone NOT NULL DEFAULT now()
+  applied_at timestamp with time zone NOT NULL DEFAULT now(),
+  compatible boolean
 );
 
 -- table scoring_rule
@@ -672,6 +673,13 @@ CREATE TABLE scoring_run (
   transactions text NOT NULL,
   recorded_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id()
+);
+
+-- table service_secret
+CREATE TABLE service_secret (
+  name text COLLATE "C" NOT NULL,
+  fingerprint bytea NOT NULL,
+  recorded_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
 -- table spam_range
@@ -1440,6 +1448,15 @@ ALTER TABLE scoring_rule ADD CONSTRAINT scoring_rule_reason_check CHECK ((reason
 
 -- constraint scoring_run.scoring_run_pkey
 ALTER TABLE scoring_run ADD CONSTRAINT scoring_run_pkey PRIMARY KEY (scoring_id);
+
+-- constraint service_secret.service_secret_fingerprint_check
+ALTER TABLE service_secret ADD CONSTRAINT service_secret_fingerprint_check CHECK ((octet_length(fingerprint) = 32));
+
+-- constraint service_secret.service_secret_name_check
+ALTER TABLE service_secret ADD CONSTRAINT service_secret_name_check CHECK ((name = 'api-key-secret'::text));
+
+-- constraint service_secret.service_secret_pkey
+ALTER TABLE service_secret ADD CONSTRAINT service_secret_pkey PRIMARY KEY (name);
 
 -- constraint spam_range.spam_range_lift_check
 ALTER TABLE spam_range ADD CONSTRAINT spam_range_lift_check CHECK ((lift > 0));
@@ -2372,8 +2389,14 @@ GRANT SELECT (phone, cleared_at) ON redress TO caller_trust_reader;
 -- grant reputation_category.SELECT
 GRANT SELECT ON reputation_category TO caller_trust_reader;
 
+-- grant schema_migration.SELECT
+GRANT SELECT ON schema_migration TO caller_trust_reader;
+
 -- grant scoring_run.SELECT
 GRANT SELECT ON scoring_run TO caller_trust_reader;
+
+-- grant service_secret.SELECT
+GRANT SELECT ON service_secret TO caller_trust_reader;
 
 -- grant spam_range.SELECT
 GRANT SELECT ON spam_range TO caller_trust_reader;

@@ -10,6 +10,7 @@ import type { Log } from '../../runtime/log.ts';
 import { type Queryable, queryRows } from '../../runtime/postgres.ts';
 import { describePublishedFile, type Representation } from './download-plan.ts';
 import { makeJsonDocument, type JsonDocument } from '../http/json-document.ts';
+import { FileChecks, type PublishedFile } from './file-checks.ts';
 import { SharedFile } from './shared-file.ts';
 import { describeVersionFiles, type VersionFile, type VersionFiles } from './version-files.ts';
 import { sql } from '../../sql/sql.ts';
@@ -33,7 +34,7 @@ export interface ServedArtefact extends VersionFiles {
 export interface PublicationSnapshot {
   /** By {@link formatArtefact}. */
   readonly artefacts: ReadonlyMap<string, ServedArtefact>;
-  /** Published artefacts whose file could not be opened and that have no earlier version in memory. */
+  /** Published artefacts whose file is damaged, or could not be opened while there is no earlier version in memory. */
   readonly unavailable: ReadonlySet<string>;
   readonly manifests: JsonDocument;
   readonly categories: JsonDocument;
@@ -49,6 +50,8 @@ export class PublicationIndex {
   readonly #now: () => number;
   /** The problem of each artefact whose newest version cannot be served; each is logged once. */
   #problems = new Map<string, string>();
+  readonly #checks: FileChecks;
+  #published: ReadonlyMap<string, PublishedFile> = new Map();
   #snapshot: PublicationSnapshot | undefined;
   #refreshedAt: number | undefined;
 
@@ -56,6 +59,13 @@ export class PublicationIndex {
     this.#store = store;
     this.#log = log;
     this.#now = now;
+    this.#checks = new FileChecks({
+      store,
+      log,
+      now,
+      published: () => this.#published,
+      openFile: (name) => this.#openFile(name),
+    });
   }
 
   /** Time of the last read of the database, in milliseconds; undefined before the first. */
@@ -100,11 +110,12 @@ export class PublicationIndex {
 
   /**
    * Opens a file of a served version for one answer, which retires it. They are not kept open: 200 countries with 14 deltas
-   * each would need 2,800 descriptors, and most are never requested. Returns undefined, and logs, if the file is missing or
-   * its size differs from the published one.
+   * each would need 2,800 descriptors, and most are never requested. Returns undefined, and logs, if the file is missing,
+   * damaged, or its size differs from the published one.
    * @throws ServiceError `not_ready` if the store cannot be read at the moment.
    */
   async openVersionFile({ stored, representation }: VersionFile): Promise<SharedFile | undefined> {
+    if (this.#checks.isDamaged(stored)) return undefined;
     const opened = await openStored(this.#store, {
       stored,
       bytes: representation.size,
@@ -123,10 +134,34 @@ export class PublicationIndex {
   async refresh(db: Queryable): Promise<void> {
     const [publications, categories] = [await listPublications(db), await readCategories(db)];
     const before = this.#snapshot;
+    this.#published = new Map(
+      publications
+        .filter(isLive)
+        .flatMap((publication) =>
+          listFiles(publication).map((name): [string, PublishedFile] => [
+            this.#store.path(name),
+            { name, confirmedAsOf: publication.confirmedAsOf ?? publication.published.publishedAt },
+          ]),
+        ),
+    );
     const opened = await this.#openAll(publications, before?.artefacts ?? new Map());
     this.#snapshot = makeSnapshot(opened, makeJsonDocument(categories), before);
     this.#refreshedAt = this.#now();
     retireReplaced(before?.artefacts, opened.artefacts);
+  }
+
+  /**
+   * Compares the published files with their digests, those that have not been since they were published or confirmed. The next
+   * refresh withholds what is damaged. One call at a time.
+   * @throws the error of a store that cannot be asked, or the reason of the signal
+   */
+  checkFiles(signal: AbortSignal): Promise<void> {
+    return this.#checks.run(signal);
+  }
+
+  /** Published files: how many were found damaged or missing, and how many are still to be compared. */
+  get fileChecks(): { readonly lost: number; readonly due: number } {
+    return { lost: this.#checks.lost, due: this.#checks.due };
   }
 
   /** Closes every file, each when its last response has ended. */
@@ -138,9 +173,10 @@ export class PublicationIndex {
     const artefacts = new Map<string, ServedArtefact>();
     const unavailable = new Set<string>();
     const problems = new Map<string, string>();
-    for (const publication of publications.filter(isLive)) {
+    for (const publication of publications.filter(isLive).map((each) => this.#withoutLostDeltas(each))) {
       const key = formatArtefact(publication);
-      const previous = before.get(key);
+      const known = before.get(key);
+      const previous = known !== undefined && this.#checks.isDamaged(known.file.stored.name) ? undefined : known;
       const served = await this.#serve(publication, previous);
       if (!(served instanceof ServiceError)) {
         artefacts.set(key, served);
@@ -159,6 +195,21 @@ export class PublicationIndex {
     return { artefacts, unavailable };
   }
 
+  #withoutLostDeltas(publication: LivePublication): LivePublication {
+    const { cache, country, published } = publication;
+    const deltas = published.deltas.filter(
+      ({ sha256 }) => !this.#checks.isLost({ cache, country, sha256, kind: 'delta' }),
+    );
+    return deltas.length === published.deltas.length
+      ? publication
+      : { ...publication, published: { ...published, deltas } };
+  }
+
+  #openFile(name: StoredName): SharedFile | undefined {
+    const file = this.#snapshot?.artefacts.get(formatArtefact(name as ArtefactName))?.file;
+    return file !== undefined && this.#store.path(file.stored.name) === this.#store.path(name) ? file : undefined;
+  }
+
   /**
    * The entry of a publication: the previous one if nothing changed. If a night confirmed the version, its file is opened
    * again, because the night has stored it again: this repairs a file that was damaged on the disk.
@@ -167,6 +218,12 @@ export class PublicationIndex {
     publication: LivePublication,
     previous: ServedArtefact | undefined,
   ): Promise<ServedArtefact | ServiceError> {
+    if (this.#checks.isDamaged(nameOfFile(publication)))
+      return new ServiceError('artefact_damaged', {
+        operation: 'check artefact',
+        object: formatArtefact(publication),
+        problem: 'The digest of the file is not the published one.',
+      });
     if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
     if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
       const mended = await openArtefact(this.#store, publication);
@@ -195,6 +252,21 @@ interface Opened {
 
 function isLive(publication: Publication): publication is LivePublication {
   return publication.published !== null;
+}
+
+function nameOfFile({ cache, country, published: { file } }: LivePublication): StoredName {
+  return { cache, country, sha256: file.sha256 };
+}
+
+/** The artefact, its index and the deltas to it. */
+function listFiles(publication: LivePublication): StoredName[] {
+  const { cache, country, published } = publication;
+  const { index, deltas } = published;
+  return [
+    nameOfFile(publication),
+    ...(index === null ? [] : [{ cache, country, sha256: index.sha256, kind: 'index' } as const]),
+    ...deltas.map(({ sha256 }): StoredName => ({ cache, country, sha256, kind: 'delta' })),
+  ];
 }
 
 function samePublication(a: LivePublication, b: LivePublication): boolean {

@@ -15,6 +15,7 @@ export type DownloadOutcome = 'sent' | 'client_gone' | 'too_slow' | 'damaged';
 export interface ServedArtefacts {
   /** False until the database is read for the first time. */
   readonly known: boolean;
+  readonly fileChecks: { readonly lost: number; readonly due: number };
   readonly snapshot: {
     readonly artefacts: ReadonlyMap<string, { readonly name: ArtefactName; readonly manifest: Manifest }>;
   };
@@ -175,6 +176,28 @@ function registerArtefactGauges({
       for (const { name, manifest } of artefacts()) if (manifest.status === 'stale') this.inc({ cache: name.cache });
     },
   });
+  const checks = [
+    {
+      name: 'damaged',
+      help: 'Published files (artefacts, indexes, deltas) that are damaged or missing, and withheld.',
+      read: () => publications.fileChecks.lost,
+    },
+    {
+      name: 'unchecked',
+      help: 'Published files that are still to be compared with their digest.',
+      read: () => publications.fileChecks.due,
+    },
+  ];
+  for (const { name, help, read } of checks) {
+    new Gauge({
+      name: `caller_trust_artefact_files_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
 }
 
 /** Gauges of the last load of each feed that had rows. */

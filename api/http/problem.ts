@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { recognizeError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import type { Headers } from './conditional.ts';
 
 /** Media type of every error (RFC 9457). */
@@ -68,7 +68,8 @@ function headersOfCode(code: ErrorCode, status: number): Record<string, string> 
 
 /** Maps a thrown value to the closed list of errors: service errors unchanged, known framework errors, else `internal`. */
 export function toServiceError(thrown: unknown): ServiceError {
-  if (isServiceError(thrown)) return thrown;
+  const known = recognizeError(thrown);
+  if (known !== undefined) return known;
   const { code, statusCode } =
     thrown instanceof Error ? (thrown as Error & { code?: unknown; statusCode?: unknown }) : {};
   if (code === 'FST_ERR_MAX_PARAM_LENGTH')

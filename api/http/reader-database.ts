@@ -1,5 +1,5 @@
 import type { Config } from '../../runtime/config.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import {
   createPool,
   queryRow,
@@ -9,7 +9,7 @@ import {
   type PoolClient,
   type Queryable,
 } from '../../runtime/postgres.ts';
-import { resolveDatabase } from '../../runtime/services.ts';
+import { resolveDatabase, type ResolvedDatabase } from '../../runtime/services.ts';
 import { sql } from '../../sql/sql.ts';
 
 /** The role of migration 0005, which may only read what the API serves. */
@@ -56,15 +56,26 @@ export interface ReaderAddress {
  */
 export async function resolveReader(config: Config): Promise<ReaderAddress> {
   if (config.apiDatabaseUrl !== undefined) return { url: config.apiDatabaseUrl, release: async () => {} };
-  const { url, apiUrl, release } = await resolveDatabase(config);
-  return apiUrl === undefined ? { url, readOnlyRole: readerRole, release } : { url: apiUrl, release };
+  const database = await resolveDatabase(config);
+  return { ...readerAddress(database), release: () => database.release() };
+}
+
+/** The address of the API for a database: its reading login, else the owner's with the role of the API. */
+export function readerAddress({
+  url,
+  apiUrl,
+}: Pick<ResolvedDatabase, 'url' | 'apiUrl'>): Pick<ReaderAddress, 'url' | 'readOnlyRole'> {
+  return apiUrl === undefined ? { url, readOnlyRole: readerRole } : { url: apiUrl };
 }
 
 /**
  * Opens a database for reading and checks that its role cannot write.
  * @throws ServiceError `database_role_writes` if it can, `database_unsuitable` if the schema is not there yet.
  */
-export async function openReaderDatabase({ url, readOnlyRole }: ReaderAddress): Promise<ReaderDatabase> {
+export async function openReaderDatabase({
+  url,
+  readOnlyRole,
+}: Pick<ReaderAddress, 'url' | 'readOnlyRole'>): Promise<ReaderDatabase> {
   const open = (applicationName: string, connectionsMax: number) =>
     createPool({ url, readOnlyRole, applicationName, connectionsMax, onIdleError: () => {} }); // the next statement reports the error
   const polls = open('caller-trust api', pollConnectionsMax);
@@ -141,6 +152,38 @@ async function requireReadOnly(db: Queryable): Promise<void> {
 function withTimeLimit(db: Queryable, statementMsMax: number): Queryable {
   const limited = (text: string, values: unknown[]) => ({ text, values, query_timeout: statementMsMax }); // the driver's types lack query_timeout
   return { query: (text: string, values: unknown[]) => db.query(limited(text, values)) } as unknown as Queryable; // queryRows uses this form of the overloads only
+}
+
+/** Why the database of the API is not read. */
+export const databaseProblems = [
+  'unreachable',
+  'login_refused',
+  'role_missing',
+  'privilege_missing',
+  'schema_missing',
+] as const;
+
+export type DatabaseProblem = (typeof databaseProblems)[number];
+
+/** The problem of a failed connection or statement. */
+export function databaseProblem(error: unknown): DatabaseProblem {
+  if (isServiceError(error, 'database_unsuitable')) return 'schema_missing';
+  switch (sqlStateOfServer(error)) {
+    case '22023': // of the setting `role` at the start of a session
+      return 'role_missing';
+    case '28000':
+    case '28P01':
+    case '3D000':
+      return 'login_refused';
+    case '42501':
+      return 'privilege_missing';
+    case '42P01':
+    case '42703':
+    case '42883':
+      return 'schema_missing';
+    default:
+      return 'unreachable';
+  }
 }
 
 /** Classes of SQLSTATE (PostgreSQL's appendix A) for a server that is unreachable, out of resources, cancels the statement, or refuses the login. */

@@ -3,6 +3,7 @@ import { CACHES, COLUMN_TYPES, type CacheDefinition } from '../../pipelines/cach
 import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
 import { RELEASE_SERVICES } from '../../pipelines/audio/models/releases.ts';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
+import { databaseProblems } from './reader-database.ts';
 
 const sha256 = z
   .string()
@@ -152,7 +153,14 @@ export const liveSchema = z.object({ status: z.literal('live') });
 
 export const readinessSchema = z.object({
   status: z.enum(['ready', 'degraded', 'not_ready']).describe('`degraded`: it serves, and a person should look.'),
-  database: z.object({ reachable: z.boolean(), lastReadAt: timeSchema.nullable() }),
+  database: z.object({
+    reachable: z.boolean().describe('False if no server answers.'),
+    problem: z
+      .enum(databaseProblems)
+      .nullable()
+      .describe('Why the database is not read; what to do about each is in the operations manual.'),
+    lastReadAt: timeSchema.nullable(),
+  }),
   publications: z.object({
     known: z.boolean(),
     served: countSchema,

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
+import { rotateMasterKey } from '../../pipelines/sealing/master-key-rotation.ts';
 import { listLetters, readLetterRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import { openDocument } from '../../pipelines/branding/document-store.ts';
 import {
@@ -16,7 +17,8 @@ import { openVault } from '../../runtime/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Services } from '../../runtime/services.ts';
 import { formatLetter, formatLetters, formatReading } from './brand-tables.ts';
-import { formatParagraphs } from '../table.ts';
+import { startProgress } from '../progress.ts';
+import { formatCount, formatParagraphs } from '../table.ts';
 import { currentActor, interruption, runCommand, withServices, type Outcome } from '../command.ts';
 import { addLetterFormCommand } from './letter-form.ts';
 import { writeNewFile } from '../new-file.ts';
@@ -108,6 +110,12 @@ function addDecidingCommands(letter: Command): void {
     .action((letterId: number, options: { reason: string }, command: Command) =>
       runCommand(command, () => deleteLetter(letterId, options.reason)),
     );
+  letter
+    .command('rotate-key')
+    .description(
+      'wrap the keys of all letters, voiceprints and contacts by a new master key; an interrupted run is continued',
+    )
+    .action((_options: object, command: Command) => runCommand(command, rotateKey));
 }
 
 const dayMs = 24 * 3_600_000;
@@ -125,6 +133,19 @@ async function listCommand({ brand, state, expiring = false, days, before, limit
   return withServices(async ({ db }) => {
     const letters = await listLetters(db, { handle: brand, state, endingBy, before, limit });
     return { json: letters, text: letters.length === 0 ? 'There is no such letter.' : formatLetters(letters) };
+  });
+}
+
+function rotateKey(): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const progress = startProgress();
+    const onProgress = (keys: number) => progress.show(`${formatCount(keys)} keys`);
+    const keys = await rotateMasterKey({ db, settings: config, signal: interruption.signal, onProgress });
+    progress.end();
+    return {
+      json: { keys },
+      text: `${formatCount(keys)} keys are wrapped by the present master key, and none by another.`,
+    };
   });
 }
 

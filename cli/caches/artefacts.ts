@@ -4,6 +4,7 @@ import {
   collectGarbage,
   keptVersions,
   listVersions,
+  withdrawDamaged,
   type CheckedVersion,
 } from '../../pipelines/caches/store/artefact-check.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
@@ -24,10 +25,11 @@ export function addArtefactCommands(program: Command): void {
     .action((_options: object, command: Command) => runCommand(command, list));
   artefacts
     .command('verify')
-    .description('read every kept file again and compare it with its manifest')
+    .description('read every kept file again, compare it with its manifest, and remove damaged ones from the store')
     .option('--current', 'only the versions that readers are given')
-    .action((options: { current?: boolean }, command: Command) =>
-      runCommand(command, () => verify(options.current === true)),
+    .option('--dry-run', 'remove nothing')
+    .action((options: { current?: boolean; dryRun?: boolean }, command: Command) =>
+      runCommand(command, () => verify({ currentOnly: options.current === true, dryRun: options.dryRun === true })),
     );
   artefacts
     .command('gc')
@@ -63,7 +65,7 @@ async function list(): Promise<Outcome> {
   });
 }
 
-async function verify(currentOnly: boolean): Promise<Outcome> {
+async function verify({ currentOnly, dryRun }: { currentOnly: boolean; dryRun: boolean }): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const store = openArtefactStore(config);
     const versions = keptVersions(await listVersions(db), config.versionsKept).filter(
@@ -77,6 +79,8 @@ async function verify(currentOnly: boolean): Promise<Outcome> {
     }
     progress.end();
     const bad = checked.filter(({ verdict }) => verdict !== 'ok');
+    const damaged = checked.flatMap((version) => version.damaged);
+    const withdrawn = dryRun ? [] : await withdrawDamaged({ db, store, damaged });
     const table = formatTable(bad.length > 0 ? bad : checked, [
       { title: 'artefact', value: formatArtefact },
       { title: 'version', value: ({ version }) => version },
@@ -85,9 +89,13 @@ async function verify(currentOnly: boolean): Promise<Outcome> {
       { title: 'bytes', value: ({ file }) => file.bytes },
       { title: 'detail', value: ({ detail }) => detail },
     ]);
+    const removed =
+      withdrawn.length === 0
+        ? ''
+        : ` Damaged files removed from the store: ${withdrawn.length}. Run a night, which makes them again.`;
     return {
       json: checked,
-      text: `${table}\n\n${checked.length - bad.length} good, ${bad.length} bad.`,
+      text: `${table}\n\n${checked.length - bad.length} good, ${bad.length} bad.${removed}`,
       failed: bad.length > 0,
     };
   });

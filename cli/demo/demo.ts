@@ -10,7 +10,7 @@ import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { removeStateDirectory } from '../../runtime/embedded-postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { isProcessAlive } from '../../runtime/file-lock.ts';
+import { isProcessAlive } from '../../runtime/file-lock.mjs';
 import { interruption, runCommand, type Outcome } from '../command.ts';
 import {
   checkVerifications,

@@ -40,7 +40,7 @@ export function addConsoleCommands(program: Command): void {
     .addOption(
       new Option(
         '--role <role>',
-        'what the user may do: read; also decide and hand in; also run nights and delete; or, for an agency, see and hand in what is its own',
+        'what the user may do: read; also decide and submit; also run nights and delete; or, for an agency, see and submit what is its own',
       )
         .choices(ROLES)
         .default('viewer'),

@@ -2,13 +2,22 @@ import type { Command } from 'commander';
 import { openQueues, queueLibraryVersion } from '../../jobs/queues/backend.ts';
 import { queueNames } from '../../jobs/queues/queues.ts';
 import { readTrustRoots } from '../../pipelines/branding/trust-roots.ts';
+import {
+  databaseProblem,
+  openReaderDatabase,
+  readerAddress,
+  type DatabaseProblem,
+} from '../../api/http/reader-database.ts';
+import { requireKeySecret, findKeySecret } from '../../pipelines/access/key-secret.ts';
+import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { keptVersions, listVersions, namesOf } from '../../pipelines/caches/store/artefact-check.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
-import { errorMessageOf } from '../../runtime/errors.ts';
+import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import { queryRow } from '../../runtime/postgres.ts';
 import { openServices, type Services } from '../../runtime/services.ts';
 import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../../sql/migrate.ts';
-import { commandConfig, migrateDatabase, runCommand, type Outcome } from '../command.ts';
+import { commandConfig, exitCodes, migrateDatabase, runCommand, type Outcome } from '../command.ts';
 import { packageVersion } from '../../runtime/package-root.ts';
 import { formatFacts } from '../table.ts';
 
@@ -56,6 +65,8 @@ interface Finding {
   readonly thing: string;
   readonly good: boolean;
   readonly detail: string;
+  /** Exit code of a failed check. */
+  readonly exit: number;
 }
 
 async function doctor(): Promise<Outcome> {
@@ -67,6 +78,8 @@ async function doctor(): Promise<Outcome> {
       await look('database', () => describeDatabase(services)),
       await look('schema', () => describeSchema(services)),
       await look('queues', () => describeQueues(services)),
+      await look('reader', () => describeReader(services)),
+      await look('keys', () => describeKeys(services)),
       await look('artefacts', () => describeStore(services)),
       await look('letters', () => describeLetters(services)),
       await look('state', async () => services.config.stateDir),
@@ -75,7 +88,13 @@ async function doctor(): Promise<Outcome> {
     const text = formatFacts(
       findings.map(({ thing, good, detail }) => [thing, `${good ? 'ok ' : 'BAD'} ${detail}`] as const),
     );
-    return { json: { findings }, text, failed: bad.length > 0 };
+    const exit = Math.max(...findings.map((finding) => finding.exit)); // 69, a service is missing, before 1 and 2
+    return {
+      json: { findings: findings.map(({ thing, good, detail }) => ({ thing, good, detail })) },
+      text,
+      failed: bad.length > 0,
+      exit,
+    };
   } finally {
     await services.close();
   }
@@ -83,9 +102,9 @@ async function doctor(): Promise<Outcome> {
 
 async function look(thing: string, describe: () => Promise<string>): Promise<Finding> {
   try {
-    return { thing, good: true, detail: await describe() };
+    return { thing, good: true, detail: await describe(), exit: exitCodes.done };
   } catch (error) {
-    return { thing, good: false, detail: errorMessageOf(error) };
+    return { thing, good: false, detail: errorMessageOf(error), exit: ERRORS[errorCodeOf(error)].exit };
   }
 }
 
@@ -125,7 +144,58 @@ async function describeLetters({ config }: Services): Promise<string> {
   return `rules approve issued forms by ${config.letterApproval}, with ${roots} trusted roots`;
 }
 
-async function describeStore({ config }: Services): Promise<string> {
-  const files = await openArtefactStore(config).list();
-  return `${files.length} files in ${config.artefactStoreUrl ?? config.artefactDir}`;
+async function describeStore({ config, db }: Services): Promise<string> {
+  const store = openArtefactStore(config);
+  const place = config.artefactStoreUrl ?? config.artefactDir;
+  const files = await store.list();
+  const stored = new Set(files.map((name) => store.path(name)));
+  const published = keptVersions(await listVersions(db), 1).flatMap(namesOf);
+  const missing = published.filter((name) => !stored.has(store.path(name)));
+  if (missing.length === 0) return `${files.length} files in ${place}`;
+  throw new ServiceError('artefact_damaged', {
+    operation: 'look for the published files',
+    problem: `${missing.length} of ${published.length} are not in ${place}.`,
+    hint: 'If STATE_DIR, ARTEFACT_DIR or ARTEFACT_STORE_URL is not what it was, correct it; if not, restore the files from the backup, or run a night, which makes them again.',
+  });
+}
+
+const readerHints: Readonly<Record<DatabaseProblem, string>> = {
+  unreachable: 'Look whether API_DATABASE_URL is right and its server runs.',
+  login_refused:
+    'Make the login of API_DATABASE_URL again, which a backup of a database does not have: `CREATE ROLE ... LOGIN PASSWORD ...; GRANT caller_trust_reader TO ...`.',
+  role_missing: 'Run `caller-trust migrate`, which makes the role that a backup of a database does not have.',
+  privilege_missing: 'Run `caller-trust migrate`, which gives the role what it reads.',
+  schema_missing: 'Run `caller-trust migrate`.',
+};
+
+/** Reads as the API does. */
+async function describeReader({ database }: Services): Promise<string> {
+  try {
+    const reader = await openReaderDatabase(readerAddress(database));
+    try {
+      const publications = await listPublications(reader.db);
+      const row = await queryRow<{ login: string; role: string }>(
+        reader.db,
+        'SELECT session_user AS login, current_user AS role',
+      );
+      return `${row!.login} reads ${publications.length} publications${row!.role === row!.login ? '' : ` as ${row!.role}`}`;
+    } finally {
+      await reader.close();
+    }
+  } catch (error) {
+    const problem = databaseProblem(error);
+    throw new ServiceError(problem === 'unreachable' ? 'database_unavailable' : 'database_unsuitable', {
+      operation: 'read as the API',
+      problem: errorMessageOf(error),
+      hint: readerHints[problem],
+      cause: error,
+    });
+  }
+}
+
+/** Whether keys are made and checked with the secret of the keys that are there. */
+async function describeKeys({ db, config }: Services): Promise<string> {
+  const secret = await findKeySecret(config);
+  await requireKeySecret(db, secret);
+  return secret === undefined ? 'no key secret yet' : 'the key secret is that of the keys';
 }

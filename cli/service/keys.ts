@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { createKey, listKeys, revokeKey, SCOPES } from '../../pipelines/access/keys.ts';
-import { loadKeySecret } from '../../pipelines/access/key-secret.ts';
+import { createKey, listKeys, resetKeys, revokeKey, SCOPES } from '../../pipelines/access/keys.ts';
+import { secretForNewKey } from '../../pipelines/access/key-secret.ts';
 import { runCommand, withServices } from '../command.ts';
 import { parseInstant } from '../options.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
 
-/** `keys create|list|revoke`. */
+/** `keys create|list|revoke|reset`. */
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('keys of the API');
   keys
@@ -31,6 +31,11 @@ export function addKeyCommands(program: Command): void {
     .description('revoke a key; the API refuses it within seconds')
     .argument('<keyId>', 'id of the key')
     .action((keyId: string, _options: object, command: Command) => runCommand(command, () => revoke(keyId)));
+  keys
+    .command('reset')
+    .description('revoke every key, so that keys can be made with another key secret')
+    .requiredOption('--revoke-all', 'every client needs a new key then')
+    .action((_options: object, command: Command) => runCommand(command, reset));
 }
 
 interface CreateOptions {
@@ -46,7 +51,7 @@ function create(client: string, { scope, brand, expires }: CreateOptions) {
       scopes: scope,
       brand: brand ?? null,
       expiresAt: expires ?? null,
-      secret: await loadKeySecret(config),
+      secret: await secretForNewKey(db, config),
     });
     const text = formatFacts([
       ['key', key.key],
@@ -82,6 +87,16 @@ function revoke(keyId: string) {
     return {
       json: revoked,
       text: `Key ${revoked.keyId} of ${revoked.client} is revoked since ${formatTime(revoked.revokedAt)}.`,
+    };
+  });
+}
+
+function reset() {
+  return withServices(async ({ db }) => {
+    const keys = await resetKeys(db);
+    return {
+      json: { keys },
+      text: `${keys} live keys are revoked. The next \`keys create\` decides which key secret is used.`,
     };
   });
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isServiceError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { recognizeError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { isConnectionLoss, databaseUnavailable } from '../../runtime/postgres.ts';
 
 /** The console's error answer (RFC 9457): the problem and the advice, never the cause. */
@@ -38,7 +38,8 @@ const dataException = /^22[0-9A-Z]{3}$/;
 
 /** Maps a thrown value to the closed list of errors. */
 export function asServiceError(thrown: unknown): ServiceError {
-  if (isServiceError(thrown)) return thrown;
+  const known = recognizeError(thrown);
+  if (known !== undefined) return known;
   if (isConnectionLoss(thrown)) return databaseUnavailable(thrown);
   const { statusCode, code } =
     thrown instanceof Error ? (thrown as Error & { statusCode?: unknown; code?: unknown }) : {};

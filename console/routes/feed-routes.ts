@@ -8,7 +8,7 @@ import {
   listFeedLoads,
   listFeedRejects,
   readFeedLoad,
-  removeFileIfUnneeded,
+  removeFileOfLoad,
   submitFeed,
 } from '../../pipelines/intake/feed-load.ts';
 import { LOAD_STATES } from '../../pipelines/intake/load-record.ts';
@@ -107,7 +107,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
       });
       return decideHeldLoad({ db: client, loadId, ...asked, eyes: config, actor: actorOf(request) });
     });
-    if (asked.decision === 'discard') await removeFileIfUnneeded(db, config.feedDir, loadId);
+    if (asked.decision === 'discard') await removeFileOfLoad(db, config.feedDir, loadId);
     if (asked.decision === 'release') await enqueue(loadId);
     return load;
   });

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requestVerification } from '../../jobs/queues/verification-producer.ts';
 import { identifyCaller, requireScope } from '../../pipelines/access/authentication.ts';
-import { loadKeySecret } from '../../pipelines/access/key-secret.ts';
+import { findKeySecret } from '../../pipelines/access/key-secret.ts';
 import { consoleClient } from '../../pipelines/access/keys.ts';
 import { KeyTable } from '../../pipelines/access/key-table.ts';
 import { streamPath } from '../../pipelines/audio/streaming/stream-protocol.ts';
@@ -67,7 +67,7 @@ export async function registerStreaming(
       for (const socket of pending) socket.destroy();
     },
   });
-  const keys = new FreshKeys(work, await loadKeySecret(config));
+  const keys = new FreshKeys(work);
   app.decorateRequest('streamOwner');
   cutOffRefused(app, pending);
   const authenticate = async (request: FastifyRequest) =>
@@ -152,9 +152,9 @@ class FreshKeys {
   private readonly keys: KeyTable;
   private readAt = -Infinity;
 
-  constructor(work: StreamingWork, secret: string) {
+  constructor(work: StreamingWork) {
     this.work = work;
-    this.keys = new KeyTable({ secret });
+    this.keys = new KeyTable({ secret: () => findKeySecret(work.config) });
   }
 
   async fresh(): Promise<KeyTable> {

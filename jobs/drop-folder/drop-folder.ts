@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,12 +8,12 @@ import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
 import { repeat } from '../../runtime/repeat.ts';
 import { sql } from '../../sql/sql.ts';
 import { statOrUndefined } from './taken-entry.ts';
-import { isOffered, type Inbox } from './inbox.ts';
+import { isOffered, observeFile, type Inbox, type Observation } from './inbox.ts';
 import type { TakenEntry } from './taken-entry.ts';
 
 /** Settings and services of a watcher. */
 export interface DropFolderOptions {
-  readonly config: Pick<Config, 'dropDir' | 'dropPollSeconds'>;
+  readonly config: Pick<Config, 'dropDir' | 'dropPollSeconds' | 'dropSettleSeconds'>;
   readonly db: Pool;
   readonly log: Log;
   readonly inboxes: readonly Inbox[];
@@ -84,12 +85,17 @@ async function takeSettled(
 ): Promise<void> {
   const { config, log } = options;
   const folder = join(config.dropDir, inbox.name);
-  const names = (await readdir(folder)).filter(isOffered);
-  const present = new Set(names.map((name) => join(folder, name)));
+  const given = await readdir(folder, { encoding: 'buffer' });
+  const names = given.filter(isUtf8).map(String).filter(isOffered);
+  const misnamed = given.filter((name) => !isUtf8(name));
+  const present = new Set([...names, ...misnamed.map(keyOf)].map((name) => join(folder, name)));
   for (const path of tracked.keys()) if (path.startsWith(join(folder, '/')) && !present.has(path)) tracked.delete(path);
+  for (const name of misnamed) await renameSettled(options, { folder, name, tracked });
   for (const name of names) {
     try {
-      if (!(await hasSettled(join(folder, name), { inbox, tracked, now: options.clock().getTime() }))) continue;
+      const path = join(folder, name);
+      if (!(await hasSettled(path, { observe: () => inbox.observe(path), tracked, now: options.clock().getTime() })))
+        continue;
       if (await take(config.dropDir, inbox, name))
         log.info({ inbox: inbox.name, file: name }, 'a dropped file was taken');
     } catch (error) {
@@ -98,11 +104,50 @@ async function takeSettled(
   }
 }
 
+/** Renames an entry whose name is not UTF-8, when it no longer changes; a later poll takes it under its new name. */
+async function renameSettled(
+  { config, clock, log }: DropFolderOptions,
+  { folder, name, tracked }: { folder: string; name: Buffer; tracked: Map<string, TrackedEntry> },
+): Promise<void> {
+  const path = Buffer.concat([Buffer.from(join(folder, '/')), name]);
+  const readable = join(folder, readableName(name));
+  try {
+    const observe = () => observeFile(path, config);
+    if (!(await hasSettled(join(folder, keyOf(name)), { observe, tracked, now: clock().getTime() }))) return;
+    if ((await statOrUndefined(readable)) !== undefined) throw new Error(`${readable} exists`);
+    await rename(path, readable);
+    log.warn({ file: readable }, 'the name of a dropped file was not UTF-8; its other bytes are percent-encoded');
+  } catch (error) {
+    log.warn({ err: error, file: readable }, 'a dropped file could not be renamed to UTF-8 and is tried again');
+  }
+}
+
+/** Tracks an entry apart from another one that has its readable name. */
+const keyOf = (name: Buffer): string => `${readableName(name)}\0`;
+
+/** The name in UTF-8, with each byte that is not part of it as %XX. */
+function readableName(name: Buffer): string {
+  let text = '';
+  for (let at = 0; at < name.length;) {
+    const length = [1, 2, 3, 4].find((bytes) => at + bytes <= name.length && isUtf8(name.subarray(at, at + bytes)));
+    text +=
+      length === undefined
+        ? `%${name.toString('hex', at, at + 1).toUpperCase()}`
+        : name.toString('utf8', at, at + length);
+    at += length ?? 1;
+  }
+  return text;
+}
+
 async function hasSettled(
   path: string,
-  { inbox, tracked, now }: { inbox: Inbox; tracked: Map<string, TrackedEntry>; now: number },
+  {
+    observe,
+    tracked,
+    now,
+  }: { observe: () => Promise<Observation | null>; tracked: Map<string, TrackedEntry>; now: number },
 ): Promise<boolean> {
-  const observation = await inbox.observe(path);
+  const observation = await observe();
   if (observation === null) {
     tracked.delete(path);
     return false;

@@ -121,7 +121,7 @@ export function requesterOf({ id }: Pick<TakenEntry, 'id'>): string {
 
 /** The state of a single file. */
 export async function observeFile(
-  path: string,
+  path: string | Buffer,
   { dropSettleSeconds }: { readonly dropSettleSeconds: number },
 ): Promise<Observation | null> {
   const stats = await statOrUndefined(path);

@@ -91,7 +91,7 @@ function nameWithId({ name, id }: TakenEntry): string {
 }
 
 /** The stats of a path, without following a link; undefined if it does not exist. */
-export async function statOrUndefined(path: string): Promise<Stats | undefined> {
+export async function statOrUndefined(path: string | Buffer): Promise<Stats | undefined> {
   try {
     return await lstat(path);
   } catch (error) {

@@ -36,23 +36,32 @@ export function enqueueNight(queues: Queues, { runId }: Payloads['open-night']):
   return enqueue(queues, newJob('open-night', jobIds.night(runId), { runId }));
 }
 
+/** The builds of one attempt at a night. */
+interface NightFlow {
+  readonly runId: number;
+  readonly generation: number;
+  readonly buildIds: readonly number[];
+}
+
 /**
  * Queues the builds of one attempt at a night with its publication, which runs when all of them have completed or failed.
- * Does nothing if that publication is queued, waiting or running. True if they were added.
+ * Does nothing if that publication is queued, waiting or running. Only the process that holds the night open calls it.
  */
-export async function enqueueNightFlow(
-  queues: Queues,
-  { runId, generation, buildIds }: { runId: number; generation: number; buildIds: readonly number[] },
-): Promise<boolean> {
+export async function enqueueNightFlow(queues: Queues, { runId, generation, buildIds }: NightFlow): Promise<void> {
   const parent = newJob('publish-night', jobIds.publication({ runId, generation }), { runId, generation });
   const children = buildIds.map((buildId) =>
     newJob('build-artefact', jobIds.build(buildId), { runId, generation, buildId }),
   );
-  if (!(await makeRoom(queues, parent))) return false;
+  if (!(await makeRoom(queues, parent))) return;
   for (const child of children) await makeRoom(queues, child);
   if (children.length === 0) await queues.add(parent);
   else await queues.addFlow(parent, children);
-  return true;
+}
+
+/** Queues what {@link enqueueNightFlow} has queued once more, if the queue has lost it. */
+export async function restoreNightFlow(queues: Queues, flow: NightFlow): Promise<void> {
+  if ((await queues.state('publications', jobIds.publication(flow))) === 'missing')
+    await enqueueNightFlow(queues, flow);
 }
 
 /** Highest priority number of the queue library. */

@@ -2,6 +2,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
+import { recordKeySecret, requireKeySecret } from './key-secret.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
 /** The closed list of scopes: what a key may read; `verifications:stream` allows sending audio to the console. */
@@ -62,7 +63,7 @@ export interface NewKey {
 /**
  * Creates a key and stores its hash.
  * @throws ServiceError `usage_invalid` for a blank client or the {@link consoleClient}, no scope or an expiry that has passed, `scope_unknown`,
- * `key_limit_reached` if the client has two live keys, `brand_unknown` if it has no such brand.
+ * `key_limit_reached` if the client has two live keys, `brand_unknown` if it has no such brand, `key_secret_differs`.
  */
 export async function createKey(
   db: Pool,
@@ -75,6 +76,8 @@ export async function createKey(
   const parts = generateKey();
   const createdAt = await inTransaction(db, async (transaction) => {
     await transaction.query(sql('access/lock_client_keys'), [name]);
+    await recordKeySecret(transaction, secret);
+    await requireKeySecret(transaction, secret);
     await refuseThirdKey(transaction, name);
     const row = await queryRow<{ createdAt: Date }>(transaction, sql('access/insert_key'), [
       parts.keyId,
@@ -120,6 +123,12 @@ export async function revokeKey(
   if (row === undefined)
     throw new ServiceError('key_unknown', { operation: 'revoke key', hint: '`caller-trust keys list` shows the ids.' });
   return row;
+}
+
+/** Revokes every key, so that keys can be made with another secret. Returns the number of keys that were live. */
+export async function resetKeys(db: Queryable): Promise<number> {
+  const row = await queryRow<{ keys: number }>(db, sql('access/reset_keys'), ['api-key-secret']);
+  return row!.keys;
 }
 
 function checkClient(client: string): string {

@@ -24,13 +24,16 @@ interface DocumentRow {
   masterKeyId: string;
 }
 
+/** Binds the key of a document to its content. */
+export const documentKeyPurpose = (sha256: string) => `key ${sha256}`;
+
 /** Seals and stores a file, under a key of its own. */
 export async function storeDocument(
   { db, vault }: DocumentStore,
   { kind, content }: { kind: 'letter' | 'numbers'; content: Uint8Array },
 ): Promise<StoredDocument> {
   const sha256 = sha256Of(content);
-  const { key, wrapped, masterKeyId } = vault.makeKey(`key ${sha256}`);
+  const { key, wrapped, masterKeyId } = vault.makeKey(documentKeyPurpose(sha256));
   const sealed = key.seal(content, `content ${sha256}`);
   const row = await queryRow<{ documentId: number }>(db, sql('branding/store_document'), [
     kind,
@@ -82,7 +85,7 @@ async function readDocument(
   return {
     key: vault.unwrapKey(
       { wrapped: row.wrappedKey, masterKeyId: row.masterKeyId },
-      `key ${row.sha256}`,
+      documentKeyPurpose(row.sha256),
       thing(documentId),
     ),
     row,

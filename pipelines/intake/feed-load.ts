@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError, isServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import {
   inTransaction,
   isConnectionLoss,
@@ -16,20 +16,20 @@ import { makeExcerpt } from '../phone/text-cleaning.ts';
 import { CopyIn, escapeCopyText, type CopyTarget } from './copy-in.ts';
 import { readFeedBytes, throwIfInterrupted } from './feed-bytes.ts';
 import { readFeedRows, type FeedRow } from '../rows/feed-rows.ts';
-import { receiveFile, removeSpooled, spooledPath, type SpooledFile } from './feed-spool.ts';
+import {
+  listSpooled,
+  receiveFile,
+  removeSpooled,
+  spooledPath,
+  sweepUnfinished,
+  type SpooledFile,
+} from './feed-spool.ts';
 import { findFeed } from './feed.ts';
 import type { Category, FeedDefinition, RowJudge } from './feed-definition.ts';
 import { DateObserver, type DateForm } from './feed-dates.ts';
 import { checkFeedOptions, shapeOf } from './feed-options.ts';
 import { judgeLoad, loadsCompared, type FeedMeasures, type GateBreach, type LoadGateLimits } from './load-gates.ts';
-import {
-  decideHeldLoad,
-  failFeedLoad,
-  readFeedLoad,
-  type EndedFeedLoad,
-  type FeedLoad,
-  type LoadDecision,
-} from './load-record.ts';
+import { decideHeldLoad, readFeedLoad, type EndedFeedLoad, type FeedLoad, type LoadDecision } from './load-record.ts';
 import { complaintRule } from '../labels/complaint-rule.ts';
 import { REJECTS, type RejectCode, type Refusal } from '../rows/reject.ts';
 
@@ -93,6 +93,9 @@ export async function submitFeed({
       return row!.loadId;
     });
     return { loadId, sha256: file.sha256, bytes: file.bytes };
+  } catch (error) {
+    await removeUnneeded(db, feedDir, file.sha256).catch(() => {}); // if the database is away, the next sweep does it
+    throw error;
   } finally {
     await file.discard();
   }
@@ -111,17 +114,17 @@ export interface RunFeedLoadOptions {
 /**
  * Loads a submitted feed in one transaction and returns its counts: done, or held by gates with nothing merged. Safe to run
  * twice, concurrently, or after a crash: an ended load returns its stored counts, an interrupted one starts again.
- * @throws ServiceError `feed_not_found` if there is no such load; the stored error of a failed load;
- * a final error, which is stored first; or a temporary one, after which the load can run again.
+ * The caller records an error that ends the load, with {@link failFeedLoad}.
+ * @throws ServiceError `feed_not_found` if there is no such load; the stored error of a failed load; the error of this try.
  */
 export async function runFeedLoad(options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
   const { db, feedDir, loadId } = options;
   try {
-    return await withLoadLock(options, (client) => runLocked(client, options));
+    const ended = await withLoadLock(options, (client) => runLocked(client, options));
+    await removeFileOfLoad(db, feedDir, loadId);
+    return ended;
   } catch (error) {
     throw isConnectionLoss(error) ? databaseUnavailable(error) : error;
-  } finally {
-    await removeFileIfUnneeded(db, feedDir, loadId);
   }
 }
 
@@ -132,12 +135,7 @@ async function runLocked(client: PoolClient, options: RunFeedLoadOptions): Promi
   if (hasEnded(before)) return before;
   if (before.failure !== null) throw loadFailed(before.failure, loadId);
   await client.query(sql('intake/start_load'), [loadId]);
-  try {
-    await loadInTransaction(client, before, options);
-  } catch (error) {
-    await storeIfFinal(client, loadId, error);
-    throw error;
-  }
+  await loadInTransaction(client, before, options);
   const after = await readFeedLoad(client, loadId);
   if (hasEnded(after)) return after;
   throw loadFailed(after.failure!, loadId);
@@ -157,7 +155,7 @@ export async function discardFeedLoad({
   ...decision
 }: Omit<LoadDecision, 'db' | 'decision'> & { readonly db: Pool; readonly feedDir: string }): Promise<FeedLoad> {
   const load = await decideHeldLoad({ ...decision, db, decision: 'discard' });
-  await removeFileIfUnneeded(db, feedDir, load.loadId);
+  await removeFileOfLoad(db, feedDir, load.loadId);
   return load;
 }
 
@@ -372,12 +370,6 @@ async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): 
   return (await queryRow<MergedRow>(client, sql(feed.merge), [loadId]))!; // the statement returns one row
 }
 
-/** Stores a final error. */
-async function storeIfFinal(client: PoolClient, loadId: number, error: unknown): Promise<void> {
-  if (isServiceError(error) && !error.facts.retry)
-    await failFeedLoad(client, loadId, { code: error.code, reason: error.problem });
-}
-
 function loadFailed({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {
   return new ServiceError(code, {
     operation: 'run feed load',
@@ -387,12 +379,29 @@ function loadFailed({ code, reason }: { code: ErrorCode; reason: string }, loadI
   });
 }
 
-/** Removes the spooled file of a load if no load needs it. A remaining file does no harm. */
-export async function removeFileIfUnneeded(db: Pool, feedDir: string, loadId: number): Promise<void> {
-  await inTransaction(db, async (client) => {
-    const { sha256 } = await readFeedLoad(client, loadId);
+/** Removes the file of a load if no load needs it. A remaining file is swept later. */
+export async function removeFileOfLoad(db: Pool, feedDir: string, loadId: number): Promise<void> {
+  const remove = async () => removeUnneeded(db, feedDir, (await readFeedLoad(db, loadId)).sha256);
+  await remove().catch(() => {});
+}
+
+/**
+ * Removes the files that no load needs: copies of killed submissions, and files whose load was not recorded or has ended.
+ * Returns their number.
+ */
+export async function sweepFeedFiles(db: Pool, feedDir: string): Promise<number> {
+  let swept = await sweepUnfinished(feedDir);
+  for (const sha256 of await listSpooled(feedDir)) if (await removeUnneeded(db, feedDir, sha256)) swept += 1;
+  return swept;
+}
+
+/** True if the file was removed. A submission takes the same lock before it gives the file its name. */
+async function removeUnneeded(db: Pool, feedDir: string, sha256: string): Promise<boolean> {
+  return inTransaction(db, async (client) => {
     await client.query(sql('intake/lock_feed_file'), [sha256]);
     const row = await queryRow<{ loads: number }>(client, sql('intake/count_loads_of_file'), [sha256]);
-    if (row?.loads === 0) await removeSpooled(feedDir, sha256);
-  }).catch(() => {});
+    if (row!.loads > 0) return false;
+    await removeSpooled(feedDir, sha256);
+    return true;
+  });
 }

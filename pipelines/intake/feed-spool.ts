@@ -54,6 +54,11 @@ export function removeSpooled(feedDir: string, sha256: string): Promise<void> {
   return rm(spooledPath(feedDir, sha256), { force: true });
 }
 
+/** The digests of the spooled files. */
+export async function listSpooled(feedDir: string): Promise<string[]> {
+  return (await readdir(feedDir).catch(() => [])).filter((name) => /^[0-9a-f]{64}$/.test(name));
+}
+
 /** Removes copies of killed submissions: those not written to for `idleMs`. Returns their number. */
 export async function sweepUnfinished(feedDir: string, idleMs = 3_600_000): Promise<number> {
   const names = (await readdir(feedDir).catch(() => [])).filter((name) => name.startsWith(unfinishedPrefix));

@@ -1,4 +1,4 @@
-import { ERRORS, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { ERRORS, ServiceError, type ErrorCode, type Failure } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { DateForm } from './feed-dates.ts';
@@ -70,14 +70,8 @@ export interface FeedReject {
   readonly excerpt: string;
 }
 
-/**
- * Marks a load as failed, for a caller that does not retry a temporary error. Has no effect on a done load.
- */
-export async function failFeedLoad(
-  db: Queryable,
-  loadId: number,
-  { code, reason }: { code: ErrorCode; reason: string },
-): Promise<void> {
+/** Marks a load as failed that is not tried again. A load that has ended keeps its end. */
+export async function failFeedLoad(db: Queryable, loadId: number, { code, reason }: Failure): Promise<void> {
   await db.query(sql('intake/fail_load'), [loadId, code, reason]);
 }
 

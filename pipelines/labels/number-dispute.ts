@@ -68,7 +68,7 @@ export interface Dispute {
   } | null;
 }
 
-const contactPurpose = 'contact of a dispute';
+export const contactPurpose = 'contact of a dispute';
 
 const dayMs = 86_400_000;
 
@@ -97,7 +97,7 @@ export async function fileDispute(
       requireSameRequest(before, digest, { operation: 'file dispute', object: `dispute ${before.disputeId}` });
       return { ...(await readDispute(client, before.disputeId)), repeated: true };
     }
-    const contactDigest = contact === undefined ? null : vault.digest(contact.toLowerCase(), contactPurpose);
+    const contactDigest = contact === undefined ? null : digestContact(vault, contact);
     await refuseTooMany(client, phone, contactDigest);
     const sealed = contact === undefined ? null : sealContact(vault, contact);
     const row = await queryRow<{ disputeId: number }>(client, sql('intake/insert_dispute'), [
@@ -274,6 +274,11 @@ async function refuseTooMany(client: Queryable, phone: string, contactDigest: Bu
     operation: 'file dispute',
     problem: `${most} disputes ${what} are open.`,
   });
+}
+
+/** A digest by which the disputes of one contact are counted. */
+export function digestContact(vault: Vault, contact: string): Buffer {
+  return vault.digest(contact.toLowerCase(), contactPurpose);
 }
 
 function sealContact(vault: Vault, contact: string): { content: Buffer; wrapped: Buffer; masterKeyId: string } {

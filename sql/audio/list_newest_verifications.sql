@@ -21,7 +21,7 @@ SELECT page.public_id AS id, page.batch, page.state, page.mode, page.requested_m
   result.voice_seconds AS "audio.voice_duration",
   page.state = 'performed' AS scores, result.synthesis AS "scores.synthesis", result.replay AS "scores.replay", 'higher-is-authentic' AS score_direction,
   CASE WHEN page.state = 'performed' THEN result.decision END AS decision, page.reason, page.attempts, page.batch_id, page.line, page.source,
-  page.queued_at AS "times.queued", page.started_at AS "times.started", page.ended_at AS "times.ended", page.requested_at AS "times.handed_in"
+  page.queued_at AS "times.queued", page.started_at AS "times.started", page.ended_at AS "times.ended", page.requested_at AS "times.requested"
 FROM page
 LEFT JOIN verification_result AS result USING (result_id)
 LEFT JOIN recording ON recording.sha256 = page.audio_sha256

@@ -7,7 +7,7 @@ SELECT v.public_id AS id, b.public_id AS batch, v.state, b.mode, v.requested_mod
   result.voice_seconds AS "audio.voice_duration",
   v.state = 'performed' AS scores, result.synthesis AS "scores.synthesis", result.replay AS "scores.replay", 'higher-is-authentic' AS score_direction,
   CASE WHEN v.state = 'performed' THEN result.decision END AS decision, v.reason, v.attempts, v.line, v.source, b.name AS batch_name, b.owner, b.requested_by, b.settings,
-  v.queued_at AS "times.queued", v.started_at AS "times.started", v.ended_at AS "times.ended", b.requested_at AS "times.handed_in",
+  v.queued_at AS "times.queued", v.started_at AS "times.started", v.ended_at AS "times.ended", b.requested_at AS "times.requested",
   v.reason_detail, v.reused, result.computed_ms, coalesce(result.channel_scores, '[]') AS channel_scores, coalesce(result.notes, '[]') AS notes,
   coalesce(result.windows, '[]') AS windows,
   v.audio_sha256 IS NOT NULL AS recording, recording.bytes AS "recording.bytes", recording.format AS "recording.format",

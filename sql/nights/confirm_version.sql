@@ -1,12 +1,28 @@
--- Purpose: records that a build gave exactly the published bytes: nothing new is published, and later changes count from this
---   night's snapshot.
+-- Purpose: records that a build gave exactly the published rows: nothing new is published, and later changes count from this
+--   night's snapshot. Deltas that the build made again or found lost are changed in the list of those offered.
 -- Parameters: $1 build id, $2 as of.
 -- Rows: none.
 WITH done AS (
   UPDATE build AS b SET state = 'unchanged'
   FROM night_run AS r
   WHERE b.build_id = $1 AND r.run_id = b.run_id
-  RETURNING b.cache, b.country, b.plan ->> 'kind' AS kind, r.transactions, r.cluster, r.evaluated_at
+  RETURNING b.cache, b.country, b.plan ->> 'kind' AS kind, r.transactions, r.cluster, r.evaluated_at,
+    b.deltas, (b.plan -> 'basis' ->> 'version')::integer AS version
+), kept AS (
+  SELECT p.cache, p.country, p.version, d.*
+  FROM done JOIN publication AS p USING (cache, country, version),
+    jsonb_to_recordset(done.deltas) AS d ("from" integer, sha256 text, bytes bigint, added bigint, changed bigint, removed bigint)
+), made_again AS (
+  UPDATE artefact_delta AS a
+  SET file_sha256 = k.sha256, file_bytes = k.bytes, added = k.added, changed = k.changed, removed = k.removed
+  FROM kept AS k
+  WHERE a.cache = k.cache AND a.country = k.country AND a.version = k.version AND a.from_version = k."from"
+    AND a.file_sha256 <> k.sha256
+), lost AS (
+  DELETE FROM artefact_delta AS a
+  USING done JOIN publication AS p USING (cache, country, version)
+  WHERE a.cache = p.cache AND a.country = p.country AND a.version = p.version
+    AND a.from_version NOT IN (SELECT "from" FROM kept)
 )
 UPDATE publication AS p
 SET status = 'fresh', stale_code = NULL, stale_reason = NULL, stale_since = NULL, confirmed_as_of = $2,

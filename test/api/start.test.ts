@@ -48,7 +48,7 @@ it('answers 503 until the database is there, serves from memory when it goes awa
     expect(await readyz(api.url)).toMatchObject({
       http: 503,
       status: 'not_ready',
-      database: { reachable: false, lastReadAt: null },
+      database: { reachable: false, problem: 'unreachable', lastReadAt: null },
     });
     expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
 

@@ -33,6 +33,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   caches: ['phone', 'access'],
   branding: ['phone', 'rows', 'access'],
   audio: ['phone', 'rows'],
+  sealing: ['audio', 'branding', 'labels'],
 };
 
 /** `caches` for pipelines/caches/night/build.ts. */
@@ -104,7 +105,7 @@ describe('imports', () => {
 
   it('name files with their ending .ts', () => {
     expect(
-      imports.filter((each) => targetOf(each) !== undefined && !/\.(ts|json)$/.test(each.specifier)).map(show),
+      imports.filter((each) => targetOf(each) !== undefined && !/\.(ts|mjs|json)$/.test(each.specifier)).map(show),
     ).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findEmbeddedHome, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
-import { isProcessAlive } from '../../runtime/file-lock.ts';
+import { isProcessAlive } from '../../runtime/file-lock.mjs';
 import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
@@ -51,7 +51,10 @@ async function isReady(): Promise<boolean> {
   const { url, pid } = JSON.parse(readFileSync(path, 'utf8')) as { url: string; pid: number };
   if (!isProcessAlive(pid)) return false;
   const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-  return answer !== undefined && ((await answer.json()) as { database: { reachable: boolean } }).database.reachable;
+  return (
+    answer !== undefined &&
+    ((await answer.json()) as { database: { problem: string | null } }).database.problem === null
+  );
 }
 
 async function startService(): Promise<ServiceProcess> {
@@ -92,6 +95,11 @@ describe('the service', () => {
 
   it('ends with its database after SIGKILL of the starting process alone', async () => {
     const service = await startService();
+    const { pid } = JSON.parse(readFileSync(join(stateDir, 'api.json'), 'utf8')) as { pid: number };
+    const given = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    expect(given.filter((variable) => variable.includes('postgres://'))).toEqual([
+      expect.stringMatching(/^API_DATABASE_URL=postgres:\/\/caller_trust_api:/),
+    ]);
     const pids = family([service.pid]);
     await service.end('SIGKILL');
     await until(async () => (await postmaster()) === undefined, 'the database has stopped', 30);

@@ -206,6 +206,7 @@ describe('what comes late', () => {
       null,
       '[]',
       1,
+      false,
     ]);
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
       { state: 'running' },

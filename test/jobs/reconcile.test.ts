@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Queues } from '../../jobs/queues/backend.ts';
 import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
+import { nightHandlers } from '../../jobs/night.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
+import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { queryRow } from '../../runtime/postgres.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
 import { startWorkerProcess } from './worker-process.ts';
@@ -85,13 +87,28 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       expect(await queues.state('nights', `night-${runId}`)).toBe('waiting');
     });
 
-    it('queues the builds of a night again that is held open while they are gone', async () => {
-      const runId = await addNight('running', 1);
-      const buildId = await addBuild(runId, 1);
+    it('leaves the builds of a night to the process that holds it open, which queues them again when they are gone', async () => {
+      const { config, database } = backend;
+      const store = openArtefactStore(config);
+      const handlers = nightHandlers({ config, db: database.db, database, queues, store });
+      const runId = await addNight();
       await enqueueNight(queues, { runId });
-      expect(await look()).toEqual({ enqueued: 1, lost: 0 });
-      expect(await queues.state('builds', `build-${buildId}`)).toBe('waiting');
-      expect(await queues.state('publications', `publish-${runId}-g1`)).toBe('waiting-children');
+      const worker = await backend.startWorker({ 'open-night': handlers['open-night'] });
+      const publication = `publish-${runId}-g1`;
+      const isQueued = () =>
+        until(
+          () => queues.state('publications', publication),
+          (state) => state === 'waiting-children',
+        );
+      try {
+        await isQueued();
+        expect(await queues.remove('publications', publication)).toBe(true);
+        expect(await look()).toEqual({ enqueued: 0, lost: 0 });
+        await isQueued();
+        expect(await queues.counts()).toMatchObject({ builds: { waiting: 3 }, nights: { active: 1 } });
+      } finally {
+        await worker.stop();
+      }
     });
 
     it('fails a load and a build whose job was given up after crashes, and queues one again that failed without a word in the database', async () => {

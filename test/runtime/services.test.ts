@@ -13,7 +13,7 @@ describe('services', () => {
     const config = loadConfig({ STATE_DIR: join(directory, 'file', 'state'), LOG_LEVEL: 'silent' });
     await expect(openServices(config, 'test')).rejects.toMatchObject({
       code: 'setting_invalid',
-      problem: 'STATE_DIR cannot be created (ENOTDIR).',
+      problem: 'STATE_DIR cannot be created or written (ENOTDIR).',
     });
   });
 });

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sha256Of } from '../../runtime/digest.ts';
 import type { PoolClient } from '../../runtime/postgres.ts';
 import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, migrate, requireMigrated } from '../../sql/migrate.ts';
-import { quoteLiteral, sqlDirectory, sqlWithLiterals } from '../../sql/sql.ts';
+import { quoteLiteral, sql, sqlDirectory, sqlWithLiterals } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -43,6 +44,34 @@ describe('migrate', () => {
       code: 'database_unsuitable',
       problem: expect.stringContaining('0004_nights') as string,
     });
+  });
+
+  it.each([2, 5, 9, 14, 17, 20, 25])('brings a filled database of migration %i to the newest schema', async (last) => {
+    await db.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await db.query(sql('migrations/create_ledger'));
+    for (const { number, name } of listMigrations().slice(0, last)) {
+      await db.query(sql(`migrations/${name}`));
+      await db.query('INSERT INTO schema_migration (number, name, sha256) VALUES ($1, $2, $3)', [
+        number,
+        name,
+        sha256Of(sql(`migrations/${name}`)),
+      ]);
+    }
+    await db.query(
+      `INSERT INTO phone_number (phone, country, reputation_level, reputation_category, display_name)
+       VALUES ('+12025550100', 'US', 'SPAM', 6, NULL), ('+12025550101', 'US', 'NEUTRAL', NULL, 'Name')`,
+    );
+    expect(await withClient(migrate)).toEqual(
+      listMigrations()
+        .slice(last)
+        .map(({ name }) => name),
+    );
+    expect(await withClient(dumpSchema)).toBe(readFileSync(join(sqlDirectory, 'schema.sql'), 'utf8'));
+    const { rows } = await db.query('SELECT phone, reputation_level, display_name FROM phone_number ORDER BY phone');
+    expect(rows).toEqual([
+      { phone: '+12025550100', reputation_level: 'SPAM', display_name: null },
+      { phone: '+12025550101', reputation_level: 'NEUTRAL', display_name: 'Name' },
+    ]);
   });
 
   it('is done once when several processes start at the same time', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll } from 'vitest';
 import {
+  failFeedLoad,
   listFeedRejects,
   runFeedLoad,
   submitFeed,
@@ -12,6 +13,7 @@ import {
   type FeedReject,
 } from '../../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
+import { failureOf, isFinalFailure } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 /** Limits small enough to be met in a test, and no share of refused rows that fails a load. */
@@ -46,10 +48,20 @@ export async function useFeedLoader(db: Pool) {
     limits = smallLimits,
     options: object = {},
   ): Promise<EndedFeedLoad & { rejects: FeedReject[] }> {
-    const report = await runFeedLoad({ db, feedDir, loadId: await submit(feed, content, options), limits });
+    const report = await runLoad({ db, feedDir, loadId: await submit(feed, content, options), limits });
     return { ...report, rejects: await listFeedRejects(db, report.loadId, { limit: 10_000 }) };
   }
   return { directory, feedDir, submit, load };
+}
+
+/** Runs a load as a worker does, which records an error that ends it. */
+export async function runLoad(options: Parameters<typeof runFeedLoad>[0]): Promise<EndedFeedLoad> {
+  try {
+    return await runFeedLoad(options);
+  } catch (error) {
+    if (isFinalFailure(error, false)) await failFeedLoad(options.db, options.loadId, failureOf(error));
+    throw error;
+  }
 }
 
 /** Gzip with several members, as `cat a.gz b.gz` makes them. */

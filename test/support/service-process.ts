@@ -9,6 +9,8 @@ export interface ServiceProcess {
   /** What it has logged so far. */
   readonly log: () => string;
   signal(name: NodeJS.Signals): void;
+  /** Its exit code (null: ended by a signal), when it has ended. */
+  readonly ended: Promise<number | null>;
   /** Sends a signal, and resolves with the exit code (null: ended by a signal) when the process has ended. */
   end(name: NodeJS.Signals): Promise<number | null>;
 }
@@ -32,10 +34,10 @@ export function startProcess(path: string, env: Record<string, string>, args: st
     pid: child.pid!,
     log: () => Buffer.concat(output).toString(),
     signal: (name) => void child.kill(name),
+    ended: exit.then(([code]) => code as number | null),
     async end(name) {
       child.kill(name);
-      const [code] = (await exit) as [number | null];
-      return code;
+      return this.ended;
     },
   };
 }

@@ -195,7 +195,7 @@ function BatchFacts({ batch }: { batch: Json<LiveBatch>['batch'] }): VNode {
   return html`<${Section} title="Facts"><${Facts} entries=${[
     ['Batch', html`<code>${batch.id}</code>`],
     ['Client', html`<${Name} text=${batch.owner} />`],
-    ['Handed in by', html`<${Name} text=${batch.requestedBy} />`],
+    ['Submitted by', html`<${Name} text=${batch.requestedBy} />`],
     ['Key', html`<${Name} text=${batch.key} />`],
     ['Mode', modeTitles[batch.mode]],
     ['Asked for', batch.requestedModel],
@@ -204,7 +204,7 @@ function BatchFacts({ batch }: { batch: Json<LiveBatch>['batch'] }): VNode {
     ['Registry release', batch.release],
     ['Channels', batch.settings.channels === 'mixed' ? 'mixed into one' : 'scored apart'],
     ['Recordings', formatCount(batch.items)],
-    ['Handed in', html`<${When} at=${batch.requestedAt} />`],
+    ['Submitted', html`<${When} at=${batch.requestedAt} />`],
     ['Ended', batch.endedAt === null ? null : html`<${When} at=${batch.endedAt} />`],
     ['Times queued', batch.generation],
     ['List', html`<${Link} href=${`/verifications?batch=${batch.id}`}>its verifications with scores as bars</${Link}>`],

@@ -36,7 +36,7 @@ export default function BatchesPage(): VNode {
         batches.length === 0
           ? html`<${Empty} title=${state === '' ? 'No batch was submitted yet.' : 'No batch is in this state.'}>${state === '' ? html`Submit recordings with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.` : 'Choose another state.'}</${Empty}>`
           : html`<div class="batch-table"><${Table} caption="Batches" rows=${batches} keyOf=${({ id }: Json<ListedBatch>) => id} columns=${[
-              { title: 'Handed in', show: ({ requestedAt }: Json<ListedBatch>) => html`<${When} at=${requestedAt} />` },
+              { title: 'Submitted', show: ({ requestedAt }: Json<ListedBatch>) => html`<${When} at=${requestedAt} />` },
               {
                 title: 'Batch',
                 show: ({ id, name }: Json<ListedBatch>) =>

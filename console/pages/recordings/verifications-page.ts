@@ -86,7 +86,7 @@ function Filters(): VNode {
 
 function VerificationTable({ verifications }: { verifications: readonly Json<ListedVerification>[] }): VNode {
   return html`<div class="verification-table"><${Table} caption="Verifications" rows=${verifications} keyOf=${({ id }: Json<ListedVerification>) => id} columns=${[
-    { title: 'Handed in', show: ({ times }: Json<ListedVerification>) => html`<${When} at=${times.handedIn} />` },
+    { title: 'Submitted', show: ({ times }: Json<ListedVerification>) => html`<${When} at=${times.requested} />` },
     {
       title: 'Recording',
       show: ({ id, source }: Json<ListedVerification>) =>

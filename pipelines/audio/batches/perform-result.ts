@@ -88,7 +88,7 @@ async function endItems(
     computed,
     computedModel,
   ];
-  return (await queryRows<{ verificationId: number }>(db, sql('audio/settle_verifications'), values)).map(
+  return (await queryRows<{ verificationId: number }>(db, sql('audio/end_verifications'), values)).map(
     ({ verificationId }) => verificationId,
   );
 }

@@ -58,7 +58,7 @@ export interface VerificationPlace {
 
 /** A verification among those of several batches. */
 export interface PlacedVerification extends VerificationItem, VerificationPlace {
-  readonly times: VerificationItem['times'] & { readonly handedIn: Date };
+  readonly times: VerificationItem['times'] & { readonly requested: Date };
 }
 
 /** Which items are listed. */

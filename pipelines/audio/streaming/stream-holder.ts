@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { z } from 'zod';
-import { isProcessAlive } from '../../../runtime/file-lock.ts';
+import { isProcessAlive } from '../../../runtime/file-lock.mjs';
 
 /** The process that receives a stream. */
 export const holderForm = z.strictObject({

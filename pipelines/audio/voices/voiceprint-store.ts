@@ -122,7 +122,7 @@ export async function storeVoiceprint(
 ): Promise<{ id: string; enrolledAt: Date }> {
   const { owner, subject, model, modelSha256, recordings, voiceSeconds, consent, embedding } = voiceprint;
   const id = randomUUID();
-  const { key, wrapped, masterKeyId } = vault.makeKey(keyPurpose(id));
+  const { key, wrapped, masterKeyId } = vault.makeKey(voiceprintKeyPurpose(id));
   const sealed = key.seal(bytesOf(embedding), embeddingPurpose(id, modelSha256));
   const values = [
     id,
@@ -317,7 +317,7 @@ function openKey(vault: Vault, id: string, { wrappedKey, masterKeyId }: SealedRo
       problem: 'The voiceprint was deleted.',
       hint: 'Enrol the person again, with consent.',
     });
-  return vault.unwrapKey({ wrapped: wrappedKey, masterKeyId }, keyPurpose(id.toLowerCase()), thing(id));
+  return vault.unwrapKey({ wrapped: wrappedKey, masterKeyId }, voiceprintKeyPurpose(id.toLowerCase()), thing(id));
 }
 
 /** Little-endian, as on every platform of Node. */
@@ -325,7 +325,8 @@ function bytesOf(embedding: Float32Array): Uint8Array {
   return new Uint8Array(embedding.buffer, embedding.byteOffset, embedding.byteLength);
 }
 
-const keyPurpose = (id: string) => `voiceprint key ${id}`;
+/** Binds the key of a voiceprint to its id. */
+export const voiceprintKeyPurpose = (id: string) => `voiceprint key ${id}`;
 
 /** Binds the sealed bytes to the voiceprint and its model: they cannot be opened in another row or for another model. */
 const embeddingPurpose = (id: string, modelSha256: string) => `voiceprint embedding ${id} ${modelSha256}`;

@@ -22,8 +22,8 @@ export const BRAND_CHECKS = {
       'The {field} is near the protected name {name} ({category}): {how}. A person decides, also where the company has that very name.',
   },
   letter_of_one_owner: {
-    pass: 'No other client has handed in this letter.',
-    review: 'Another client has handed in the same letter. A person looks at it.',
+    pass: 'No other client has submitted this letter.',
+    review: 'Another client has submitted the same letter. A person looks at it.',
   },
 } as const;
 

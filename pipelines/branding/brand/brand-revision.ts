@@ -51,7 +51,7 @@ export async function recordNameFindings(
   brandId: number,
   { revision, findings }: { revision: number; findings: readonly Finding[] },
 ): Promise<void> {
-  await client.query(sql('branding/judge_revision'), [
+  await client.query(sql('branding/record_revision_findings'), [
     brandId,
     revision,
     JSON.stringify(findings),

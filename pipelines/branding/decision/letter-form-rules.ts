@@ -69,7 +69,7 @@ export const FORM_RULES = [
       more_numbers: {
         severity: 'review',
         message:
-          'The form has {more} numbers that were neither requested nor belong to the brand. A person looks at it; hand in the list that the form was issued for.',
+          'The form has {more} numbers that were neither requested nor belong to the brand. A person looks at it; submit the list that the form was issued for.',
       },
     },
   },

@@ -387,7 +387,7 @@ async function updateBrand(
       revision,
     ]);
   // A display name may follow from the company that a letter names, but a letter that does not have a new DBA cannot confirm it
-  if (goesOver && !carried) await client.query(sql('branding/judge_new_dba'), [brand.brandId, revision]);
+  if (goesOver && !carried) await client.query(sql('branding/require_decision_of_new_dba'), [brand.brandId, revision]);
   return lockBrand(client, brand.handle, brand.owner);
 }
 

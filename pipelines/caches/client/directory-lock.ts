@@ -3,7 +3,7 @@ import { readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { isProcessAlive, withFileLock } from '../../../runtime/file-lock.ts';
+import { isProcessAlive, withFileLock } from '../../../runtime/file-lock.mjs';
 
 /** Renewal interval of the lock; a holder that has not renewed it for `deadAfterMs` is dead, on any machine. */
 const renewalMs = 5_000;

@@ -18,11 +18,20 @@ export interface IndexedFile {
   readonly segments: readonly Segment[];
 }
 
-export interface WriteDeltasOptions {
+/** Where deltas are written. */
+export interface DeltaPlace {
   readonly store: ArtefactStore;
   readonly artefact: ArtefactName;
   /** Prefix of the names of unfinished files. */
   readonly owner: string;
+  /**
+   * Called for an earlier delta that is missing or damaged. Returns the file of the version that it led from, so that the delta
+   * is made again; undefined if there is none: then no delta leads from that version. Absent: as undefined.
+   */
+  readonly onLost?: ((from: number, error: unknown) => Promise<IndexedFile | undefined>) | undefined;
+}
+
+export interface WriteDeltasOptions extends DeltaPlace {
   /** The version that was published before. */
   readonly basis: IndexedFile & { readonly version: number };
   readonly built: IndexedFile;
@@ -30,14 +39,13 @@ export interface WriteDeltasOptions {
   readonly copiedExcept?: readonly string[] | null | undefined;
   /** The deltas to the basis. */
   readonly earlier: readonly StoredDelta[];
-  /** Called for an earlier delta that is missing or damaged: then there is no delta from that version. */
-  readonly onLost?: ((from: number, error: unknown) => void) | undefined;
 }
 
 /**
  * Writes the deltas to a new version: from its basis, made of the segments that differ and checked against them, and from
- * each version that has a delta to the basis, by appending the new delta to that one. The work depends on the size of the
- * deltas, not of the files; two segments of each are held in memory. Returns them newest first.
+ * each version that has a delta to the basis, by appending the new delta to that one, or from that version's file if that one is
+ * lost. The work depends on the size of the deltas, not of the files; two segments of each are held in memory. Returns them newest
+ * first.
  * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file does not match
  * its index, or the error of the disk.
  */
@@ -46,20 +54,67 @@ export async function writeDeltas({
   built,
   copiedExcept,
   earlier,
-  ...options
+  ...place
 }: WriteDeltasOptions): Promise<StoredDelta[]> {
-  const step = await writeStep(options, basis, { ...built, copiedExcept: copiedExcept ?? null });
-  const chains = await Promise.all(
-    [...earlier]
+  const step = await writeStep(place, basis, { ...built, copiedExcept: copiedExcept ?? null });
+  const chains = await keepOrRemake(place, { deltas: earlier, built }, (delta) => chainDeltas(place, delta, step));
+  return [toStored(step), ...chains];
+}
+
+export interface CheckDeltasOptions extends DeltaPlace {
+  readonly deltas: readonly StoredDelta[];
+  /** The version that they lead to. */
+  readonly built: IndexedFile;
+}
+
+/**
+ * Reads the deltas of a version that stays published. One that is missing or damaged is made again from the file of the version
+ * that it leads from, or left out if that is lost too. Returns them newest first.
+ * @throws as {@link writeDeltas}, or ServiceError `storage_unavailable`
+ */
+export function checkDeltas({ deltas, built, ...place }: CheckDeltasOptions): Promise<StoredDelta[]> {
+  return keepOrRemake(place, { deltas, built }, async (delta) => {
+    const name: StoredName = { ...place.artefact, sha256: delta.sha256, kind: 'delta' };
+    for await (const _ of readDeltaBytes(place.store, name)); // checks the digest
+    await place.store.restore(name);
+    return delta;
+  });
+}
+
+async function keepOrRemake(
+  place: DeltaPlace,
+  { deltas, built }: Pick<CheckDeltasOptions, 'deltas' | 'built'>,
+  keep: (delta: StoredDelta) => Promise<StoredDelta>,
+): Promise<StoredDelta[]> {
+  const kept = await Promise.all(
+    [...deltas]
       .sort((a, b) => b.from - a.from)
       .map((delta) =>
-        chainDeltas(options, delta, step).catch((error: unknown) => {
+        keep(delta).catch((error: unknown) => {
           if (!isLost(error)) throw error;
-          options.onLost?.(delta.from, error);
+          return remakeDelta(place, { from: delta.from, built }, error);
         }),
       ),
   );
-  return [toStored(step), ...chains.filter((chain) => chain !== undefined)];
+  return kept.filter((delta) => delta !== undefined);
+}
+
+async function remakeDelta(
+  place: DeltaPlace,
+  { from, built }: { from: number; built: IndexedFile },
+  lost: unknown,
+): Promise<StoredDelta | undefined> {
+  const older = await place.onLost?.(from, lost);
+  if (older === undefined) return undefined;
+  try {
+    const owner = `${place.owner}-${from}`;
+    return toStored(
+      await writeStep({ ...place, owner }, { ...older, version: from }, { ...built, copiedExcept: null }),
+    );
+  } catch (error) {
+    if (isLost(error)) return undefined; // the file of that version, or else the caller finds the damage of the new one
+    throw error;
+  }
 }
 
 /** The delta from the basis. */
@@ -70,8 +125,6 @@ interface Step extends StoredDelta {
 function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta): StoredDelta {
   return { from, sha256, bytes, added, changed, removed };
 }
-
-type DeltaPlace = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
 
 async function writeStep(
   place: DeltaPlace,

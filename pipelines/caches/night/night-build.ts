@@ -3,14 +3,15 @@ import { errorCodeOf, isServiceError, type ErrorCode, type Failure } from '../..
 import { queryRow, type Pool, queryRows } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { requireDigest } from '../store/artefact-directory.ts';
-import type { ArtefactStore } from '../store/artefact-store.ts';
+import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
+import { listVersions } from '../store/artefact-check.ts';
 import type { StoredName } from '../store/stored-name.ts';
-import { SegmentIndexes } from './basis.ts';
+import { openBasis, SegmentIndexes } from './basis.ts';
 import { buildFormat } from '../format/build-format.ts';
-import { noBasis, type BuildPlan } from './build-plan.ts';
+import { noBasis, type Basis, type BuildPlan } from './build-plan.ts';
 import { buildArtefact, type BuildOptions, type BuildSettings, type BuiltArtefact } from './build.ts';
 import type { CacheName } from '../definition.ts';
-import { writeDeltas } from './delta-files.ts';
+import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import { countDiffering } from './dirty-regions.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
@@ -103,7 +104,11 @@ interface BasisComparison {
   readonly deltas: readonly StoredDelta[];
   /** Segments that changed without a mark; null if the build could not show that. */
   readonly segmentsDiffering: number | null;
+  /** True if a build of other bytes has the rows of the basis, and a file of the basis is lost: then it replaces the basis. */
+  readonly basisLost: boolean;
 }
+
+const noComparison: BasisComparison = { deltas: [], segmentsDiffering: null, basisLost: false };
 
 /**
  * Compares a build with its basis. If that fails although the new file is intact, the build is published without deltas.
@@ -114,31 +119,113 @@ async function compareWithBasis(
   build: StartedBuildRow,
   options: NightBuildOptions & { readonly indexes: SegmentIndexes },
 ): Promise<BasisComparison> {
-  const { plan } = build;
-  if (plan.basis === null || plan.kind === 'keep') return { deltas: [], segmentsDiffering: null };
+  const { basis } = build.plan;
+  if (basis === null) return noComparison;
+  const sameRows = built.file.plainSha256 === basis.file.plainSha256;
   try {
-    const segments = await options.indexes.read(build, plan.basis.index.sha256);
-    const segmentsDiffering =
-      plan.kind === 'full' && plan.unchangedExcept !== null
-        ? countDiffering(segments, built.segments, plan.unchangedExcept)
-        : null;
-    if (segmentsDiffering !== null && segmentsDiffering > 0) {
-      options.log.error(
-        { buildId: build.buildId, cache: build.cache, country: build.country, segmentsDiffering },
-        'rows changed without a mark: the incremental builds since the last full one may be wrong; this full one is published',
-      );
-    }
-    const deltas =
-      built.file.plainSha256 === plan.basis.file.plainSha256
-        ? []
-        : await deltasFrom({ ...plan.basis, segments }, built, { ...options, build });
-    return { deltas, segmentsDiffering };
+    return await compare({ built, build, basis, sameRows }, options);
   } catch (error) {
     if (isServiceError(error, 'storage_unavailable')) throw error; // the build is tried again
     await requireIntact(options.store, { cache: build.cache, country: build.country, sha256: built.file.sha256 });
     options.log.error({ err: error }, 'the deltas could not be made; clients take the whole file');
-    return { deltas: [], segmentsDiffering: null };
+    return sameRows ? { ...noComparison, deltas: basis.deltas } : noComparison;
   }
+}
+
+interface Compared {
+  readonly built: BuiltArtefact;
+  readonly build: StartedBuildRow;
+  readonly basis: Basis;
+  readonly sameRows: boolean;
+}
+
+async function compare(
+  { built, build, basis, sameRows }: Compared,
+  options: NightBuildOptions & { readonly indexes: SegmentIndexes },
+): Promise<BasisComparison> {
+  const sameFile = built.file.sha256 === basis.file.sha256;
+  const segments = sameFile
+    ? built.segments
+    : sameRows
+      ? await readIntactBasis(build, basis, options)
+      : await options.indexes.read(build, basis.index.sha256);
+  if (segments === undefined) return { ...noComparison, basisLost: true };
+  const place = deltaPlace(build, options);
+  const published = { sha256: basis.file.sha256, segments };
+  const deltas = sameRows
+    ? await checkDeltas({ ...place, deltas: basis.deltas, built: published })
+    : await writeDeltas({
+        ...place,
+        basis: { version: basis.version, ...published },
+        built: { sha256: built.file.sha256, segments: built.segments },
+        copiedExcept: built.copiedExcept,
+        earlier: basis.deltas.slice(0, options.settings.versionsKept - 1),
+      });
+  return { deltas, segmentsDiffering: countUnmarked(segments, built, { build, log: options.log }), basisLost: false };
+}
+
+/** The segments of the basis; undefined if its file or index is lost. */
+async function readIntactBasis(
+  build: StartedBuildRow,
+  basis: Basis,
+  options: NightBuildOptions & { readonly indexes: SegmentIndexes },
+): Promise<readonly Segment[] | undefined> {
+  try {
+    const opened = await openBasis(options, build, basis);
+    try {
+      await opened.check();
+    } finally {
+      await opened.close();
+    }
+    return opened.segments;
+  } catch (error) {
+    if (!isServiceError(error, 'basis_unusable')) throw error;
+    options.log.error({ err: error }, 'a file of the published version is lost; this build replaces it');
+    return undefined;
+  }
+}
+
+/** Counts the segments that changed outside the marked regions; null if the build did not read them. */
+function countUnmarked(
+  before: readonly Segment[],
+  built: BuiltArtefact,
+  { build: { plan, buildId, cache, country }, log }: { readonly build: StartedBuildRow; readonly log: Log },
+): number | null {
+  if (plan.kind !== 'full' || plan.unchangedExcept === null) return null;
+  const segmentsDiffering = countDiffering(before, built.segments, plan.unchangedExcept);
+  if (segmentsDiffering > 0)
+    log.error(
+      { buildId, cache, country, segmentsDiffering },
+      'rows changed without a mark: the incremental builds since the last full one may be wrong; this full one is published',
+    );
+  return segmentsDiffering;
+}
+
+/** Where the deltas of a build are written; a lost one is made again from the kept file of the version that it led from. */
+function deltaPlace(
+  build: StartedBuildRow,
+  { db, store, indexes, log }: NightBuildOptions & { readonly indexes: SegmentIndexes },
+): DeltaPlace {
+  const { cache, country } = build;
+  return {
+    store,
+    artefact: { cache, country },
+    owner: `${unfinishedName(build)}.delta`,
+    onLost: async (from, error) => {
+      log.warn(
+        { err: error, cache, country, from },
+        'a delta is lost; it is made again if the file it leads from is kept',
+      );
+      const older = (await listVersions(db)).find(
+        (version) => version.cache === cache && version.country === country && version.version === from,
+      );
+      if (older === undefined || older.indexSha256 === null) return undefined;
+      const segments = await indexes.read(build, older.indexSha256).catch((lost: unknown) => {
+        if (!isLost(lost)) throw lost;
+      });
+      return segments === undefined ? undefined : { sha256: older.file.sha256, segments };
+    },
+  };
 }
 
 async function requireIntact(store: ArtefactStore, name: StoredName): Promise<void> {
@@ -150,30 +237,10 @@ async function requireIntact(store: ArtefactStore, name: StoredName): Promise<vo
   }
 }
 
-type IndexedBasis = NonNullable<BuildPlan['basis']> & { readonly segments: readonly Segment[] };
-
-function deltasFrom(
-  basis: IndexedBasis,
-  built: BuiltArtefact,
-  { store, settings, build, log }: NightBuildOptions & { readonly build: StartedBuildRow },
-): Promise<StoredDelta[]> {
-  return writeDeltas({
-    store,
-    artefact: { cache: build.cache, country: build.country },
-    owner: `${unfinishedName(build)}.delta`,
-    basis: { version: basis.version, sha256: basis.file.sha256, segments: basis.segments },
-    built: { sha256: built.file.sha256, segments: built.segments },
-    copiedExcept: built.copiedExcept,
-    earlier: basis.deltas.slice(0, settings.versionsKept - 1),
-    onLost: (from, error) =>
-      log.warn({ err: error, from }, 'an earlier delta is lost; clients of that version take the whole file'),
-  });
-}
-
 async function recordBuild(
   { db, settings }: NightBuildOptions,
   build: StartedBuildRow,
-  { built, deltas, segmentsDiffering }: BasisComparison & { readonly built: BuiltArtefact },
+  { built, deltas, segmentsDiffering, basisLost }: BasisComparison & { readonly built: BuiltArtefact },
 ): Promise<void> {
   const { rows, file, index, segments } = built;
   await db.query(sql('nights/record_build'), [
@@ -191,6 +258,7 @@ async function recordBuild(
     segmentsDiffering,
     JSON.stringify(deltas),
     built.rowsRead,
+    basisLost,
   ]);
 }
 

@@ -133,7 +133,7 @@ async function draftPlan(
 ): Promise<Omit<DraftPlan, keyof ArtefactName | 'rowsPublished'>> {
   const basis = row === undefined ? null : toBasis(row);
   const segments = basis === null ? null : await readIndexOf(row!, options);
-  if (basis === null || segments === null) return { kind: 'full', basis: null, segments: [], regions: null };
+  if (basis === null || segments === null) return { kind: 'full', basis, segments: [], regions: null };
   const changed = areMarksComplete(row!, cluster) ? await changes.of(row!) : null;
   const regions = changed === null ? null : regionsOf(segments, changed);
   const canCopy = row!.format === buildFormat(row!.cache, options.settings) && segments.length > 0;

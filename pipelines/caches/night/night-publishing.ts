@@ -47,7 +47,7 @@ interface EndedBuildRow {
   state: 'pending' | 'running' | 'built' | 'failed';
   rowsExpected: number;
   levelsExpected: LevelCounts;
-  plan: BuildPlan;
+  plan: BuildPlan & { readonly basisLost?: boolean };
   rowsRead: number | null;
   segmentsDiffering: number | null;
   attempts: number;
@@ -207,6 +207,7 @@ function buildOutcome(build: EndedBuildRow, moves: MovesByBasis): BuildOutcome {
         plainSha256: build.plainSha256,
         levels: build.levelsExpected,
         moves: movesOf(build, moves),
+        basisLost: build.plan.basisLost === true,
       };
     case 'failed':
       return { state: 'failed', code: build.failureCode, reason: build.failureReason };

@@ -9,6 +9,8 @@ export type BuildOutcome =
       readonly plainSha256: string;
       readonly levels: LevelCounts;
       readonly moves: LabelMoves | null;
+      /** A file of the published version is lost, and these other bytes have its rows. */
+      readonly basisLost: boolean;
     }
   | { readonly state: 'failed'; readonly code: string; readonly reason: string }
   | { readonly state: 'lost' };
@@ -62,7 +64,7 @@ export function decidePublication(
       'artefact_older',
       `The published version stands for ${current.asOf.toISOString()}, later than this night's snapshot.`,
     );
-  if (current.plainSha256 === build.plainSha256) return { action: 'confirm' };
+  if (current.plainSha256 === build.plainSha256 && !build.basisLost) return { action: 'confirm' };
   const gates = judgeBuild({ ...build, rowsLeft: rules.rowsLeft }, current, rules.limits).filter(
     ({ gate }) => !(gate === 'shrink' && rules.acceptShrink),
   );

@@ -28,6 +28,8 @@ export interface ListedVersion {
 export interface CheckedVersion extends ListedVersion {
   readonly verdict: 'ok' | 'missing' | 'damaged' | 'different';
   readonly detail: string;
+  /** The stored files of the version whose bytes are not those that were published. */
+  readonly damaged: readonly StoredName[];
 }
 
 /** Every version that was published, newest first in each artefact. */
@@ -47,41 +49,59 @@ export function keptVersions(versions: readonly ListedVersion[], versionsKept: n
 }
 
 /**
- * Reads the file of a version and compares it with the published facts.
+ * Reads the files of a version and compares them with the published facts.
  * @throws the error of the store, if that cannot be asked: it says nothing about the file
  */
 export async function checkVersion(store: ArtefactStore, version: ListedVersion): Promise<CheckedVersion> {
+  const file = await checkFile(store, version);
+  const attachments = await checkAttachments(store, version);
+  const damaged = [...(file.damaged ? [fileName(version)] : []), ...attachments.damaged.map(({ name }) => name)];
+  if (file.verdict !== 'ok') return { ...version, verdict: file.verdict, detail: file.detail, damaged };
+  const detail = attachments.lost.map(({ title }) => title).join(', ');
+  return { ...version, verdict: detail === '' ? 'ok' : 'damaged', detail, damaged };
+}
+
+function fileName({ cache, country, file: { sha256 } }: ListedVersion): StoredName {
+  return { cache, country, sha256 };
+}
+
+/** `damaged`: the digest of the stored bytes is not their name. */
+async function checkFile(
+  store: ArtefactStore,
+  version: ListedVersion,
+): Promise<Pick<CheckedVersion, 'verdict' | 'detail'> & { readonly damaged: boolean }> {
   let stored: StoredFile | undefined;
   try {
-    stored = await store.openToServe({ cache: version.cache, country: version.country, sha256: version.file.sha256 });
+    stored = await store.openToServe(fileName(version));
     const { rows, ...file } = await measureGzip(readWhole(stored));
     const differences = [
       ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
       ...(rows === version.rows ? [] : ['rows']),
     ];
-    if (differences.length > 0)
-      return { ...version, verdict: 'different', detail: `${differences.join(', ')} not as published` };
-    const damaged = await damagedAttachments(store, version);
-    return damaged.length === 0
-      ? { ...version, verdict: 'ok', detail: '' }
-      : { ...version, verdict: 'damaged', detail: damaged.join(', ') };
+    return differences.length > 0
+      ? {
+          verdict: 'different',
+          detail: `${differences.join(', ')} not as published`,
+          damaged: differences.includes('sha256'),
+        }
+      : { verdict: 'ok', detail: '', damaged: false };
   } catch (error) {
     if (!isLost(error)) throw error;
-    const { code } = error;
-    return code === 'ENOENT'
-      ? { ...version, verdict: 'missing', detail: 'no file' }
-      : { ...version, verdict: 'damaged', detail: code };
+    return error.code === 'ENOENT'
+      ? { verdict: 'missing', detail: 'no file', damaged: false }
+      : { verdict: 'damaged', detail: error.code, damaged: await isDamaged(store, fileName(version)) };
   } finally {
     await stored?.close();
   }
 }
 
-/** The titles of the index and deltas of a version that are missing or damaged. */
-async function damagedAttachments(
-  store: ArtefactStore,
-  { cache, country, indexSha256, deltas }: ListedVersion,
-): Promise<string[]> {
-  const attachments = [
+interface Attachment {
+  readonly title: string;
+  readonly name: StoredName;
+}
+
+function attachmentsOf({ cache, country, indexSha256, deltas }: ListedVersion): Attachment[] {
+  return [
     ...(indexSha256 === null
       ? []
       : [{ title: 'segment index', name: { cache, country, sha256: indexSha256, kind: 'index' } as const }]),
@@ -90,14 +110,33 @@ async function damagedAttachments(
       name: { cache, country, sha256, kind: 'delta' } as const,
     })),
   ];
-  const damaged: string[] = [];
-  for (const { title, name } of attachments) {
-    const digest = await digestOfStored(store, name).catch((error: unknown) => {
+}
+
+/** The index and deltas of a version that are missing or damaged. */
+async function checkAttachments(
+  store: ArtefactStore,
+  version: ListedVersion,
+): Promise<{ readonly lost: readonly Attachment[]; readonly damaged: readonly Attachment[] }> {
+  const attachments = attachmentsOf(version);
+  const [lost, damaged]: [Attachment[], Attachment[]] = [[], []];
+  for (const attachment of attachments) {
+    const digest = await digestOfStored(store, attachment.name).catch((error: unknown) => {
       if (!isLost(error)) throw error;
     });
-    if (digest !== name.sha256) damaged.push(title);
+    if (digest !== attachment.name.sha256) lost.push(attachment);
+    if (digest !== undefined && digest !== attachment.name.sha256) damaged.push(attachment);
   }
-  return damaged;
+  return { lost, damaged };
+}
+
+/** True if the file can be read and the digest of its bytes is not its name. */
+async function isDamaged(store: ArtefactStore, name: StoredName): Promise<boolean> {
+  try {
+    return (await digestOfStored(store, name)) !== name.sha256;
+  } catch (error) {
+    if (isLost(error)) return false;
+    throw error;
+  }
 }
 
 async function digestOfStored(store: ArtefactStore, name: StoredName): Promise<string> {
@@ -107,6 +146,49 @@ async function digestOfStored(store: ArtefactStore, name: StoredName): Promise<s
   } finally {
     await stored.close();
   }
+}
+
+/** Pause between two statements of a transaction that reads a file: the server ends one whose client is silent. */
+const keepAliveMs = 10_000;
+
+/**
+ * Removes damaged files from the store: they are served no more, and the next night makes them again. Each is read once more
+ * before. The artefacts of an open night are left alone: it may just store a good file under the same name. Returns what was
+ * removed.
+ */
+export async function withdrawDamaged({
+  db,
+  store,
+  damaged,
+}: {
+  readonly db: Pool;
+  readonly store: ArtefactStore;
+  readonly damaged: readonly StoredName[];
+}): Promise<StoredName[]> {
+  if (damaged.length === 0) return [];
+  return inTransaction(db, async (client) => {
+    await client.query(sql('caches/lock_collection'));
+    const beat = setInterval(() => void client.query('SELECT 1').catch(() => {}), keepAliveMs);
+    try {
+      const live = await listLiveBuilds(client);
+      const isOpen = ({ cache, country }: StoredName) =>
+        live.some((build) => build.cache === cache && build.country === country);
+      const withdrawn: StoredName[] = [];
+      for (const name of damaged.filter((each) => !isOpen(each))) {
+        if (!(await isDamaged(store, name))) continue;
+        await client.query('SELECT 1'); // fails if the lock is gone
+        await store.remove(name);
+        withdrawn.push(name);
+      }
+      return withdrawn;
+    } finally {
+      clearInterval(beat);
+    }
+  });
+}
+
+function listLiveBuilds(db: Queryable): Promise<{ cache: string; country: string; fileSha256: string | null }[]> {
+  return queryRows(db, sql('nights/list_live_builds'));
 }
 
 /** The files that {@link collectGarbage} removed. */
@@ -149,27 +231,19 @@ async function findGarbage<File extends StoredName>(
   { store, versionsKept }: CollectGarbageOptions,
 ): Promise<File[]> {
   // Before the versions: a night that ends in between is still live here.
-  const live = await queryRows<{ cache: string; country: string; fileSha256: string | null }>(
-    db,
-    sql('nights/list_live_builds'),
+  const live = await listLiveBuilds(db);
+  const needed = new Set(
+    keptVersions(await listVersions(db), versionsKept)
+      .flatMap(namesOf)
+      .map((file) => store.path(file)),
   );
-  const needed = new Set((await neededFiles(db, versionsKept)).map((file) => store.path(file)));
   for (const { cache, country, fileSha256 } of live)
     if (fileSha256 !== null) needed.add(store.path({ cache, country, sha256: fileSha256 }));
   const openArtefacts = new Set(live.map(({ cache, country }) => `${cache}/${country}`));
   return files.filter((file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`));
 }
 
-/** The files of the kept versions with their indexes, and the deltas that lead to the current ones. */
-async function neededFiles(db: Queryable, versionsKept: number): Promise<StoredName[]> {
-  const versions = await listVersions(db);
-  return [
-    ...keptVersions(versions, versionsKept).flatMap(({ cache, country, file, indexSha256 }): StoredName[] => [
-      { cache, country, sha256: file.sha256 },
-      ...(indexSha256 === null ? [] : [{ cache, country, sha256: indexSha256, kind: 'index' } as const]),
-    ]),
-    ...versions.flatMap(({ cache, country, deltas }) =>
-      deltas.map(({ sha256 }): StoredName => ({ cache, country, sha256, kind: 'delta' })),
-    ),
-  ];
+/** The file, the index and the deltas of a version. */
+export function namesOf(version: ListedVersion): StoredName[] {
+  return [fileName(version), ...attachmentsOf(version).map(({ name }) => name)];
 }

@@ -57,7 +57,10 @@ export class ArtefactDirectory implements ArtefactStore {
   }
 
   async list(): Promise<(StoredName & { readonly bytes: number })[]> {
-    const paths = await readdir(this.directory, { recursive: true }).catch(() => []);
+    const paths = await readdir(this.directory, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
     const names = paths.map(parseStoredName).filter((name) => name !== undefined);
     const files = await Promise.all(names.map(async (name) => ({ name, size: await sizeOf(this.path(name)) })));
     return files.flatMap(({ name, size }) => (size === undefined ? [] : [{ ...name, bytes: size }]));

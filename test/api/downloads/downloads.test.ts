@@ -10,7 +10,7 @@ import { openRaw, until, useTestApi } from '../support/running-api.ts';
 
 const MiB = 1024 * 1024;
 const database = await useTestDatabase();
-const { get, publish, url, key, store, api } = await useTestApi(
+const { get, publish, url, key, store, api, filesChecked } = await useTestApi(
   database,
   {},
   { apiReadBufferBytes: 65_536, apiStalledSecondsMax: 2 },
@@ -224,6 +224,7 @@ it('keeps length, ETag, digest, version and bytes of one version together under 
 
 it('cuts the connection where the file is shorter than its manifest says, and logs it', async () => {
   const damaged = await publish({ cache: 'phones', country: 'DE', gzip: noise(1_000_000, 7) });
+  await filesChecked();
   await truncate(store.path({ cache: 'phones', country: 'DE', sha256: damaged.sha256 }), 400_000);
   await expect(readSlowly('/v1/caches/phones?country=DE', { pauseMs: 0 })).rejects.toThrow('aborted');
   const head = await get('/v1/caches/phones?country=DE', {}, 'HEAD');

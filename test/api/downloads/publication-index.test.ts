@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { PublicationIndex } from '../../../api/downloads/publication-index.ts';
 import { ArtefactDirectory } from '../../../pipelines/caches/store/artefact-directory.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { useTestDatabase } from '../../support/database.ts';
-import { publish } from '../support/artefacts.ts';
+import { noise, publish, type TestArtefact } from '../support/artefacts.ts';
 
 const { db } = await useTestDatabase();
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-index-'));
@@ -124,5 +124,77 @@ it('forgets an artefact that is not published any more', async () => {
   await index.refresh(db);
   expect(() => index.find(us)).toThrow(expect.objectContaining({ code: 'artefact_not_found' }));
   expect(file.closed).toBe(true);
+  index.close();
+});
+
+it('withholds what was removed, unless it is open and intact, and serves it again when it is back', async () => {
+  let clock = Date.now();
+  const index = new PublicationIndex({ store, log, now: () => clock });
+  const [good, bad] = [
+    await publish(db, store, { cache: 'phones', country: 'DE' }),
+    await publish(db, store, { cache: 'phones', country: 'IT' }),
+  ];
+  const path = (artefact: TestArtefact) => store.path({ ...artefact, sha256: artefact.sha256 });
+  const look = async (milliseconds = 0) => {
+    clock += milliseconds;
+    await index.checkFiles(new AbortController().signal);
+    await index.refresh(db);
+  };
+  const served = (artefact: TestArtefact) => index.snapshot.artefacts.has(`phones/${artefact.country}`);
+  await index.refresh(db);
+  await look();
+  expect([served(good), served(bad), index.fileChecks.lost]).toEqual([true, true, 0]);
+
+  await writeFile(path(bad), Buffer.alloc(bad.gzip.length)); // the open file has these bytes too
+  await look(31_000);
+  expect([served(good), served(bad)]).toEqual([true, true]); // it was read once
+  await Promise.all([rm(path(good)), rm(path(bad))]);
+  await look();
+  expect(served(bad)).toBe(true); // the store is asked twice a minute
+  await look(31_000);
+  expect([served(good), served(bad), index.fileChecks.lost]).toEqual([true, false, 1]);
+  expect(() => index.find({ cache: 'phones', country: 'IT' })).toThrow(expect.objectContaining({ code: 'not_ready' }));
+
+  await writeFile(path(bad), Buffer.alloc(bad.gzip.length));
+  await look(31_000);
+  expect(served(bad)).toBe(false);
+  await writeFile(path(bad), bad.gzip);
+  await look(31_000);
+  expect([served(good), served(bad), index.fileChecks.lost]).toEqual([true, true, 0]);
+  index.close();
+});
+
+it('reads the other files where one cannot be read', async () => {
+  const index = new PublicationIndex({ store, log });
+  const [unreadable, damaged] = [
+    await publish(db, store, { cache: 'phones', country: 'AT' }),
+    await publish(db, store, { cache: 'phones', country: 'SE' }),
+  ];
+  const path = (artefact: TestArtefact) => store.path({ ...artefact, sha256: artefact.sha256 });
+  await rm(path(unreadable));
+  await mkdir(path(unreadable)); // it is there, and every read fails with EISDIR
+  await writeFile(path(damaged), Buffer.alloc(damaged.gzip.length));
+  await index.refresh(db);
+  await expect(index.checkFiles(new AbortController().signal)).rejects.toMatchObject({ code: 'EISDIR' });
+  await index.refresh(db);
+  expect(index.snapshot.unavailable).toContain('phones/SE');
+  index.close();
+  await db.query("DELETE FROM publication WHERE country = 'AT'");
+});
+
+it('finds a damaged file within the time of one check, and ends the check when it is told to stop', async () => {
+  const index = new PublicationIndex({ store, log });
+  const published = await publish(db, store, { cache: 'phones', country: 'ES', gzip: noise(3_000_000) });
+  await index.refresh(db);
+  const stopping = new AbortController();
+  const check = index.checkFiles(stopping.signal);
+  stopping.abort();
+  await expect(check).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+  const bytes = Buffer.from(published.gzip);
+  bytes[2_999_999]! ^= 1;
+  await writeFile(store.path({ ...published, sha256: published.sha256 }), bytes);
+  await index.checkFiles(new AbortController().signal);
+  await index.refresh(db);
+  expect(index.snapshot.unavailable).toContain('phones/ES');
   index.close();
 });

@@ -27,6 +27,8 @@ export interface TestApi {
   get(path: string, headers?: Record<string, string>, method?: string): Promise<Response>;
   /** Publishes, and waits until the API serves it. */
   publish(artefact: ToPublish): Promise<TestArtefact>;
+  /** Waits until the API has compared every published file with its digest. */
+  filesChecked(): Promise<void>;
   makeKey(
     scopes?: Scope[],
     expiresAt?: Date,
@@ -94,6 +96,11 @@ export async function useTestApi(
     key,
     get,
     makeKey,
+    filesChecked: () =>
+      until(async () => {
+        const metrics = await (await fetch(`${api.metricsUrl}/metrics`)).text();
+        return metrics.includes('caller_trust_artefact_files_unchecked 0\n');
+      }),
     async publish(artefact) {
       const published = await publish(database.db, store, artefact);
       const path = `/v1/caches/${published.cache}${published.country === '' ? '' : `?country=${published.country}`}`;

@@ -66,6 +66,27 @@ afterAll(async () => {
 });
 
 describe('the drop folder', () => {
+  it('takes a file whose name is not UTF-8 under a name that is', async () => {
+    const folder = open();
+    const latin1 = (name: string) => Buffer.concat([Buffer.from(drop('directory', '/')), Buffer.from(name, 'latin1')]);
+    await writeFile(latin1('caf\xe9 \xff.csv'), 'phone\n');
+    await folder.poll();
+    now += 9_999;
+    await folder.poll();
+    expect(await takenFiles()).toEqual([]);
+    now += 1;
+    await folder.poll(); // renames it
+    await settle(folder);
+    expect(await loads()).toMatchObject([{ fileName: 'caf%E9 %FF.csv' }]);
+    await writeFile(latin1('\xe9.csv'), 'phone\n');
+    await writeFile(drop('directory', '%E9.csv'), 'phone\n+15005550006\n');
+    await settle(folder);
+    expect(await readdir(drop('directory'))).toEqual([expect.stringContaining('\uFFFD')]); // until the other is taken
+    await settle(folder); // renames the other
+    await settle(folder);
+    expect((await loads()).map(({ fileName }) => fileName)).toEqual(['caf%E9 %FF.csv', '%E9.csv', '%E9.csv']);
+  });
+
   it('takes a file when it has not changed for the settling time, and queues it under its feed', async () => {
     const folder = open();
     await writeFile(drop('directory', 'names.csv'), 'phone\n');

@@ -1,19 +1,19 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { loadKeySecret } from '../../../pipelines/access/key-secret.ts';
+import { loadKeySecret, secretForNewKey } from '../../../pipelines/access/key-secret.ts';
 import { formatKey, generateKey, hashKey, parseKey, sameHash } from '../../../pipelines/access/key-text.ts';
-import { createKey, listKeys, revokeKey, SCOPES } from '../../../pipelines/access/keys.ts';
+import { KeyTable } from '../../../pipelines/access/key-table.ts';
+import { createKey, listKeys, resetKeys, revokeKey, SCOPES } from '../../../pipelines/access/keys.ts';
 import { useTestDatabase } from '../../support/database.ts';
-import { until, useTestApi } from '../../api/support/running-api.ts';
+import { secret, until, useTestApi } from '../../api/support/running-api.ts';
 
 const database = await useTestDatabase();
 const { db } = database;
 const { url, makeKey } = await useTestApi(database);
-const secret = 's'.repeat(32);
 const statusWith = async (key: string) =>
   (await fetch(`${url}/v1/caches`, { headers: { authorization: `Bearer ${key}` } })).status;
 
@@ -80,10 +80,36 @@ it('lets an expired key in no more, from the very moment', async () => {
   expect(await statusWith(key)).toBe(401);
 });
 
-it('lets a key in that another secret made, no', async () => {
-  const made = await createKey(db, { client: 'Other secret', scopes: ['caches:read'], secret: 'o'.repeat(32) });
-  await sleep(200);
-  expect(await statusWith(made.key)).toBe(401);
+it('makes no key with another secret, and checks none with it', async () => {
+  const other = 'o'.repeat(32);
+  await makeKey();
+  await expect(createKey(db, { client: 'Other', scopes: ['caches:read'], secret: other })).rejects.toMatchObject({
+    code: 'key_secret_differs',
+  });
+  const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-elsewhere-'));
+  await expect(secretForNewKey(db, { stateDir })).rejects.toMatchObject({ code: 'key_secret_differs' });
+  expect(await readdir(stateDir)).toEqual([]);
+  await rm(stateDir, { recursive: true });
+
+  let given = other;
+  const keys = new KeyTable({ secret: async () => given });
+  const { key, keyId } = await makeKey();
+  await expect(keys.refresh(db)).rejects.toMatchObject({ code: 'key_secret_differs' });
+  expect(() => keys.identify(key)).toThrow(expect.objectContaining({ code: 'not_ready' }));
+  given = secret;
+  await keys.refresh(db);
+  expect(keys.identify(key)).toMatchObject({ keyId });
+});
+
+it('starts again with another secret after a reset, which revokes every key', async () => {
+  const { key } = await makeKey();
+  expect(await resetKeys(db)).toBeGreaterThan(0);
+  expect((await listKeys(db)).filter(({ state }) => state === 'live')).toEqual([]);
+  await until(async () => (await statusWith(key)) === 401);
+  const other = 'o'.repeat(32);
+  await createKey(db, { client: 'After', scopes: ['caches:read'], secret: other });
+  await until(async () => (await statusWith(key)) === 503); // this API has the secret of before
+  await resetKeys(db);
 });
 
 it('reads what it writes, and one text only for a key', () => {

@@ -10,12 +10,12 @@ import {
   listFeedRejects,
   readFeedLoad,
   runFeedLoad,
+  sweepFeedFiles,
   submitFeed,
 } from '../../../pipelines/intake/feed-load.ts';
-import { sweepUnfinished } from '../../../pipelines/intake/feed-spool.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { useTestDatabase } from '../../support/database.ts';
-import { gzipMembers, smallLimits, useFeedLoader } from '../../support/feeds.ts';
+import { gzipMembers, runLoad, smallLimits, useFeedLoader } from '../../support/feeds.ts';
 import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
@@ -282,9 +282,32 @@ describe('a submitted feed', () => {
     await writeFile(join(feedDir, 'incoming-1'), 'x');
     await writeFile(join(feedDir, 'incoming-2'), 'x');
     await utimes(join(feedDir, 'incoming-1'), 0, 0);
-    expect(await sweepUnfinished(feedDir)).toBe(1);
+    expect(await sweepFeedFiles(db, feedDir)).toBe(1);
     expect(await readdir(feedDir)).toEqual(['incoming-2']);
     await rm(join(feedDir, 'incoming-2'));
+  });
+
+  it('whose transaction fails after the file has its name leaves no file', async () => {
+    await writeFile(join(directory, 'lost.csv'), `phone,level\n${us(1)},SPAM\n`);
+    const lost = submitFeed({
+      db,
+      feedDir,
+      feed: 'reputation',
+      path: join(directory, 'lost.csv'),
+      submittedBy: 'test',
+      record: async (client) => {
+        expect(await readdir(feedDir)).toHaveLength(1);
+        await client.query('SELECT pg_terminate_backend(pg_backend_pid())');
+      },
+    });
+    await expect(lost).rejects.toMatchObject({ code: '57P01' });
+    expect([await listFeedLoads(db), await readdir(feedDir)]).toEqual([[], []]);
+  });
+
+  it('whose process was killed before its load was recorded is swept, and no file that a load needs', async () => {
+    const { sha256 } = await readFeedLoad(db, await submit('reputation', `${us(1)},SPAM\n`));
+    await writeFile(join(feedDir, '0'.repeat(64)), 'x');
+    expect([await sweepFeedFiles(db, feedDir), await readdir(feedDir)]).toEqual([1, [sha256]]);
   });
 
   it('waits under its digest and is removed when no load needs it any more', async () => {
@@ -338,7 +361,7 @@ describe('a load', () => {
   it('that failed for good is stored with code and reason, changes nothing, and fails the same when it is run again', async () => {
     const damaged = gzipSync(`phone,level\n${us(1)},SPAM\nx,SPAM\n`).subarray(0, 40);
     const loadId = await submit('reputation', damaged);
-    const run = () => runFeedLoad({ db, feedDir, loadId, limits: smallLimits });
+    const run = () => runLoad({ db, feedDir, loadId, limits: smallLimits });
     await expect(run()).rejects.toMatchObject({ code: 'feed_gzip_invalid' });
     await expect(run()).rejects.toMatchObject({ code: 'feed_gzip_invalid' });
     expect(await readFeedLoad(db, loadId)).toMatchObject({
@@ -348,7 +371,7 @@ describe('a load', () => {
     });
     expect(await numbers()).toEqual([]);
     expect(await listFeedRejects(db, loadId)).toEqual([]);
-    expect(await readdir(feedDir)).toEqual([]);
+    expect([await sweepFeedFiles(db, feedDir), await readdir(feedDir)]).toEqual([1, []]);
   });
 
   it('of a feed beyond the limit of plain bytes changes nothing', async () => {

@@ -12,7 +12,7 @@ import {
 import { judgeLoad, type FeedMeasures } from '../../../pipelines/intake/load-gates.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
-import { useFeedLoader } from '../../support/feeds.ts';
+import { runLoad, useFeedLoader } from '../../support/feeds.ts';
 import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
@@ -252,7 +252,7 @@ describe('a load', () => {
     const { loadId, sha256 } = await load('complaints', usualDay(8, 8));
     await decideHeldLoad({ db, eyes, loadId, decision: 'release', reason: 'why', actor: 'ann' });
     await rm(join(feedDir, sha256));
-    await expect(runFeedLoad({ db, feedDir, loadId, limits })).rejects.toMatchObject({ code: 'feed_not_found' });
+    await expect(runLoad({ db, feedDir, loadId, limits })).rejects.toMatchObject({ code: 'feed_not_found' });
     expect(await readFeedLoad(db, loadId)).toMatchObject({ state: 'failed' });
   });
 

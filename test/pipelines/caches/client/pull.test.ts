@@ -17,7 +17,7 @@ import { inventedRows, PublishedHistory } from '../../../support/segmented-artef
 import { useTroubledRoad } from '../../../support/troubled-road.ts';
 
 const database = await useTestDatabase();
-const { url, key, get, store } = await useTestApi(database);
+const { url, key, get, store, filesChecked } = await useTestApi(database);
 const road = await useTroubledRoad(url);
 const root = await mkdtemp(join(tmpdir(), 'caller-trust-pull-'));
 afterAll(() => rm(root, { recursive: true }));
@@ -145,6 +145,7 @@ describe('pull', () => {
 
     const third = await publish(inventedRows(3002));
     const deltaPath = store.path({ ...spammers, sha256: third.deltas[0]!.sha256, kind: 'delta' });
+    await filesChecked();
     const delta = await readFile(deltaPath);
     delta[20]! ^= 1;
     await writeFile(deltaPath, delta);
@@ -164,6 +165,7 @@ describe('pull', () => {
     await run(directory);
     const second = await publish(random(2000), { deltasKept: 0 });
     const path = store.path({ ...spammers, sha256: second.stored.file.sha256 });
+    await filesChecked();
     const bytes = await readFile(path);
     await writeFile(path, Buffer.concat([bytes.subarray(0, 1000), Buffer.alloc(10), bytes.subarray(1010)]));
     expect(await run(directory)).toMatchObject([

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ArtefactDirectory } from '../../../../pipelines/caches/store/artefact-directory.ts';
 import { applyDeltaFile } from '../../../../pipelines/caches/client/apply-delta-file.ts';
-import { writeDeltas } from '../../../../pipelines/caches/night/delta-files.ts';
+import { checkDeltas, writeDeltas } from '../../../../pipelines/caches/night/delta-files.ts';
 import type { StoredDelta } from '../../../../pipelines/caches/artefact-facts.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
 import { inventedRows, storeArtefact, type StoredArtefact } from '../../../support/segmented-artefacts.ts';
@@ -24,6 +24,8 @@ const refusal = (work: Promise<unknown>) =>
     () => 'nothing',
     (error: unknown) => (isServiceError(error) ? error.code : error),
   );
+
+const indexed = (stored: StoredArtefact) => ({ sha256: stored.file.sha256, segments: stored.segments });
 
 interface Version {
   readonly plain: Buffer;
@@ -117,7 +119,6 @@ describe('the deltas of a version', () => {
       bytes.fill(0xff, stored.segments[3]!.offset, stored.segments[3]!.offset + 20);
       await writeFile(artefactPath(stored), bytes);
     }
-    const indexed = (stored: StoredArtefact) => ({ sha256: stored.file.sha256, segments: stored.segments });
     const [delta] = await writeDeltas({
       store,
       artefact,
@@ -168,27 +169,52 @@ describe('the deltas of a version', () => {
     expect(await store.listUnfinished()).toEqual([]);
   });
 
-  it('leave out a version whose delta is missing or damaged, and say so', async () => {
+  it('are made again where one is missing or damaged, or left out if the file it leads from is lost too', async () => {
     const versions = await publishAll([inventedRows(200), inventedRows(210), inventedRows(220), inventedRows(230)]);
-    const { stored, deltas } = versions[3]!;
-    const [fromThree, fromTwo, fromOne] = deltas;
-    await rm(path(fromTwo!));
-    const bytes = await readFile(path(fromOne!));
-    bytes[bytes.length >> 1]! ^= 0x10;
-    await writeFile(path(fromOne!), bytes);
+    const [, second, third, last] = versions as [Version, Version, Version, Version];
+    const [fromThree, fromTwo, fromOne] = last.deltas;
+    const damage = async (target: string) => {
+      const bytes = await readFile(target);
+      bytes[bytes.length >> 1]! ^= 0x10;
+      await writeFile(target, bytes);
+    };
     const next = await storeArtefact(store, artefact, { plain: inventedRows(240), segmentRowsMax: 100 });
     const lost: number[] = [];
-    const written = await writeDeltas({
+    const place = {
       store,
       artefact,
       owner: 'test',
-      basis: { version: 4, sha256: stored.file.sha256, segments: stored.segments },
-      built: { sha256: next.file.sha256, segments: next.segments },
-      earlier: deltas,
-      onLost: (from) => lost.push(from),
+      onLost: async (from: number) => {
+        lost.push(from);
+        return from === 1 ? undefined : indexed(versions[from - 1]!.stored);
+      },
+    };
+    await rm(path(fromTwo!));
+    await damage(path(fromOne!));
+    const written = await writeDeltas({
+      ...place,
+      basis: { version: 4, ...indexed(last.stored) },
+      built: indexed(next),
+      earlier: last.deltas,
     });
-    expect(written.map(({ from }) => from)).toEqual([4, fromThree!.from]);
-    expect(lost).toEqual([2, 1]);
+    expect(written.map(({ from }) => from)).toEqual([4, 3, 2]);
+    expect(lost.sort()).toEqual([1, 2]);
+    expect((await apply(second, written[2]!, next.file.plainSha256)).equals(inventedRows(240))).toBe(true);
+    expect((await apply(third, written[1]!, next.file.plainSha256)).equals(inventedRows(240))).toBe(true);
+
+    lost.length = 0;
+    const kept = await checkDeltas({ ...place, deltas: last.deltas, built: indexed(last.stored) });
+    expect(lost.sort()).toEqual([1, 2]);
+    expect(kept).toEqual([
+      fromThree,
+      { ...fromTwo, sha256: expect.any(String) as string, bytes: expect.any(Number) as number },
+    ]);
+    expect((await apply(second, kept[1]!, last.stored.file.plainSha256)).equals(last.plain)).toBe(true);
+    expect(await checkDeltas({ ...place, deltas: kept, built: indexed(last.stored) })).toEqual(kept);
+
+    await damage(path(kept[1]!));
+    await damage(artefactPath(second.stored));
+    expect(await checkDeltas({ ...place, deltas: kept, built: indexed(last.stored) })).toEqual([fromThree]);
     expect(await store.listUnfinished()).toEqual([]);
   });
 

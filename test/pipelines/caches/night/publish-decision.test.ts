@@ -27,6 +27,7 @@ const built = (rows: number, plainSha256 = 'new'): BuildOutcome => ({
   plainSha256,
   levels: {},
   moves: null,
+  basisLost: false,
 });
 const limits = { ...loadConfig({}), nightGateRowsMin: 10 };
 
@@ -35,6 +36,13 @@ describe('decidePublication', () => {
     ['publishes version 1 where nothing was published', built(0), null, false, { action: 'publish', version: 1 }],
     ['publishes the next version of changed bytes', built(100), current(), false, { action: 'publish', version: 8 }],
     ['confirms unchanged bytes and publishes nothing', built(100, 'old'), current(), false, { action: 'confirm' }],
+    [
+      'publishes unchanged rows where a file of the published version is lost',
+      { ...built(100, 'old'), basisLost: true } as BuildOutcome,
+      current(),
+      false,
+      { action: 'publish', version: 8 },
+    ],
     ['lets exactly 20 % of the rows go', built(80), current(), false, { action: 'publish', version: 8 }],
     ['stops one row more than 20 %', built(79), current(), false, { action: 'keep', code: 'artefact_shrunk' }],
     ['stops the loss of every row', built(0), current(), false, { action: 'keep', code: 'artefact_shrunk' }],
