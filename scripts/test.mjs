@@ -6,6 +6,10 @@ import { join, relative } from 'node:path';
 import { root, run, runScript, setUp } from './set-up.mjs';
 
 const sets = ['quick', 'long'];
+if (process.argv.includes('--report')) {
+  printReport(join(root, 'var', 'long-run.jsonl'));
+  process.exit(0);
+}
 const directory = mkdtempSync(join(tmpdir(), 'caller-trust-results-'));
 const file = join(directory, 'results.json');
 await runScript(async () => {
@@ -58,4 +62,35 @@ function countTests(found) {
     failed: found.numFailedTests + brokenFiles.length,
     skipped: found.numPendingTests + found.numTodoTests,
   };
+}
+
+/** Prints what the portions of the long runs counted (test/support/run-size.ts), a row of a table for each test. */
+function printReport(path) {
+  const records = existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line))
+    : [];
+  console.log('| Test | Done | Figures | First failing seed |\n|---|---|---|---|');
+  for (const name of new Set(records.map((record) => record.name))) {
+    const portions = new Map();
+    for (const record of records) if (record.name === name) portions.set(record.seed, record); // the last one of a seed counts
+    const passed = [...portions.values()].filter(({ outcome }) => outcome === 'passed');
+    const done = passed.reduce((sum, { size }) => sum + size, 0);
+    const failed = [...portions.values()].filter(({ outcome }) => outcome === 'failed').map((record) => record.seed);
+    console.log(`| ${name} | ${done} | ${tellFigures(passed)} | ${failed.length > 0 ? Math.min(...failed) : 'none'} |`);
+  }
+}
+
+function tellFigures(portions) {
+  const names = [...new Set(portions.flatMap(({ figures }) => Object.keys(figures)))];
+  return names
+    .map((name) => {
+      const values = portions.flatMap(({ figures }) => figures[name] ?? []).sort((a, b) => a - b);
+      const isList = portions.some(({ figures }) => Array.isArray(figures[name]));
+      if (!isList) return `${name} ${values.reduce((sum, value) => sum + value, 0)}`;
+      return `${name} ${values[values.length >> 1]?.toFixed(1)} (median), ${values.at(-1)?.toFixed(1)} (most)`;
+    })
+    .join('; ');
 }

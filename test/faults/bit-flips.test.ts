@@ -16,7 +16,7 @@ import { runCli } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { runWholeNight, silentLog, outcomes } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
-import { seed, sizes } from '../support/run-size.ts';
+import { inPortions, seed, sizes } from '../support/run-size.ts';
 import { objectStoreKey, useObjectStore } from '../support/object-store.ts';
 
 const scratch = await mkdtemp(join(tmpdir(), 'caller-trust-flips-'));
@@ -67,7 +67,7 @@ async function flip(store: ArtefactStore, name: StoredName, bit: number): Promis
   await handle.close();
 }
 
-describe.each(places)('a bit turned over in $place', ({ settings, serving }) => {
+describe.each(places)('a bit turned over in $place', ({ place, settings, serving }) => {
   const at = places.findIndex((each) => each.settings === settings);
   const { db, url } = databases[at]!;
   const api = apis[at]!;
@@ -97,7 +97,7 @@ describe.each(places)('a bit turned over in $place', ({ settings, serving }) => 
         await putNumbers(db, [{ phone: `+1202999000${version}`, name: `New ${version}` }]);
         expect(outcomes(await night())).toEqual({ 'phones/US': 'published' });
       }
-      for (let round = 0; round < sizes.flips / places.length; round++) {
+      const flipOne = async (round: number) => {
         const { file, indexSha256, deltas } = await current();
         expect(deltas.map(({ from }) => from)).toEqual([3, 2, 1]);
         const kinds: StoredName[] = [
@@ -126,7 +126,12 @@ describe.each(places)('a bit turned over in $place', ({ settings, serving }) => 
 
         expect(outcomes(await night())).toEqual({ 'phones/US': 'unchanged' });
         expect(await checkVersion(store, await current())).toMatchObject({ version: 4, verdict: 'ok', damaged: [] });
-      }
+      };
+      const size = sizes.flips / places.length;
+      await inPortions(`bits turned over in ${place}`, { size, portion: size }, async () => {
+        for (let round = 0; round < size; round++) await flipOne(round);
+        return { repaired: size };
+      });
     },
     60_000 + sizes.flips * 10_000,
   );

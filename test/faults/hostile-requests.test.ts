@@ -8,7 +8,7 @@ import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directo
 import { Seeded } from '../../runtime/seeded.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
-import { seed, sizes } from '../support/run-size.ts';
+import { type Figures, inPortions, sizes } from '../support/run-size.ts';
 import { inventedRows, PublishedHistory } from '../support/segmented-artefacts.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
 
@@ -65,11 +65,12 @@ const oddTexts = [
 const rawTexts = ['\u00e9', '"', '\u0000', '\t', ' ', '\r', '\u007f', ...oddTexts];
 
 class Requests {
-  readonly #choose = new Seeded(seed);
+  readonly #choose: Seeded;
   readonly #key: string;
 
-  constructor(key: string) {
+  constructor(key: string, seed: number) {
     this.#key = key;
+    this.#choose = new Seeded(seed);
   }
 
   /** The last request on a connection may be one that ends it. */
@@ -187,29 +188,31 @@ it(`${count} odd and damaged requests are answered without a 5xx, within the lim
     return ready?.ok === true ? new URL(url!) : undefined;
   }, 'the API is ready');
 
-  const requests = new Requests(key);
-  const statuses = new Map<number, number>();
-  let [sent, memory] = [0, 0];
-  const client = async () => {
-    while (sent < count) {
-      sent += requestsPerConnection;
-      const each = Array.from({ length: requestsPerConnection }, (_none, at) =>
-        requests.next(at === requestsPerConnection - 1),
-      );
-      for (const status of await send(api, each)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (sent % 10_000 < requestsPerConnection) memory = Math.max(memory, await memoryOf(service.pid));
-    }
+  const sendMany = async ({ size, seed }: { size: number; seed: number }): Promise<Figures> => {
+    const requests = new Requests(key, seed);
+    const statuses = new Map<number, number>();
+    let [sent, memory] = [0, 0];
+    const client = async () => {
+      while (sent < size) {
+        sent += requestsPerConnection;
+        const each = Array.from({ length: requestsPerConnection }, (_none, at) =>
+          requests.next(at === requestsPerConnection - 1),
+        );
+        for (const status of await send(api, each)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (sent % 10_000 < requestsPerConnection) memory = Math.max(memory, await memoryOf(service.pid));
+      }
+    };
+    await Promise.all(Array.from({ length: connectionsAtATime }, client));
+    memory = Math.max(memory, await memoryOf(service.pid));
+    const answers = [...statuses];
+    expect(answers.filter(([status]) => status >= 500 && status !== 501 && status !== 505)).toEqual([]);
+    const answered = answers.reduce((sum, [, times]) => sum + times, 0);
+    expect(answered).toBeGreaterThan(size / 2);
+    expect(statuses.get(200)).toBeGreaterThan(0);
+    expect(memory).toBeLessThan(memoryBytesMax);
+    expect(service.log()).toBe('');
+    return { requests: sent, answers: answered, mebibytes: [memory / 2 ** 20] };
   };
-  await Promise.all(Array.from({ length: connectionsAtATime }, client));
-  memory = Math.max(memory, await memoryOf(service.pid));
-  const answers = [...statuses].sort(([a], [b]) => a - b);
-  console.log(
-    `requests ${sent}, answers by status ${JSON.stringify(answers)}, at most ${Math.round(memory / 2 ** 20)} MiB`,
-  );
-  expect(answers.filter(([status]) => status >= 500 && status !== 501 && status !== 505)).toEqual([]);
-  expect(answers.reduce((sum, [, times]) => sum + times, 0)).toBeGreaterThan(count / 2);
-  expect(statuses.get(200)).toBeGreaterThan(0);
-  expect(memory).toBeLessThan(memoryBytesMax);
-  expect(service.log()).toBe('');
+  await inPortions('requests', { size: count, portion: 100_000 }, sendMany);
   expect((await fetch(new URL('/healthz', api))).status).toBe(200);
 });
