@@ -109,16 +109,9 @@ describe('caller-trust pull', () => {
     );
     const dir = join(directory, 'killed');
     road.set({ bytesPerSecond: 1_000_000 });
-    const child = startProcess('cli.js', env, [
-      'pull',
-      road.url,
-      '--dir',
-      dir,
-      '--cache',
-      'spammer_phones',
-      '--key-file',
-      keyFile,
-    ]);
+    const child = startProcess('cli.js', env, {
+      args: ['pull', road.url, '--dir', dir, '--cache', 'spammer_phones', '--key-file', keyFile],
+    });
     const notes = join(dir, '.partial', 'spammer_phones.full.pieces');
     await until(
       async () => (await readFile(notes, 'utf8').catch(() => '')).split('\n').length > 3,
@@ -152,7 +145,7 @@ describe('caller-trust pull', () => {
     for (const wait of [150, 220, 260, 300, 340, 380, 450]) {
       const { stored, plain } = await publish(spammers, inventedRows((rows += 7)));
       plains.set(stored.file.plainSha256, plain);
-      const child = startProcess('cli.js', env, args);
+      const child = startProcess('cli.js', env, { args });
       await new Promise((resolve) => setTimeout(resolve, wait));
       await child.end('SIGKILL');
       const state = JSON.parse(

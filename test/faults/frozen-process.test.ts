@@ -1,16 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
-import { enqueueFeedLoad, enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueNight } from '../../jobs/queues/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { checkVersion, listVersions } from '../../pipelines/caches/store/artefact-check.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
 import { readNight, type NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
-import { readFeedLoad, submitFeed } from '../../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
+import { Seeded } from '../../runtime/seeded.ts';
 import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { startFreezingProxy, type FreezingProxy } from '../support/freezing-proxy.ts';
@@ -18,6 +18,7 @@ import { runWholeNight, silentLog } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
 import { isLongRun } from '../support/run-size.ts';
+import { WorkMaker } from '../support/service-work.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
@@ -144,6 +145,36 @@ const furtherStatements = [
   'nights/list_live_builds',
 ].map((name): [string, string] => [name, firstLine(name)]);
 
+/** Statements of a load, of a batch and of a branding request. */
+const workStatements: [kind: 'loadFeed' | 'verify' | 'addBrand', statement: string][] = [
+  ['loadFeed', 'COPY'],
+  ...['start_load', 'list_categories', 'measure_directory', 'merge_directory', 'finish_load', 'lock_load'].map(
+    (name): ['loadFeed', string] => ['loadFeed', `intake/${name}`],
+  ),
+  ...[
+    'insert_result',
+    'start_batch',
+    'list_chunk_items',
+    'start_verification',
+    'record_audio_facts',
+    'end_verifications',
+    'finish_batch',
+  ].map((name): ['verify', string] => ['verify', `audio/${name}`]),
+  ...[
+    'insert_letter',
+    'lock_operation',
+    'find_reused_letter',
+    'insert_brand',
+    'insert_findings',
+    'finish_operation',
+  ].map((name): ['addBrand', string] => ['addBrand', `branding/${name}`]),
+];
+const usualWorkStatements = workStatements.filter(([, statement]) =>
+  ['COPY', 'audio/insert_result', 'branding/finish_operation'].includes(statement),
+);
+/** Works of this file. */
+let works = 0;
+
 describe.each(ways)('a worker that falls silent (%s)', (way) => {
   it.each(isLongRun ? [...usualStatements, ...furtherStatements] : usualStatements.slice(0, way === 'SIGSTOP' ? 3 : 1))(
     'in %s does not keep the others waiting, and changes nothing when it continues',
@@ -176,31 +207,33 @@ describe.each(ways)('a worker that falls silent (%s)', (way) => {
     },
   );
 
-  it.runIf(isLongRun || way === 'SIGSTOP')(
-    'in the COPY of a feed loses no row, and another worker loads the feed',
-    async () => {
-      const path = join(stateDir, `${way}.csv`);
-      const phones = Array.from({ length: 500 }, (__, at) => `+1202557${String(2000 + at)}`);
-      await writeFile(path, ['phone,level,category', ...phones.map((phone) => `${phone},SPAM,6`), ''].join('\n'));
-      const silent = await startFreezingWorker('COPY ', way);
-      const feed = { db, feedDir: join(stateDir, 'feeds'), feed: 'reputation', path, submittedBy: 'test' };
-      const { loadId } = await submitFeed(feed);
-      await enqueueFeedLoad(queues, { loadId });
+  it.each(isLongRun ? workStatements : usualWorkStatements.slice(0, way === 'SIGSTOP' ? 3 : 1))(
+    '%s at %s loses nothing, and another worker does the work once',
+    async (kind, statement) => {
+      const maker = new WorkMaker({
+        db,
+        stateDir,
+        scratch: stateDir,
+        queues,
+        choose: new Seeded(1),
+        checkNight: async () => [],
+      });
+      const silent = await startFreezingWorker(statement === 'COPY' ? 'COPY ' : firstLine(statement), way);
+      const work = await maker[kind](++works);
       await until(async () => proxy!.isFrozen(), 'the worker is silent');
       startWorker(url);
-      const load = await until(
+      await until(
         async () => {
-          const read = await readFeedLoad(db, loadId);
-          return read.state === 'done' && read;
+          await reconcile({ db, queues, log: silentLog });
+          return work.find();
         },
-        'the load is done',
+        'the work is done',
         secondsMax,
       );
-      expect(load).toMatchObject({ rowsGiven: 500, rowsAccepted: 500, rowsChanged: 500 });
       silent.signal('SIGCONT');
       proxy!.thaw();
       expect(await silent.end('SIGTERM')).toBe(0);
-      expect(await readFeedLoad(db, loadId)).toEqual(load);
+      expect(await work.find()).toEqual([]);
     },
   );
 });

@@ -190,7 +190,9 @@ it('a load whose release is killed before it is queued is queued by the schedule
   await enqueueFeedLoad(queues, { loadId: held });
   await untilState('held');
   await killAt('decision', () =>
-    startProcess('cli.js', env, ['feed', 'release', String(held), '--reason', 'Asked the provider', '--no-wait']),
+    startProcess('cli.js', env, {
+      args: ['feed', 'release', String(held), '--reason', 'Asked the provider', '--no-wait'],
+    }),
   );
   await untilState('queued');
   startProcess('jobs/scheduler-main.js', env);

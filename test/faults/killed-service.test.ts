@@ -58,7 +58,7 @@ async function isReady(): Promise<boolean> {
 }
 
 async function startService(): Promise<ServiceProcess> {
-  const service = startProcess('cli.js', env, ['start']);
+  const service = startProcess('cli.js', env, { args: ['start'] });
   await until(isReady, 'the API reads the database', 60).catch((error: Error) => {
     throw new Error(`${error.message}: ${service.log()}`);
   });

@@ -33,7 +33,7 @@ export const sizes = isLongRun
       kills: 6,
       redisKills: 5,
       flips: 12,
-      fullDisks: 4,
+      fullDisks: 3,
       clockSteps: 2,
       flowChildren: 200,
       requests: 4_000,

@@ -18,9 +18,14 @@ export interface ServiceProcess {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const running = new Set<ChildProcess>();
 
-/** Starts `node dist/<path>`. What still runs after a test is killed. */
-export function startProcess(path: string, env: Record<string, string>, args: string[] = []): ServiceProcess {
-  const child = spawn(process.execPath, [`dist/${path}`, ...args], {
+/** Starts `node dist/<path>`, by another program where one is given. What still runs after a test is killed. */
+export function startProcess(
+  path: string,
+  env: Record<string, string>,
+  { args = [], by = [] }: { args?: string[]; by?: readonly string[] } = {},
+): ServiceProcess {
+  const [command, ...words] = [...by, process.execPath, `dist/${path}`, ...args];
+  const child = spawn(command!, words, {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -111,7 +111,7 @@ export class WorkMaker {
   async make(onRefusal?: (error: unknown) => void): Promise<Work[]> {
     const number = ++WorkMaker.#made;
     const works: Work[] = [];
-    for (const handIn of [this.#loadFeed, this.#verify, this.#addBrand, this.#night]) {
+    for (const handIn of [this.loadFeed, this.verify, this.addBrand, this.night]) {
       const handedIn = () => handIn.call(this, number);
       if (onRefusal === undefined) works.push(await persistent(handedIn));
       else await handedIn().then((work) => works.push(work), onRefusal);
@@ -119,7 +119,7 @@ export class WorkMaker {
     return works;
   }
 
-  async #night(number: number): Promise<Work> {
+  async night(number: number): Promise<Work> {
     const { db, queues, choose, checkNight } = this.#options;
     const changed = manyNumbers(200, 12_025_550_000 + choose.below(20_000));
     await putNumbers(
@@ -145,7 +145,7 @@ export class WorkMaker {
     };
   }
 
-  async #loadFeed(number: number): Promise<Work> {
+  async loadFeed(number: number): Promise<Work> {
     const { db, stateDir, scratch, queues } = this.#options;
     const path = join(scratch, `feed-${number}.csv`);
     const phones = Array.from({ length: 50 }, (_none, at) => `+1303${2_000_000 + number * 50 + at}`);
@@ -168,7 +168,7 @@ export class WorkMaker {
     };
   }
 
-  async #verify(number: number): Promise<Work> {
+  async verify(number: number): Promise<Work> {
     const { db, stateDir, scratch, queues } = this.#options;
     const voices = await Promise.all(
       Array.from({ length: 4 }, async (_none, at) => {
@@ -194,7 +194,7 @@ export class WorkMaker {
     };
   }
 
-  async #addBrand(number: number): Promise<Work> {
+  async addBrand(number: number): Promise<Work> {
     const { db, stateDir, queues } = this.#options;
     const letter = letters[number % letters.length]!;
     const { legalName, dba, displayName, country, address } = letter.request;

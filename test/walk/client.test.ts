@@ -28,7 +28,7 @@ describe('a client', () => {
       KEY_POLL_MS: '100',
       SEGMENT_ROWS_MAX: '50',
     };
-    service = startProcess('cli.js', env, ['start']);
+    service = startProcess('cli.js', env, { args: ['start'] });
     ({ url } = await until(
       async () =>
         JSON.parse(await readFile(join(directory, 'api.json'), 'utf8').catch(() => 'null')) as { url: string } | null,

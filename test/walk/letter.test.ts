@@ -49,7 +49,7 @@ describe('a letter', () => {
       KEY_POLL_MS: '100',
       LOG_LEVEL: 'debug',
     };
-    service = startProcess('cli.js', env, ['start']);
+    service = startProcess('cli.js', env, { args: ['start'] });
     api = await until(
       async () =>
         JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,

@@ -57,7 +57,7 @@ describe.each([
       KEY_POLL_MS: '100',
     };
     if (redisServer !== undefined) env['REDIS_URL'] = redisServer.url;
-    service = startProcess('cli.js', env, ['start']);
+    service = startProcess('cli.js', env, { args: ['start'] });
     api = await until(
       async () =>
         JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,

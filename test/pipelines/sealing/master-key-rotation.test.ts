@@ -69,7 +69,7 @@ it('is refused while a process holds the key, and changes nothing', async () => 
 it('is continued after kill -9 at any moment, and every content can be read all the time', async () => {
   const counts: number[] = [];
   for (let turn = 0; turn < 4; turn++) {
-    const command = startProcess('cli.js', env, ['letter', 'rotate-key']);
+    const command = startProcess('cli.js', env, { args: ['letter', 'rotate-key'] });
     let hasEnded = false;
     void command.ended.then(() => (hasEnded = true));
     while (!existsSync(previousPath) && !hasEnded) await sleep(1);
