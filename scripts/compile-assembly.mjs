@@ -10,7 +10,6 @@ import binaryen from 'assemblyscript/binaryen';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lineLength = 120;
 const directories = {
-  'copy-rows': 'pipelines/caches/format',
   'row-deflate': 'pipelines/caches/format',
   'level-kernel': 'pipelines/audio/signal',
   'real-fft': 'pipelines/audio/signal',

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { instantiate } from '../../runtime/web-assembly.ts';
-import { copyRowsModule } from '../../pipelines/caches/format/copy-rows-module.ts';
+import { rowDeflateModule } from '../../pipelines/caches/format/row-deflate-module.ts';
 
 it('each module of assembly/ is the output of the compiler', () => {
   const script = fileURLToPath(new URL('../../scripts/compile-assembly.mjs', import.meta.url));
@@ -10,7 +10,7 @@ it('each module of assembly/ is the output of the compiler', () => {
 });
 
 it('an instance has the memory that its module asks for', () => {
-  const { memory, functions } = instantiate<{ readonly memoryBytes: () => number }>(copyRowsModule);
+  const { memory, functions } = instantiate<{ readonly memoryBytes: () => number }>(rowDeflateModule);
   expect(memory.byteLength).toBeGreaterThanOrEqual(functions.memoryBytes());
   expect(memory.byteLength - functions.memoryBytes()).toBeLessThan(65_536);
 });

@@ -4,6 +4,7 @@ import type { ArtefactName } from '../../pipelines/caches/definition.ts';
 import { writeDeltas } from '../../pipelines/caches/night/delta-files.ts';
 import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
 import type { ArtefactFile } from '../../pipelines/caches/artefact-facts.ts';
+import { findRows } from '../../pipelines/caches/format/row-block.ts';
 import { SegmentCutter } from '../../pipelines/caches/format/segment-cutter.ts';
 import { formatSegmentIndex, type Segment } from '../../pipelines/caches/format/segment-index.ts';
 import { SegmentWriter } from '../../pipelines/caches/format/segment-writer.ts';
@@ -17,8 +18,6 @@ export interface StoredArtefact {
   readonly rows: number;
 }
 
-const newline = 0x0a;
-
 /** Stores rows as an artefact of segments, and its index. */
 export async function storeArtefact(
   store: ArtefactStore,
@@ -31,9 +30,8 @@ export async function storeArtefact(
     regions: ['+'],
     rowsMax: segmentRowsMax,
     hasLevels: artefact.cache !== 'branded_phones',
-    recycle: () => {},
   });
-  for (const segment of [...cutter.push(rowBlock(plain)), ...cutter.end()]) await writer.add(segment);
+  for (const segment of [...cutter.push(findRows(plain)), ...cutter.end()]) await writer.add(segment);
   const { file, segments, rows } = await writer.end();
   await unfinished.keep({ ...artefact, sha256: file.sha256 });
   const text = formatSegmentIndex(segments);
@@ -42,12 +40,6 @@ export async function storeArtefact(
   await index.handle.writeFile(text);
   await index.keep({ ...artefact, sha256, kind: 'index' });
   return { file, segments, rows, index: { sha256, bytes: text.length } };
-}
-
-function rowBlock(plain: Buffer) {
-  const starts = [0];
-  for (let at = plain.indexOf(newline); at !== -1; at = plain.indexOf(newline, at + 1)) starts.push(at + 1);
-  return { plain, rows: starts.length - 1, starts: Int32Array.from(starts) };
 }
 
 interface PublishOptions {

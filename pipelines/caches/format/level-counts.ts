@@ -1,4 +1,4 @@
-import type { RowBlock } from './copy-rows.ts';
+import type { RowBlock } from './row-block.ts';
 import { type LevelCounts, LEVELS } from '../artefact-facts.ts';
 
 const tab = 0x09;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import type { RowBlock } from './copy-rows.ts';
+import type { RowBlock } from './row-block.ts';
 import { sharedLength } from './key-range.ts';
 import { countLevels, sumLevels } from './level-counts.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
@@ -23,8 +23,6 @@ interface SegmentCutterOptions {
   readonly rowsMax: number;
   /** The second column is a reputation level, which is counted for each segment. */
   readonly hasLevels: boolean;
-  /** Called with each block that is not needed any more. */
-  readonly recycle: (block: RowBlock) => void;
 }
 
 const tab = 0x09;
@@ -39,7 +37,6 @@ const tab = 0x09;
 export class SegmentCutter {
   private readonly rowsMax: number;
   private readonly hasLevels: boolean;
-  private readonly recycle: (block: RowBlock) => void;
   private readonly regions: string[];
   private region = '';
   /** The node whose rows are collected; '' before the next row opens one. Its ancestors within the region are split. */
@@ -49,19 +46,15 @@ export class SegmentCutter {
   private readonly parts: Part[] = [];
   private rowsWaiting = 0;
 
-  constructor({ regions, rowsMax, hasLevels, recycle }: SegmentCutterOptions) {
+  constructor({ regions, rowsMax, hasLevels }: SegmentCutterOptions) {
     this.regions = [...regions];
     this.hasLevels = hasLevels;
     this.rowsMax = rowsMax;
-    this.recycle = recycle;
   }
 
   /** Takes the next rows; returns the segments that are complete now. */
   push(block: RowBlock): CutSegment[] {
-    if (block.rows === 0) {
-      this.recycle(block);
-      return [];
-    }
+    if (block.rows === 0) return [];
     this.parts.push({ block, from: 0 });
     this.rowsWaiting += block.rows;
     return this.cut(false);
@@ -121,7 +114,6 @@ export class SegmentCutter {
   private takeRows(rows: number): Pick<CutSegment, 'plain' | 'levels'> {
     const slices: Buffer[] = [];
     const levels: LevelCounts[] = [];
-    const used: RowBlock[] = [];
     for (let left = rows; left > 0;) {
       const part = this.parts[0]!;
       const { block, from } = part;
@@ -130,11 +122,9 @@ export class SegmentCutter {
       if (this.hasLevels) levels.push(countLevels(block, { from, to }));
       left -= to - from;
       part.from = to;
-      if (to === block.rows) used.push(this.parts.shift()!.block);
+      if (to === block.rows) this.parts.shift();
     }
-    const plain = Buffer.concat(slices);
-    used.forEach(this.recycle);
-    return { plain, levels: sumLevels(levels) };
+    return { plain: Buffer.concat(slices), levels: sumLevels(levels) };
   }
 
   private firstPhone(): string {

@@ -5,7 +5,7 @@ import { sqlWithLiterals } from '../../../sql/sql.ts';
 import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
 import { openBasis, SegmentIndexes, type OpenBasis } from './basis.ts';
 import { noBasis, type BuildPlan } from './build-plan.ts';
-import { CopyOut } from './copy-out.ts';
+import { copyOut } from './copy-out.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
 import { stepsOf, type BuildStep } from './dirty-regions.ts';
 import { allPhones, endOfPrefix } from '../format/key-range.ts';
@@ -198,28 +198,20 @@ async function readRegions(
   regions: readonly string[],
 ): Promise<number> {
   const { settings, signal, artefact, onProgress } = options;
-  const copy = CopyOut.start({
-    client,
-    statement: copyStatement(options, { from: regions[0]!, to: endOfPrefix(regions.at(-1)!) }),
-    blockBytes: copyBlockBytes,
-    idleSecondsMax: settings.copyIdleSecondsMax,
-    signal,
-  });
-  const cutter = new SegmentCutter({
-    regions,
-    rowsMax: settings.segmentRowsMax,
-    hasLevels: hasLevels(artefact),
-    recycle: (block) => copy.recycle(block),
-  });
+  const cutter = new SegmentCutter({ regions, rowsMax: settings.segmentRowsMax, hasLevels: hasLevels(artefact) });
   let rows = 0;
-  for await (const block of copy) {
-    rows += block.rows;
-    for (const segment of cutter.push(block)) await writer.add(segment);
-    onProgress?.(writer.rows);
-  }
+  const statement = copyStatement(options, { from: regions[0]!, to: endOfPrefix(regions.at(-1)!) });
+  const { copyIdleSecondsMax: idleSecondsMax } = settings;
+  const rowsCopied = await copyOut(
+    { client, statement, blockBytes: copyBlockBytes, idleSecondsMax, signal },
+    async (block) => {
+      rows += block.rows;
+      for (const segment of cutter.push(block)) await writer.add(segment);
+      onProgress?.(writer.rows);
+    },
+  );
   for (const segment of cutter.end()) await writer.add(segment);
-  if (copy.rowsCopied !== rows)
-    throw rowsDiffer(artefact, `${rows} lines arrived, COPY counted ${copy.rowsCopied ?? 'none'}.`);
+  if (rowsCopied !== rows) throw rowsDiffer(artefact, `${rows} lines arrived, COPY counted ${rowsCopied}.`);
   return rows;
 }
 

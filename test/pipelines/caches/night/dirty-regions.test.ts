@@ -10,7 +10,7 @@ import {
 import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
 import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
 import { leavesOf, type Leaf } from '../../../support/prefix-tree.ts';
-import { rowBlock } from '../../../support/row-block.ts';
+import { findRows } from '../../../../pipelines/caches/format/row-block.ts';
 
 const segmentOf = ({ prefix, phones }: Leaf): Segment => ({
   prefix,
@@ -39,9 +39,12 @@ function rebuild(
   return stepsOf(segments, widenRegions(segments, counted, rowsMax))
     .flatMap((step) => {
       if (step.kind === 'copy') return step.segments.map(({ prefix, rows }) => ({ prefix, rows }));
-      const cutter = new SegmentCutter({ regions: step.regions, rowsMax, hasLevels: false, recycle: () => {} });
+      const cutter = new SegmentCutter({ regions: step.regions, rowsMax, hasLevels: false });
       const rows = after.filter((phone) => step.regions.some((region) => phone.startsWith(region)));
-      return [...cutter.push(rowBlock(rows.map((phone) => `${phone}\tNEUTRAL\n`))), ...cutter.end()];
+      return [
+        ...cutter.push(findRows(Buffer.from(rows.map((phone) => `${phone}\tNEUTRAL\n`).join('')))),
+        ...cutter.end(),
+      ];
     })
     .map(({ prefix, rows }) => ({ prefix, rows }));
 }
