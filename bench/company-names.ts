@@ -2,7 +2,7 @@ import { brandLimits } from '../pipelines/branding/brand-profile.ts';
 import { RandomNumbers } from './random-numbers.ts';
 
 /** Invented names of honest companies, as small and middle-sized businesses are named in six countries. */
-const families = (
+export const families = (
   'Abbott Adler Aguilar Ahlgren Albrecht Alvarez Amann Andersen Archer Ashworth Baker Barlow Bauer Becker Beckett Bennett Berger Bertrand Bianchi Bishop Blackwell Blanchard Boudreau Brennan Brooks Brunner Caldwell Callahan Campos Carlson Carver ' +
   'Castillo Chambers Chang Chapman Chase Clarke Colombo Conrad Cooper Costa Crawford Cruz Dalton Davenport Delgado Dietrich Doyle Dubois Duncan Eberhardt Eklund Ellison Engel Escobar Esposito Ferrari Ferreira Fischer Fitzgerald Fleming Fontaine Foster Franke ' +
   'Gallagher Garner Gauthier Gibson Girard Goldberg Graf Greco Griffin Gutierrez Haas Hansen Harper Hartmann Hayes Heinrich Herrera Hoffmann Holloway Huber Hughes Ibarra Jansen Jensen Jimenez Kaiser Kaufmann Keller Kelly Koch Kowalski Kramer Krause Lambert Larsen ' +

@@ -9,6 +9,7 @@
  */
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import { buildProfiles, deflateRows } from '../pipelines/caches/format/row-deflate.ts';
+import { families, inventCompanies } from './company-names.ts';
 import { Seeded } from '../runtime/seeded.ts';
 
 const rows = Number(process.argv[2] ?? 60_000);
@@ -67,6 +68,20 @@ const shapes: Record<string, () => string> = {
     `${surname()} ${random.pick(trades)}\t${times(6 + random.below(35), () => random.pick(words)).join(' ')}\thttps://example.com/${surname()}/${random.below(100_000)}\t`,
 };
 
+const companies = inventCompanies(20_000, 7).map(({ displayName }) => displayName);
+const manyGivenNames =
+  'Aaron Abigail Adam Adrian Alan Albert Alexander Alexis Alice Amanda Amber Amy Andrea Andrew Angela Anna Anthony Arthur Ashley Austin Barbara Benjamin Betty Beverly Billy Brandon Brenda Brian Brittany Bruce Bryan Carl Carol Carolyn Catherine Charles Charlotte Cheryl Christian Christina Christine Christopher Cynthia Daniel Danielle David Deborah Debra Denise Dennis Diana Diane Donald Donna Dorothy Douglas Dylan Edward Elijah Elizabeth Emily Emma Eric Ethan Eugene Evelyn Frances Frank Gabriel Gary George Gerald Gloria Grace Gregory Hannah Harold Heather Helen Henry Isabella Jack Jacob Jacqueline James Janet Janice Jason Jean Jeffrey Jennifer Jeremy Jerry Jesse Jessica Joan Joe John Johnny Jonathan Jordan Jose Joseph Joshua Joyce Juan Judith Judy Julia Julie Justin Karen Katherine Kathleen Kathryn Keith Kelly Kenneth Kevin Kimberly Kyle Larry Laura Lauren Lawrence Linda Lisa Logan Lori Louis Madison Margaret Maria Marie Marilyn Mark Martha Mary Mason Matthew Megan Melissa Michael Michelle Mildred Nancy Natalie Nathan Nicholas Nicole Noah Olivia Pamela Patricia Patrick Paul Peter Philip Rachel Ralph Randy Raymond Rebecca Richard Robert Roger Ronald Rose Roy Russell Ruth Ryan Samantha Samuel Sandra Sara Sarah Scott Sean Sharon Shirley Sophia Stephanie Stephen Steven Susan Tammy Teresa Terry Theresa Thomas Timothy Tyler Victoria Vincent Virginia Walter Wayne William Willie Zachary'.split(
+    ' ',
+  );
+/** As in a real directory: persons of many surnames, companies, some branded with a description, and numbers without a name. */
+shapes['a directory as in life'] = () => {
+  const kind = random.next();
+  if (kind < 0.3) return '\t\t\t';
+  if (kind < 0.72) return `${random.pick(manyGivenNames)} ${random.chance(0.5) ? random.pick(families) : surname()}\t\t\t`;
+  if (kind < 0.97) return `${random.pick(companies)}\t\t\t`;
+  return `${random.pick(companies)}\t${times(5, () => random.pick(words)).join(' ')}\t\thttps://example.com/${random.below(1e6)}.png`;
+};
+
 for (const [shape, display] of Object.entries(shapes)) {
   const text = makeRows(display);
   const gzip = gzipSync(Buffer.concat(text), { level: 6 }).length;
@@ -91,7 +106,7 @@ function makeRows(display: () => string): Buffer[] {
 async function runInTurn(text: readonly Buffer[]): Promise<{ name: string; bytes: number; rate: number }[]> {
   const contenders = [
     ...buildProfiles.map((profile) => ({ name: profile, run: (segment: Buffer) => deflateRows(segment, profile) })),
-    ...[5, 6].map((level) => ({
+    ...[3, 4, 5, 6].map((level) => ({
       name: `zlib ${level}`,
       run: async (segment: Buffer) =>
         deflateRawSync(segment, { level, memLevel: 9, finishFlush: constants.Z_FULL_FLUSH, chunkSize: 1024 * 1024 }),
