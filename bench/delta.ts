@@ -99,7 +99,11 @@ function changeOf(n: number, rows: number, { share, pattern }: Night): 'change' 
 
 async function writeVersion(store: ArtefactStore, rows: number, night?: Night): Promise<Version> {
   const unfinished = await store.start('bench');
-  const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 3, profile: 'compact' });
+  const writer = await SegmentWriter.begin(unfinished.handle, {
+    blocksInFlight: 3,
+    profile: 'compact',
+    segmentRowsMax,
+  });
   const cutter = new SegmentCutter({ regions: ['+'], rowsMax: segmentRowsMax, hasLevels: true });
   for (let from = 0; from < rows; from += blockRows) {
     const lines = linesOf(from, Math.min(rows, from + blockRows), { rows, night });

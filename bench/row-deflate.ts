@@ -77,7 +77,8 @@ const manyGivenNames =
 shapes['a directory as in life'] = () => {
   const kind = random.next();
   if (kind < 0.3) return '\t\t\t';
-  if (kind < 0.72) return `${random.pick(manyGivenNames)} ${random.chance(0.5) ? random.pick(families) : surname()}\t\t\t`;
+  if (kind < 0.72)
+    return `${random.pick(manyGivenNames)} ${random.chance(0.5) ? random.pick(families) : surname()}\t\t\t`;
   if (kind < 0.97) return `${random.pick(companies)}\t\t\t`;
   return `${random.pick(companies)}\t${times(5, () => random.pick(words)).join(' ')}\t\thttps://example.com/${random.below(1e6)}.png`;
 };

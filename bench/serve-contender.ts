@@ -52,7 +52,15 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
     rows: 1,
     levels: {},
     categoriesVersion: 1,
-    file: { sha256, bytes, plainSha256: sha256, plainBytes: bytes },
+    file: {
+      bytes,
+      sha256,
+      plainBytes: bytes,
+      plainCrc32: null,
+      contentSha256: sha256,
+      segmentRowsMax: 1,
+      plainSha256: null,
+    },
     index: null,
     deltas: [],
   };

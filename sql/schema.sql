@@ -69,12 +69,15 @@ CREATE TABLE artefact_version (
   categories_version integer NOT NULL,
   file_sha256 text COLLATE "C" NOT NULL,
   file_bytes bigint NOT NULL,
-  plain_sha256 text COLLATE "C" NOT NULL,
+  plain_sha256 text COLLATE "C",
   plain_bytes bigint NOT NULL,
   format text COLLATE "C",
   index_sha256 text COLLATE "C",
   index_bytes bigint,
-  segments integer
+  segments integer,
+  plain_crc32 text COLLATE "C",
+  content_sha256 text COLLATE "C",
+  segment_rows_max integer
 );
 
 -- table brand
@@ -204,7 +207,10 @@ CREATE TABLE build (
   segments_differing integer,
   deltas jsonb NOT NULL DEFAULT '[]'::jsonb,
   gates jsonb NOT NULL DEFAULT '[]'::jsonb,
-  crashes integer NOT NULL DEFAULT 0
+  crashes integer NOT NULL DEFAULT 0,
+  plain_crc32 text COLLATE "C",
+  content_sha256 text COLLATE "C",
+  segment_rows_max integer
 );
 
 -- table change_mark
@@ -858,6 +864,9 @@ ALTER TABLE artefact_delta ADD CONSTRAINT artefact_delta_pkey PRIMARY KEY (cache
 
 -- constraint artefact_version.artefact_version_build_id_fkey
 ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_build_id_fkey FOREIGN KEY (build_id) REFERENCES build(build_id);
+
+-- constraint artefact_version.artefact_version_has_digest
+ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_has_digest CHECK (((content_sha256 IS NOT NULL) OR (plain_sha256 IS NOT NULL)));
 
 -- constraint artefact_version.artefact_version_pkey
 ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_pkey PRIMARY KEY (cache, country, version);

@@ -68,12 +68,23 @@ export const manifestSchema = z.object({
   file: z.object({
     href: z.string().describe('Path and query of the download.'),
     mediaType: z.literal('application/gzip'),
-    sha256,
     bytes: countSchema,
-    plainSha256: sha256,
+    sha256,
     plainBytes: countSchema,
+    plainCrc32: z
+      .string()
+      .regex(/^[0-9a-f]{8}$/)
+      .nullable()
+      .describe(
+        'CRC-32 of the text. Null, as the next two, in a version that was published before there was a content digest.',
+      ),
+    contentSha256: sha256.nullable().describe('SHA-256 of the list of segments of the text.'),
+    segmentRowsMax: z.int().positive().nullable().describe('Rows of a segment at most, by which the text is cut.'),
+    plainSha256: sha256
+      .nullable()
+      .describe('SHA-256 of the text; null unless all of it was compressed anew. Will go with release 1.0.'),
   }),
-  previous: z.object({ version: z.int().positive(), plainSha256: sha256 }).nullable(),
+  previous: z.object({ version: z.int().positive(), contentSha256: sha256.nullable() }).nullable(),
   deltas: z
     .array(
       z.object({

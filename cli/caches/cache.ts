@@ -1,7 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { applyDeltaFile, type AppliedDelta } from '../../pipelines/caches/client/apply-delta-file.ts';
 import { checkFile } from '../../pipelines/caches/client/check-file.ts';
+import { contentOf } from '../../pipelines/caches/client/update-copy.ts';
 import { parseManifest } from '../../pipelines/caches/client/served-manifest.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { runCommand, type Outcome } from '../command.ts';
@@ -10,7 +11,6 @@ import { keepWholeFile } from '../../runtime/whole-file.ts';
 
 interface ApplyOptions {
   output: string;
-  expect?: string;
   manifest?: string;
 }
 
@@ -24,7 +24,6 @@ export function addCacheCommands(program: Command): void {
     .argument('<old>', 'file of the version that the delta begins at')
     .argument('<delta>', 'the delta')
     .requiredOption('--output <file>', 'where the new file goes')
-    .option('--expect <sha256>', 'SHA-256 of the rows that must come out: plainSha256 of the manifest', parseDigest)
     .option(
       '--manifest <file>',
       'manifest of the new version: the delta must be one of its deltas, and its rows must come out',
@@ -38,21 +37,15 @@ export function addCacheCommands(program: Command): void {
     );
 }
 
-function parseDigest(text: string): string {
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new InvalidArgumentError('Give a SHA-256 as 64 lower-case hex digits.');
-  return text;
-}
-
 async function applyDelta({
   old,
   delta,
   output,
-  expect,
   manifest,
 }: ApplyOptions & { old: string; delta: string }): Promise<Outcome> {
   const promised = manifest === undefined ? undefined : await readManifest(manifest);
   if (promised !== undefined) await requireOffered(delta, promised.deltas);
-  const expected = expect ?? promised?.file.plainSha256;
+  const expected = promised && contentOf(promised.file);
   const unfinished = `${output}.${process.pid}.unfinished`;
   const applied = await applyDeltaFile({ oldPath: old, deltaPath: delta, outputPath: unfinished, expected })
     .then(async (made) => {
@@ -118,7 +111,7 @@ function readable(error: unknown): unknown {
 
 function formatApplied(
   output: string,
-  { added, changed, removed, bytes, plainSha256 }: AppliedDelta,
+  { added, changed, removed, bytes, plainCrc32 }: AppliedDelta,
   checked: boolean,
 ): string {
   return formatFacts([
@@ -127,6 +120,7 @@ function formatApplied(
     ['changed', formatCount(changed)],
     ['removed', formatCount(removed)],
     ['bytes', formatCount(bytes)],
-    ['SHA-256 of the rows', `${plainSha256}${checked ? ', as expected' : ', not compared with anything'}`],
+    ['CRC-32 of the rows', plainCrc32],
+    ['content digest', checked ? 'as the manifest promises' : 'not compared with anything'],
   ]);
 }

@@ -12,7 +12,7 @@ export interface Publication {
   /** Snapshot time of the last night that gave exactly these bytes. */
   readonly confirmedAsOf: Date | null;
   readonly published: PublishedVersion | null;
-  readonly previous: { readonly version: number; readonly plainSha256: string } | null;
+  readonly previous: { readonly version: number; readonly contentSha256: string | null } | null;
 }
 
 /** The facts of one published version. Digests are SHA-256 in lower-case hex. */
@@ -41,10 +41,33 @@ export interface IndexFile {
 
 /** The bytes of a version: as stored (gzip) and after decompression (plain). */
 export interface ArtefactFile {
-  readonly sha256: string;
   readonly bytes: number;
-  readonly plainSha256: string;
+  readonly sha256: string;
   readonly plainBytes: number;
+  /** CRC-32 of the text in 8 hex digits, as it stands at the end of the gzip file. Null in versions without a content digest. */
+  readonly plainCrc32: string | null;
+  /** Digest of the list of segments (content-digest.ts). Null in versions that were published before there was one. */
+  readonly contentSha256: string | null;
+  /** Rows of a segment at most, by which the text is cut for the content digest. */
+  readonly segmentRowsMax: number | null;
+  /** SHA-256 of the whole text; null unless all of it was compressed anew. */
+  readonly plainSha256: string | null;
+}
+
+/** What tells texts apart. */
+export type TextDigests = Pick<ArtefactFile, 'contentSha256' | 'plainSha256'>;
+
+/** True if two texts are known to be the same. */
+export function isSameText(a: TextDigests, b: TextDigests): boolean {
+  return (
+    (a.contentSha256 !== null && a.contentSha256 === b.contentSha256) ||
+    (a.plainSha256 !== null && a.plainSha256 === b.plainSha256)
+  );
+}
+
+/** A CRC-32 as manifests and indexes have it. */
+export function formatCrc32(crc: number): string {
+  return crc.toString(16).padStart(8, '0');
 }
 
 export const LEVELS = ['NEUTRAL', 'SPAM', 'FRAUD'] as const;

@@ -8,10 +8,12 @@ SELECT
   p.version IS NOT NULL AS published, p.version AS "published.version", v.build_id AS "published.build_id", v.as_of AS "published.as_of",
   v.built_at AS "published.built_at", v.published_at AS "published.published_at", v.rows AS "published.rows", v.levels AS "published.levels",
   v.categories_version AS "published.categories_version", v.file_sha256 AS "published.file.sha256", v.file_bytes AS "published.file.bytes",
-  v.plain_sha256 AS "published.file.plain_sha256", v.plain_bytes AS "published.file.plain_bytes",
+  v.plain_bytes AS "published.file.plain_bytes", v.plain_crc32 AS "published.file.plain_crc32",
+  v.content_sha256 AS "published.file.content_sha256", v.segment_rows_max AS "published.file.segment_rows_max",
+  v.plain_sha256 AS "published.file.plain_sha256",
   v.index_sha256 IS NOT NULL AS "published.index", v.index_sha256 AS "published.index.sha256", v.index_bytes AS "published.index.bytes",
   v.segments AS "published.index.segments", COALESCE(d.deltas, '[]') AS "published.deltas",
-  b.version IS NOT NULL AS previous, b.version AS "previous.version", b.plain_sha256 AS "previous.plain_sha256"
+  b.version IS NOT NULL AS previous, b.version AS "previous.version", b.content_sha256 AS "previous.content_sha256"
 FROM publication AS p
 LEFT JOIN artefact_version AS v USING (cache, country, version)
 LEFT JOIN artefact_version AS b ON b.cache = p.cache AND b.country = p.country AND b.version = p.version - 1

@@ -4,8 +4,9 @@
 -- Rows: one a build, by cache and country.
 SELECT
   b.build_id, b.cache, b.country, b.state, b.rows_expected, b.levels_expected, b.plan, b.rows_read, b.segments_differing, b.attempts, b.started_at, b.built_at, b.rows,
-  b.file_sha256, b.file_bytes, b.plain_sha256, b.plain_bytes, b.failure_code, b.failure_reason,
+  b.file_sha256, b.file_bytes, b.plain_sha256, b.content_sha256, b.plain_bytes, b.failure_code, b.failure_reason,
   p.version AS published_version, v.rows AS published_rows, v.plain_sha256 AS published_plain_sha256,
+  v.content_sha256 AS published_content_sha256,
   greatest(v.as_of, p.confirmed_as_of) AS published_as_of, v.levels AS published_levels,
   CASE WHEN p.basis_cluster = r.cluster THEN p.basis_transactions END AS basis_transactions, r.transactions,
   (SELECT h.gates FROM night_release AS l JOIN build AS h USING (build_id)

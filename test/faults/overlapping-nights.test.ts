@@ -207,6 +207,9 @@ describe('what comes late', () => {
       '[]',
       1,
       false,
+      '00000000',
+      'x',
+      1,
     ]);
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
       { state: 'running' },

@@ -6,7 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, it, vi } from 'vitest';
 import { collectGarbage } from '../../pipelines/caches/store/artefact-check.ts';
+import type { ArtefactFile } from '../../pipelines/caches/artefact-facts.ts';
 import { applyDeltaFile } from '../../pipelines/caches/client/apply-delta-file.ts';
+import { contentOf } from '../../pipelines/caches/client/update-copy.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { useTestApi } from '../api/support/running-api.ts';
 import { useTestDatabase } from '../support/database.ts';
@@ -83,10 +85,7 @@ class Reader {
   }
 
   async #applyDelta({ version, bytes }: Held): Promise<void> {
-    const manifest = (await (await api.get(`${path}/manifest`)).json()) as {
-      file: { plainSha256: string };
-      version: number;
-    };
+    const manifest = (await (await api.get(`${path}/manifest`)).json()) as { file: ArtefactFile; version: number };
     if (manifest.version === version) return;
     const answer = await api.get(`${path}/delta?from=${version}`);
     const delta = Buffer.from(await answer.arrayBuffer());
@@ -98,7 +97,7 @@ class Reader {
     ];
     await Promise.all([writeFile(oldPath, bytes), writeFile(deltaPath, delta)]);
     if (Number(answer.headers.get('x-cache-version')) !== manifest.version) return; // published in between
-    await applyDeltaFile({ oldPath, deltaPath, outputPath, expected: manifest.file.plainSha256 }).catch(
+    await applyDeltaFile({ oldPath, deltaPath, outputPath, expected: contentOf(manifest.file) }).catch(
       (error: unknown) => {
         this.mismatched.push(`delta from ${version} to ${manifest.version}: ${String(error)}`);
       },

@@ -25,7 +25,11 @@ export async function storeArtefact(
   { plain, segmentRowsMax = 500 }: { plain: Buffer; segmentRowsMax?: number },
 ): Promise<StoredArtefact> {
   const unfinished = await store.start(`test-${randomBytes(6).toString('hex')}`);
-  const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 2, profile: 'compact' });
+  const writer = await SegmentWriter.begin(unfinished.handle, {
+    blocksInFlight: 2,
+    profile: 'compact',
+    segmentRowsMax,
+  });
   const cutter = new SegmentCutter({
     regions: ['+'],
     rowsMax: segmentRowsMax,
@@ -105,8 +109,8 @@ export class PublishedHistory {
       [run.rows[0]!.run_id, cache, country],
     );
     await this.#db.query(
-      `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, index_sha256, index_bytes, segments)
-       VALUES ($1, $2, $3, $4, now(), now(), now(), $5, '{}', 1, $6, $7, $8, $9, $10, $11, $12)`,
+      `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, index_sha256, index_bytes, segments, plain_crc32, content_sha256, segment_rows_max)
+       VALUES ($1, $2, $3, $4, now(), now(), now(), $5, '{}', 1, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
       [
         cache,
         country,
@@ -120,6 +124,9 @@ export class PublishedHistory {
         stored.index.sha256,
         stored.index.bytes,
         stored.segments.length,
+        stored.file.plainCrc32,
+        stored.file.contentSha256,
+        stored.file.segmentRowsMax,
       ],
     );
     for (const { from, sha256, bytes, added, changed, removed } of deltas) {

@@ -64,7 +64,8 @@ function ManifestFacts({ artefact, manifest }: { artefact: Json<ArtefactDetail>;
     ['Columns', manifest.columns.map(({ name }) => name).join(', ')],
     ['Path for readers', html`<code>${file.href}</code>`],
     ['SHA-256 of the file', html`<code>${file.sha256}</code>`],
-    ['SHA-256 of the rows', html`<code>${file.plainSha256}</code>`],
+    ['Content digest', html`<code>${file.contentSha256}</code>`],
+    ['CRC-32 of the rows', html`<code>${file.plainCrc32}</code>`],
   ]} /></${Section}>`;
 }
 

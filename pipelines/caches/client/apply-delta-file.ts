@@ -6,8 +6,9 @@ import { createGunzip } from 'node:zlib';
 import { ServiceError, isZlibError } from '../../../runtime/errors.ts';
 import { applyDelta, composeDeltas, divideSteps, OperationCounter, type Chunks } from '../format/delta-lines.ts';
 import type { DeltaCounts } from '../artefact-facts.ts';
+import { ContentWatch } from '../format/content-digest.ts';
 import { readGzip, writeGzip } from '../format/gzip-text.ts';
-import type { ArtefactFile } from '../artefact-facts.ts';
+import type { GzipFacts } from '../format/gzip-member.ts';
 import { writeAll } from '../../../runtime/whole-file.ts';
 
 export interface ApplyDeltaOptions {
@@ -16,12 +17,18 @@ export interface ApplyDeltaOptions {
   readonly deltaPath: string;
   /** Overwritten, and complete only when the promise has resolved: give it a name that nobody reads. */
   readonly outputPath: string;
-  /** SHA-256 of the resulting rows, in lower-case hex. */
-  readonly expected?: string | undefined;
+  /** The content digest of the resulting rows. */
+  readonly expected?: ExpectedContent | undefined;
+}
+
+/** The content digest of a manifest, and the rows by which it is cut (content-digest.ts). */
+export interface ExpectedContent {
+  readonly contentSha256: string;
+  readonly segmentRowsMax: number;
 }
 
 /** The result of applying a delta. */
-export interface AppliedDelta extends ArtefactFile, DeltaCounts {}
+export interface AppliedDelta extends GzipFacts, DeltaCounts {}
 
 /**
  * Makes the file of a version from the file of an earlier one and a delta, in constant memory. The text is that of the
@@ -47,11 +54,12 @@ export async function applyDeltaFile({
 async function writeAppliedRows(
   { outputPath, expected }: Pick<ApplyDeltaOptions, 'outputPath' | 'expected'>,
   rows: AsyncIterable<Buffer>,
-): Promise<ArtefactFile> {
+): Promise<GzipFacts> {
   const output = await open(outputPath, 'w', 0o644);
   try {
-    const file = await writeGzip(rows, (bytes) => writeAll(output, bytes));
-    if (expected !== undefined && file.plainSha256 !== expected) {
+    const content = expected === undefined ? undefined : new ContentWatch(expected.segmentRowsMax);
+    const file = await writeGzip(content?.watch(rows) ?? rows, (bytes) => writeAll(output, bytes));
+    if (content !== undefined && content.sha256() !== expected!.contentSha256) {
       throw new ServiceError('delta_invalid', {
         operation: 'apply delta',
         problem: 'The resulting rows are not those of the expected version.',

@@ -3,10 +3,11 @@ import { ServiceError, isZlibError } from '../../../runtime/errors.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
 import { measureGzip } from '../format/gzip-text.ts';
 
-/** Digests of a file in its manifest; without `plainSha256` its text is not checked. */
+/** Digests of a file in its manifest; without a content digest its text is not checked. */
 export interface PromisedFile {
   readonly sha256: string;
-  readonly plainSha256?: string | undefined;
+  readonly contentSha256?: string | null;
+  readonly segmentRowsMax?: number | null;
 }
 
 /**
@@ -15,10 +16,11 @@ export interface PromisedFile {
  */
 export async function checkFile(path: string, promised: PromisedFile): Promise<void> {
   const bytes = createReadStream(path, { highWaterMark: 1 << 20 });
+  const content = promised.contentSha256 ?? null;
   const found =
-    promised.plainSha256 === undefined
+    content === null
       ? { sha256: await sha256OfStream(bytes) }
-      : await measureGzip(bytes).catch((error: unknown) => {
+      : await measureGzip(bytes, promised.segmentRowsMax ?? null).catch((error: unknown) => {
           if (!isZlibError(error)) throw error;
         });
   const wrong =
@@ -26,7 +28,7 @@ export async function checkFile(path: string, promised: PromisedFile): Promise<v
       ? 'cannot be decompressed'
       : found.sha256 !== promised.sha256
         ? 'is not as it was published'
-        : 'plainSha256' in found && found.plainSha256 !== promised.plainSha256
+        : 'contentSha256' in found && found.contentSha256 !== content
           ? 'holds other rows'
           : undefined;
   if (wrong !== undefined)

@@ -83,7 +83,7 @@ export class LocalCopy {
     await writeWholeFile(join(this.#unfinished, copyFiles.state), formatState(state), { durable: true });
     const { version, file } = state.manifest;
     const before = await readlink(join(this.#directory, this.#name)).catch(() => undefined);
-    const target = await this.#freeName(`v${version}-${file.plainSha256.slice(0, 12)}`);
+    const target = await this.#freeName(`v${version}-${file.sha256.slice(0, 12)}`);
     await keepWholeFile(this.#unfinished, join(this.#versions, target), { durable: true });
     await this.#pointTo(target);
     await this.#removeOthers([target, ...(before === undefined ? [] : [before.split('/').at(-1)!])]);

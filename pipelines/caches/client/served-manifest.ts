@@ -22,7 +22,14 @@ const manifestForm = z.object({
   version: z.int().positive(),
   rows: count,
   columns: z.array(z.object({ name: z.string(), type: z.string() })).min(1),
-  file: z.object({ href, sha256, bytes: z.int().positive(), plainSha256: sha256, plainBytes: count }),
+  file: z.object({
+    href,
+    sha256,
+    bytes: z.int().positive(),
+    plainBytes: count,
+    contentSha256: sha256.nullable().default(null),
+    segmentRowsMax: z.int().positive().nullable().default(null),
+  }),
   deltas: z.array(z.object({ from: z.int().positive(), href, sha256, bytes: z.int().positive() })),
   index: z.object({ href, sha256, bytes: count }).nullish(),
 });

@@ -1,7 +1,8 @@
 import { rename } from 'node:fs/promises';
+import type { ArtefactFile } from '../artefact-facts.ts';
 import { failureOf, isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
-import { applyDeltaFile } from './apply-delta-file.ts';
+import { applyDeltaFile, type ExpectedContent } from './apply-delta-file.ts';
 import { checkFile } from './check-file.ts';
 import {
   discardDownload,
@@ -77,10 +78,7 @@ export function manifestHref({ cache, country }: ArtefactName): string {
 
 async function updateTo(options: UpdateOptions, { manifest, etag }: KnownManifest): Promise<UpdatedCopy> {
   const { copy, local } = options;
-  const plan = planUpdate(
-    local && { version: local.manifest.version, plainSha256: local.manifest.file.plainSha256 },
-    manifest,
-  );
+  const plan = planUpdate(local?.manifest, manifest);
   if (plan.kind === 'unchanged') {
     if (etag === null || etag !== local!.manifestEtag)
       await copy.confirm({ bytes: local!.bytes, manifestEtag: etag, manifest });
@@ -130,7 +128,7 @@ async function applyOffered(
     oldPath: copy.rowsPath,
     deltaPath: path,
     outputPath: await copy.begin(),
-    expected: file.plainSha256,
+    expected: contentOf(file),
   });
   return bytes;
 }
@@ -138,19 +136,19 @@ async function applyOffered(
 /** Returns the bytes of the file. */
 async function downloadWhole({ client, copy, parallel }: UpdateOptions, { file }: ServedManifest): Promise<number> {
   const path = await copy.downloadPath('full');
-  await downloadChecked({ client, path, parallel, remote: file, plainSha256: file.plainSha256 });
+  await downloadChecked({ client, path, parallel, remote: file, content: contentOf(file) });
   await rename(path, await copy.begin()); // LocalCopy.replace makes it durable with its directory
   return file.bytes;
 }
 
-type CheckedDownload = DownloadOptions & { readonly plainSha256?: string };
+type CheckedDownload = DownloadOptions & { readonly content?: ExpectedContent | undefined };
 
 /** Downloads and checks a file. If a resumed download is damaged, as by a crash of the machine, the file is downloaded again. */
-async function downloadChecked({ plainSha256, ...download }: CheckedDownload): Promise<void> {
+async function downloadChecked({ content, ...download }: CheckedDownload): Promise<void> {
   for (;;) {
     const { resumedBytes } = await downloadFile(download);
     try {
-      return await checkFile(download.path, { sha256: download.remote.sha256, plainSha256 });
+      return await checkFile(download.path, { sha256: download.remote.sha256, ...content });
     } catch (error) {
       await discardDownload(download.path);
       if (resumedBytes === 0 || !isServiceError(error, 'download_damaged')) throw error;
@@ -158,23 +156,27 @@ async function downloadChecked({ plainSha256, ...download }: CheckedDownload): P
   }
 }
 
-/** The version of a local copy. */
-export interface LocalVersion {
-  readonly version: number;
-  readonly plainSha256: string;
+/** The content digest that a manifest promises; undefined for a version from before there was one. */
+export function contentOf({
+  contentSha256,
+  segmentRowsMax,
+}: Pick<ArtefactFile, 'contentSha256' | 'segmentRowsMax'>): ExpectedContent | undefined {
+  return contentSha256 === null || segmentRowsMax === null ? undefined : { contentSha256, segmentRowsMax };
 }
+
+/** What an update is planned by. */
+export type PlannedManifest = Pick<ServedManifest, 'version' | 'file' | 'deltas'>;
 
 /** How a local copy is updated. */
 export type UpdatePlan =
   { readonly kind: 'unchanged' } | { readonly kind: 'delta'; readonly delta: OfferedDelta } | { readonly kind: 'full' };
 
 /** The update with the least bytes. Rows are compared, since a copy made with a delta may have other bytes than the served file. */
-export function planUpdate(
-  local: LocalVersion | undefined,
-  { version, file, deltas }: Pick<ServedManifest, 'version' | 'file' | 'deltas'>,
-): UpdatePlan {
+export function planUpdate(local: PlannedManifest | undefined, { version, file, deltas }: PlannedManifest): UpdatePlan {
   if (local === undefined) return { kind: 'full' };
-  if (local.plainSha256 === file.plainSha256) return { kind: 'unchanged' };
+  const hasSameRows = file.contentSha256 !== null && local.file.contentSha256 === file.contentSha256;
+  if (hasSameRows || local.file.sha256 === file.sha256) return { kind: 'unchanged' };
+  if (contentOf(file) === undefined) return { kind: 'full' }; // what a delta makes could not be checked
   const delta = local.version < version ? deltas.find(({ from }) => from === local.version) : undefined;
   return delta !== undefined && delta.bytes < file.bytes ? { kind: 'delta', delta } : { kind: 'full' };
 }

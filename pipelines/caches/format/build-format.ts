@@ -11,7 +11,7 @@ export interface FormatSettings {
 }
 
 /** Rises when the code cuts or compresses differently. */
-const layout = 1;
+const layout = 2;
 
 /**
  * Identifies all that the bytes of an artefact depend on beside the data: a digest of the selection of rows, and one of how

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { crc32, joinCrc32 } from './crc32.ts';
 import { inflateSegment } from './segment-index.ts';
-import type { ArtefactFile } from '../artefact-facts.ts';
+import { formatCrc32 } from '../artefact-facts.ts';
 import { deflateRows, type BuildProfile } from './row-deflate.ts';
 
 /**
@@ -27,12 +27,20 @@ export function gzipTrailer(crc: number, plainBytes: number): Buffer {
   return trailer;
 }
 
-/** Plain text and its deflate block. */
+/** The deflate block of a text. */
 export interface CompressedBlock {
-  readonly plain: Buffer;
   readonly deflated: Buffer;
+  readonly plainBytes: number;
   /** CRC-32 of the plain bytes. */
   readonly crc: number;
+}
+
+/** Sizes and digests of a gzip file. */
+export interface GzipFacts {
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly plainBytes: number;
+  readonly plainCrc32: string;
 }
 
 /**
@@ -40,8 +48,8 @@ export interface CompressedBlock {
  * @throws ServiceError `artefact_not_stored` if that does not give the text: a fault of the encoder or of the memory.
  */
 export async function compressBlock(plain: Buffer, profile: BuildProfile): Promise<CompressedBlock> {
-  const block = { plain, deflated: await deflateRows(plain, profile), crc: crc32(plain) };
-  await inflateSegment(block.deflated, { plainBytes: plain.length, crc: block.crc }).catch((cause: unknown) => {
+  const block = { deflated: await deflateRows(plain, profile), plainBytes: plain.length, crc: crc32(plain) };
+  await inflateSegment(block.deflated, block).catch((cause: unknown) => {
     throw new ServiceError('artefact_not_stored', {
       operation: 'compress rows',
       problem: 'A compressed segment does not give its rows again.',
@@ -55,7 +63,6 @@ export async function compressBlock(plain: Buffer, profile: BuildProfile): Promi
 /** Joins blocks into a member; every method returns the next bytes of the file. */
 export class GzipMember {
   private readonly fileHash = createHash('sha256');
-  private readonly plainHash = createHash('sha256');
   private crc = 0;
   private fileBytes = 0;
   private plainBytes = 0;
@@ -64,10 +71,9 @@ export class GzipMember {
     return this.emit(gzipHeader);
   }
 
-  append({ plain, deflated, crc }: CompressedBlock): Buffer {
-    this.plainHash.update(plain);
-    this.crc = joinCrc32(this.crc, crc, plain.length);
-    this.plainBytes += plain.length;
+  append({ deflated, plainBytes, crc }: CompressedBlock): Buffer {
+    this.crc = joinCrc32(this.crc, crc, plainBytes);
+    this.plainBytes += plainBytes;
     return this.emit(deflated);
   }
 
@@ -77,12 +83,12 @@ export class GzipMember {
   }
 
   /** Sizes and digests, after `end`. */
-  facts(): ArtefactFile {
+  facts(): GzipFacts {
     return {
-      sha256: this.fileHash.digest('hex'),
       bytes: this.fileBytes,
-      plainSha256: this.plainHash.digest('hex'),
+      sha256: this.fileHash.digest('hex'),
       plainBytes: this.plainBytes,
+      plainCrc32: formatCrc32(this.crc),
     };
   }
 

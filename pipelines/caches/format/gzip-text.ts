@@ -12,8 +12,10 @@ import {
   gzipTrailer,
   trailerBytes,
   type CompressedBlock,
+  type GzipFacts,
 } from './gzip-member.ts';
-import type { ArtefactFile } from '../artefact-facts.ts';
+import { formatCrc32 } from '../artefact-facts.ts';
+import { ContentWatch } from './content-digest.ts';
 
 /** Plain bytes of a block, and blocks that are compressed at a time: together the memory that writing takes. */
 const blockPlainBytes = 1024 * 1024;
@@ -26,7 +28,7 @@ const blocksInFlight = 3;
 export async function writeGzip(
   texts: AsyncIterable<Buffer>,
   write: (bytes: Buffer) => Promise<void>,
-): Promise<ArtefactFile> {
+): Promise<GzipFacts> {
   const member = new GzipMember();
   const inFlight: Promise<CompressedBlock>[] = [];
   const writeOldest = async () => write(member.append(await inFlight.shift()!));
@@ -61,10 +63,22 @@ async function* joinChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (bytes > 0) yield Buffer.concat(waiting);
 }
 
-/** Sizes, digests and lines of a gzip file. @throws the error of the chunks, or of node:zlib */
-export async function measureGzip(chunks: AsyncIterable<Buffer>): Promise<ArtefactFile & { readonly rows: number }> {
+/** Facts of a gzip file and of the rows in it. */
+export interface MeasuredGzip extends GzipFacts {
+  readonly rows: number;
+  readonly plainSha256: string;
+  /** Null if it was not asked for, or the text has not the rows of an artefact. */
+  readonly contentSha256: string | null;
+}
+
+/**
+ * Measures a gzip file; with `segmentRowsMax` also the content digest.
+ * @throws the error of the chunks or of node:zlib
+ */
+export async function measureGzip(chunks: AsyncIterable<Buffer>, segmentRowsMax: number | null): Promise<MeasuredGzip> {
   const [file, plain] = [createHash('sha256'), createHash('sha256')];
-  let [bytes, plainBytes, rows] = [0, 0, 0];
+  const content = segmentRowsMax === null ? undefined : new ContentWatch(segmentRowsMax);
+  let [bytes, plainBytes, rows, crc] = [0, 0, 0, 0];
   await pipelineEnd(
     chunks,
     async function* (parts: AsyncIterable<Buffer>) {
@@ -76,14 +90,23 @@ export async function measureGzip(chunks: AsyncIterable<Buffer>): Promise<Artefa
     },
     createGunzip({ chunkSize: 256 * 1024 }),
     async (parts: AsyncIterable<Buffer>) => {
-      for await (const part of parts) {
+      for await (const part of content === undefined ? parts : content.watch(parts)) {
         plain.update(part);
+        crc = crc32(part, crc);
         plainBytes += part.length;
         for (let at = part.indexOf(0x0a); at !== -1; at = part.indexOf(0x0a, at + 1)) rows++;
       }
     },
   );
-  return { sha256: file.digest('hex'), bytes, plainSha256: plain.digest('hex'), plainBytes, rows };
+  return {
+    bytes,
+    sha256: file.digest('hex'),
+    plainBytes,
+    plainCrc32: formatCrc32(crc),
+    plainSha256: plain.digest('hex'),
+    contentSha256: content?.sha256() ?? null,
+    rows,
+  };
 }
 
 /**

@@ -24,7 +24,7 @@ export interface Manifest {
   readonly notice: string | null;
   readonly categoriesVersion: number;
   readonly file: { readonly href: string; readonly mediaType: string } & ArtefactFile;
-  readonly previous: { readonly version: number; readonly plainSha256: string } | null;
+  readonly previous: { readonly version: number; readonly contentSha256: string | null } | null;
   readonly deltas: readonly ManifestDelta[];
   readonly index: ManifestIndex | null;
   readonly status: 'fresh' | 'stale';

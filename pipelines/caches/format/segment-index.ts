@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { type LevelCounts, LEVELS } from '../artefact-facts.ts';
+import { formatCrc32, type LevelCounts, LEVELS } from '../artefact-facts.ts';
 import { promisify } from 'node:util';
 import { constants, crc32, inflateRaw } from 'node:zlib';
 import { firstNotBefore } from './key-range.ts';
@@ -19,6 +19,9 @@ export interface Segment {
   /** CRC-32 of its plain bytes. */
   readonly crc: number;
   readonly levels: LevelCounts;
+  /** SHA-256 of its plain bytes, and CRC-32 of its deflate block; null in indexes that were made before they were recorded. */
+  readonly sha256: string | null;
+  readonly blockCrc: number | null;
 }
 
 /** Columns of a segment index, in order; numbers in decimal, the CRC as 8 hex digits. */
@@ -32,6 +35,8 @@ export const segmentColumns = [
   'neutral',
   'spam',
   'fraud',
+  'sha256',
+  'block_crc32',
 ] as const;
 
 /** The index of an artefact as stored and served: a line for each segment, tab separated, ascending by prefix. */
@@ -39,19 +44,21 @@ export function formatSegmentIndex(segments: readonly Segment[]): Buffer {
   return Buffer.from(segments.map((segment) => `${fieldsOf(segment).join('\t')}\n`).join(''));
 }
 
-function fieldsOf({ prefix, offset, bytes, plainBytes, rows, crc, levels }: Segment): (string | number)[] {
+function fieldsOf(segment: Segment): (string | number)[] {
+  const { prefix, offset, bytes, plainBytes, rows, crc, levels, sha256, blockCrc } = segment;
   return [
     prefix,
     offset,
     bytes,
     plainBytes,
     rows,
-    crc.toString(16).padStart(8, '0'),
+    formatCrc32(crc),
     ...LEVELS.map((level) => levels[level] ?? 0),
+    ...(sha256 === null || blockCrc === null ? [] : [sha256, formatCrc32(blockCrc)]),
   ];
 }
 
-const linePattern = /^\+\d*(?:\t\d{1,15}){4}\t[0-9a-f]{8}(?:\t\d{1,15}){3}$/;
+const linePattern = /^\+\d*(?:\t\d{1,15}){4}\t[0-9a-f]{8}(?:\t\d{1,15}){3}(?:\t[0-9a-f]{64}\t[0-9a-f]{8})?$/;
 
 /**
  * Reads a segment index.
@@ -71,9 +78,10 @@ export function parseSegmentIndex(text: string): Segment[] {
 
 function parseLine(line: string, at: number): Segment {
   if (!linePattern.test(line)) throw invalidIndex(`Line ${at + 1} is not a segment.`);
-  const [prefix = '', offset, bytes, plainBytes, rows, crc = '', ...counts] = line.split('\t');
+  const [prefix = '', offset, bytes, plainBytes, rows, crc = '', ...rest] = line.split('\t');
+  const [sha256 = null, blockCrc] = rest.slice(LEVELS.length);
   const levels: LevelCounts = {};
-  counts.forEach((count, level) => {
+  rest.slice(0, LEVELS.length).forEach((count, level) => {
     if (count !== '0') levels[LEVELS[level]!] = Number(count);
   });
   return {
@@ -84,6 +92,8 @@ function parseLine(line: string, at: number): Segment {
     rows: Number(rows),
     crc: Number.parseInt(crc, 16),
     levels,
+    sha256,
+    blockCrc: blockCrc === undefined ? null : Number.parseInt(blockCrc, 16),
   };
 }
 
@@ -144,7 +154,8 @@ function areAsIndexed(plain: Buffer, segments: readonly PlainFacts[]): boolean {
   return segments.every(({ plainBytes, crc }) => crc32(plain.subarray(at, (at += plainBytes))) === crc);
 }
 
-function notAsIndexed(cause?: unknown): ServiceError {
+/** The error of bytes that do not match their index. */
+export function notAsIndexed(cause?: unknown): ServiceError {
   return new ServiceError('segment_index_invalid', {
     operation: 'read segment',
     problem: 'The bytes of a segment do not match the segment index.',

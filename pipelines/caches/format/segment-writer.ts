@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { joinCrc32 } from './crc32.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
+import { contentSha256, type SegmentContent } from './content-digest.ts';
+import { crc32, joinCrc32 } from './crc32.ts';
 import { compressBlock, GzipMember, type CompressedBlock } from './gzip-member.ts';
 import { sumLevels } from './level-counts.ts';
-import { inflateSegments, type Segment } from './segment-index.ts';
+import { notAsIndexed, type Segment } from './segment-index.ts';
 import type { ArtefactFile, LevelCounts } from '../artefact-facts.ts';
 import type { BuildProfile } from './row-deflate.ts';
 import type { CutSegment } from './segment-cutter.ts';
@@ -12,6 +15,8 @@ import { writeAll } from '../../../runtime/whole-file.ts';
 export interface SegmentWriterLimits {
   readonly blocksInFlight: number;
   readonly profile: BuildProfile;
+  /** The rows by which the segments are cut. */
+  readonly segmentRowsMax: number;
 }
 
 /** A complete artefact without a name. */
@@ -22,9 +27,14 @@ export interface WrittenArtefact {
   readonly segments: readonly Segment[];
 }
 
+/** A segment with its content. */
+type WrittenSegment = Segment & SegmentContent;
+
 /** Compressed bytes and their segments, in order. */
 interface SegmentBlock extends CompressedBlock {
-  readonly segments: readonly Omit<Segment, 'offset'>[];
+  readonly segments: readonly Omit<WrittenSegment, 'offset'>[];
+  /** Of new rows; absent if the segments are copied. */
+  readonly plain?: Buffer;
 }
 
 /** Plain bytes in flight, unless a single segment is larger: so the memory of a build does not grow with its rows. */
@@ -32,8 +42,7 @@ const plainBytesInFlightMax = 8 * 1024 * 1024;
 
 /**
  * Writes segments to a file as one gzip member, in the given order: new ones are compressed, those of an earlier version are
- * copied byte for byte. The digest of the text needs the plain bytes of both, so a copied block is decompressed, which also
- * checks it.
+ * copied byte for byte, after a check of their CRC.
  */
 export class SegmentWriter {
   private readonly handle: FileHandle;
@@ -43,7 +52,9 @@ export class SegmentWriter {
   private readonly plainBytes: number[] = [];
   private plainInFlight = 0;
   private offset = 0;
-  private readonly segments: Segment[] = [];
+  private readonly segments: WrittenSegment[] = [];
+  /** Of the whole text, until a segment is copied. */
+  private plainHash: ReturnType<typeof createHash> | null = createHash('sha256');
 
   private constructor(handle: FileHandle, limits: SegmentWriterLimits) {
     this.handle = handle;
@@ -61,9 +72,12 @@ export class SegmentWriter {
   async add({ prefix, plain, rows, levels }: CutSegment): Promise<void> {
     await this.enqueue(plain.length, async () => {
       const block = await compressBlock(plain, this.limits.profile);
+      const { deflated, plainBytes, crc } = block;
+      const content = { prefix, rows, plainBytes, sha256: sha256Of(plain) };
       return {
         ...block,
-        segments: [{ prefix, bytes: block.deflated.length, plainBytes: plain.length, rows, crc: block.crc, levels }],
+        plain,
+        segments: [{ ...content, bytes: deflated.length, crc, levels, blockCrc: crc32(deflated) }],
       };
     });
   }
@@ -75,11 +89,11 @@ export class SegmentWriter {
   async copy(segments: readonly Segment[], deflated: Buffer): Promise<void> {
     const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
     const crc = segments.reduce((joined, segment) => joinCrc32(joined, segment.crc, segment.plainBytes), 0);
-    await this.enqueue(plainBytes, async () => ({
-      plain: await inflateSegments(deflated, segments),
+    await this.enqueue(deflated.length, async () => ({
       deflated,
+      plainBytes,
       crc,
-      segments,
+      segments: requireIntact(segments, deflated),
     }));
   }
 
@@ -91,7 +105,12 @@ export class SegmentWriter {
     while (this.inFlight.length > 0) await this.writeOldest();
     await this.write(this.member.end());
     return {
-      file: this.member.facts(),
+      file: {
+        ...this.member.facts(),
+        contentSha256: contentSha256(this.segments),
+        segmentRowsMax: this.limits.segmentRowsMax,
+        plainSha256: this.plainHash?.digest('hex') ?? null,
+      },
       rows: this.rows,
       levels: sumLevels(this.segments.map(({ levels }) => levels)),
       segments: this.segments,
@@ -120,6 +139,8 @@ export class SegmentWriter {
     const block = await this.inFlight[0]!;
     void this.inFlight.shift();
     this.plainInFlight -= this.plainBytes.shift()!;
+    if (block.plain === undefined) this.plainHash = null;
+    else this.plainHash?.update(block.plain);
     let { offset } = this;
     for (const segment of block.segments) {
       this.rows += segment.rows;
@@ -133,4 +154,15 @@ export class SegmentWriter {
     await writeAll(this.handle, bytes);
     this.offset += bytes.length;
   }
+}
+
+/** The segments of an index with their digests. @throws ServiceError `segment_index_invalid` unless the blocks are as indexed */
+function requireIntact(segments: readonly Segment[], deflated: Buffer): WrittenSegment[] {
+  let at = 0;
+  return segments.map((segment) => {
+    const block = deflated.subarray(at, (at += segment.bytes));
+    if (segment.sha256 === null || block.length < segment.bytes || crc32(block) !== segment.blockCrc)
+      throw notAsIndexed();
+    return { ...segment, sha256: segment.sha256 };
+  });
 }

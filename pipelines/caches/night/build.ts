@@ -170,6 +170,7 @@ async function writeArtefact({ client, file, unchanged, options }: Writing): Pro
   const writer = await SegmentWriter.begin(file.handle, {
     blocksInFlight: settings.blocksInFlight ?? blocksInFlight,
     profile: settings.buildProfile,
+    segmentRowsMax: settings.segmentRowsMax,
   });
   try {
     let rowsRead = 0;

@@ -181,6 +181,7 @@ async function differingSegments(
       candidate !== undefined &&
       sameFacts(segment, candidate) &&
       (wasCopied(segment.prefix) ||
+        (segment.sha256 !== null && segment.sha256 === candidate.sha256) ||
         (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate })))
     )
       same.add(segment.prefix);

@@ -12,7 +12,7 @@ import { noBasis, type Basis, type BuildPlan } from './build-plan.ts';
 import { buildArtefact, type BuildOptions, type BuildSettings, type BuiltArtefact } from './build.ts';
 import type { CacheName } from '../definition.ts';
 import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
-import type { StoredDelta } from '../artefact-facts.ts';
+import { isSameText, type StoredDelta } from '../artefact-facts.ts';
 import { countDiffering } from './dirty-regions.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import type { Segment } from '../format/segment-index.ts';
@@ -121,7 +121,7 @@ async function compareWithBasis(
 ): Promise<BasisComparison> {
   const { basis } = build.plan;
   if (basis === null) return noComparison;
-  const sameRows = built.file.plainSha256 === basis.file.plainSha256;
+  const sameRows = isSameText(built.file, basis.file);
   try {
     return await compare({ built, build, basis, sameRows }, options);
   } catch (error) {
@@ -259,6 +259,9 @@ async function recordBuild(
     JSON.stringify(deltas),
     built.rowsRead,
     basisLost,
+    file.plainCrc32,
+    file.contentSha256,
+    file.segmentRowsMax,
   ]);
 }
 

@@ -44,8 +44,11 @@ interface BasisRow extends ArtefactName {
   format: string | null;
   fileSha256: string;
   fileBytes: number;
-  plainSha256: string;
+  plainSha256: string | null;
   plainBytes: number;
+  plainCrc32: string | null;
+  contentSha256: string | null;
+  segmentRowsMax: number | null;
   indexSha256: string | null;
   indexBytes: number | null;
   deltas: Basis['deltas'];
@@ -161,7 +164,15 @@ function toBasis(row: BasisRow): Basis | null {
     version: row.version,
     rows: row.rows,
     levels: row.levels,
-    file: { sha256: row.fileSha256, bytes: row.fileBytes, plainSha256: row.plainSha256, plainBytes: row.plainBytes },
+    file: {
+      bytes: row.fileBytes,
+      sha256: row.fileSha256,
+      plainBytes: row.plainBytes,
+      plainCrc32: row.plainCrc32,
+      contentSha256: row.contentSha256,
+      segmentRowsMax: row.segmentRowsMax,
+      plainSha256: row.plainSha256,
+    },
     index: { sha256: row.indexSha256, bytes: row.indexBytes },
     deltas: row.deltas,
   };

@@ -56,13 +56,15 @@ interface EndedBuildRow {
   rows: number;
   fileSha256: string;
   fileBytes: number;
-  plainSha256: string;
+  plainSha256: string | null;
+  contentSha256: string | null;
   plainBytes: number;
   failureCode: string;
   failureReason: string;
   publishedVersion: number | null;
   publishedRows: number;
-  publishedPlainSha256: string;
+  publishedPlainSha256: string | null;
+  publishedContentSha256: string | null;
   publishedAsOf: Date;
   publishedLevels: LevelCounts;
   basisTransactions: string | null;
@@ -204,7 +206,7 @@ function buildOutcome(build: EndedBuildRow, moves: MovesByBasis): BuildOutcome {
       return {
         state: 'built',
         rows: build.rows,
-        plainSha256: build.plainSha256,
+        text: build,
         levels: build.levelsExpected,
         moves: movesOf(build, moves),
         basisLost: build.plan.basisLost === true,
@@ -222,7 +224,7 @@ function currentOf(build: EndedBuildRow): CurrentVersion | null {
     version: build.publishedVersion,
     rows: build.publishedRows,
     levels: build.publishedLevels,
-    plainSha256: build.publishedPlainSha256,
+    text: { contentSha256: build.publishedContentSha256, plainSha256: build.publishedPlainSha256 },
     asOf: build.publishedAsOf,
   };
 }

@@ -1,12 +1,12 @@
 import { judgeBuild, type NightBreach, type NightGateLimits, type LabelMoves } from './night-gates.ts';
-import type { LevelCounts } from '../artefact-facts.ts';
+import { isSameText, type LevelCounts, type TextDigests } from '../artefact-facts.ts';
 
 /** The outcome of a build at the end of its night. */
 export type BuildOutcome =
   | {
       readonly state: 'built';
       readonly rows: number;
-      readonly plainSha256: string;
+      readonly text: TextDigests;
       readonly levels: LevelCounts;
       readonly moves: LabelMoves | null;
       /** A file of the published version is lost, and these other bytes have its rows. */
@@ -20,7 +20,7 @@ export interface CurrentVersion {
   readonly version: number;
   readonly rows: number;
   readonly levels: LevelCounts;
-  readonly plainSha256: string;
+  readonly text: TextDigests;
   /** Newest snapshot that gave these bytes. */
   readonly asOf: Date;
 }
@@ -64,7 +64,7 @@ export function decidePublication(
       'artefact_older',
       `The published version stands for ${current.asOf.toISOString()}, later than this night's snapshot.`,
     );
-  if (current.plainSha256 === build.plainSha256 && !build.basisLost) return { action: 'confirm' };
+  if (isSameText(current.text, build.text) && !build.basisLost) return { action: 'confirm' };
   const gates = judgeBuild({ ...build, rowsLeft: rules.rowsLeft }, current, rules.limits).filter(
     ({ gate }) => !(gate === 'shrink' && rules.acceptShrink),
   );

@@ -73,9 +73,11 @@ async function checkFile(
   let stored: StoredFile | undefined;
   try {
     stored = await store.openToServe(fileName(version));
-    const { rows, ...file } = await measureGzip(readWhole(stored));
+    const { rows, ...file } = await measureGzip(readWhole(stored), version.file.segmentRowsMax);
     const differences = [
-      ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
+      ...(Object.keys(file) as (keyof typeof file)[]).filter(
+        (fact) => version.file[fact] !== null && file[fact] !== version.file[fact],
+      ),
       ...(rows === version.rows ? [] : ['rows']),
     ];
     return differences.length > 0

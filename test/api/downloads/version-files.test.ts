@@ -58,7 +58,19 @@ it('names the deltas and the segment index in the manifest, the newest delta fir
     sha256: third.stored.index.sha256,
     bytes: third.stored.index.bytes,
     segments: third.stored.segments.length,
-    columns: ['prefix', 'offset', 'bytes', 'plain_bytes', 'rows', 'crc32', 'neutral', 'spam', 'fraud'],
+    columns: [
+      'prefix',
+      'offset',
+      'bytes',
+      'plain_bytes',
+      'rows',
+      'crc32',
+      'neutral',
+      'spam',
+      'fraud',
+      'sha256',
+      'block_crc32',
+    ],
   });
   const list = (await (await get('/v1/caches')).json()) as { manifests: unknown[] };
   expect(list.manifests).toContainEqual(JSON.parse(JSON.stringify(manifest)));

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
+import { formatCrc32 } from '../../../pipelines/caches/artefact-facts.ts';
 import type { ArtefactStore } from '../../../pipelines/caches/store/artefact-store.ts';
 import type { CacheName } from '../../../pipelines/caches/definition.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
@@ -69,8 +70,8 @@ export async function publish(
   const version = (last.rows[0]?.version ?? 0) + 1;
   const rows = plainBytes.toString().split('\n').length - 1;
   await db.query(
-    `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes)
-     VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, 1, $8, $9, $10, $11)`,
+    `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, plain_crc32)
+     VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, 1, $8, $9, $10, $11, $12)`,
     [
       cache,
       country,
@@ -83,6 +84,7 @@ export async function publish(
       gzip.length,
       sha256Of(plainBytes),
       plainBytes.length,
+      formatCrc32(crc32(plainBytes)),
     ],
   );
   await db.query(

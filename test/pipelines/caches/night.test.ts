@@ -86,7 +86,19 @@ describe('a night', () => {
     const [checked] = await Promise.all(
       (await listVersions(db)).filter(({ cache }) => cache === 'phones').map((version) => checkVersion(store, version)),
     );
-    expect(checked).toMatchObject({ verdict: 'ok', file: { sha256: file.sha256, plainSha256: file.plainSha256 } });
+    expect(checked).toMatchObject({ verdict: 'ok', file: { sha256: file.sha256, contentSha256: file.contentSha256 } });
+  });
+
+  it('gives a version from before the content digest its digest when a night finds the same rows', async () => {
+    await putNumbers(db, manyNumbers(50));
+    await night();
+    const { file } = await manifest('phones', 'US');
+    await db.query(
+      "UPDATE artefact_version SET content_sha256 = NULL, plain_crc32 = NULL, segment_rows_max = NULL, format = 'older'",
+    );
+    expect((await manifest('phones', 'US')).file).toMatchObject({ contentSha256: null, plainSha256: file.plainSha256 });
+    expect(outcomes(await night())).toMatchObject({ 'phones/US': 'unchanged' });
+    expect((await manifest('phones', 'US')).file).toEqual(file);
   });
 
   it('publishes valid empty files for the caches that are not split by country', async () => {
@@ -131,7 +143,7 @@ describe('a night', () => {
     });
     expect(await manifest('phones', 'US')).toMatchObject({
       version: 2,
-      previous: { version: 1, plainSha256: first.file.plainSha256 },
+      previous: { version: 1, contentSha256: first.file.contentSha256 },
     });
   });
 

@@ -64,7 +64,7 @@ const rowsOf = async (directory: string, name = 'spammer_phones') =>
   gunzipSync(await readFile(join(directory, name, 'rows.tsv.gz')));
 const stateOf = async (directory: string, name = 'spammer_phones') =>
   JSON.parse(await readFile(join(directory, name, 'state.json'), 'utf8')) as {
-    manifest: { version: number; file: { plainSha256: string } };
+    manifest: { version: number; file: { contentSha256: string } };
   };
 const random = (rows: number) => inventedRows(rows, () => `SPAM\t1\t${randomBytes(150).toString('hex')}`);
 
@@ -104,7 +104,7 @@ describe('pull', () => {
     });
     expect(updated!.bytesReceived).toBeLessThan(second.stored.file.bytes);
     expect((await rowsOf(directory)).equals(second.plain)).toBe(true);
-    expect((await stateOf(directory)).manifest.file.plainSha256).toBe(second.stored.file.plainSha256);
+    expect((await stateOf(directory)).manifest.file.contentSha256).toBe(second.stored.file.contentSha256);
 
     // What was made with a delta is the basis of the next one, over several versions.
     await publish(inventedRows(4100));

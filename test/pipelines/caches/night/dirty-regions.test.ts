@@ -20,6 +20,8 @@ const segmentOf = ({ prefix, phones }: Leaf): Segment => ({
   plainBytes: 1,
   crc: 0,
   levels: {},
+  sha256: null,
+  blockCrc: null,
 });
 const segmentsOf = (phones: readonly string[], rowsMax: number) => leavesOf(phones, rowsMax).map(segmentOf);
 

@@ -13,18 +13,19 @@ import { loadConfig } from '../../../../runtime/config.ts';
 const night = new Date('2026-01-02T01:00:00Z');
 const before = new Date('2026-01-01T01:00:00Z');
 const after = new Date('2026-01-03T01:00:00Z');
+const textOf = (contentSha256: string) => ({ contentSha256, plainSha256: null });
 const current = (facts: Partial<CurrentVersion> = {}): CurrentVersion => ({
   version: 7,
   rows: 100,
   levels: {},
-  plainSha256: 'old',
+  text: textOf('old'),
   asOf: before,
   ...facts,
 });
-const built = (rows: number, plainSha256 = 'new'): BuildOutcome => ({
+const built = (rows: number, content = 'new'): BuildOutcome => ({
   state: 'built',
   rows,
-  plainSha256,
+  text: textOf(content),
   levels: {},
   moves: null,
   basisLost: false,

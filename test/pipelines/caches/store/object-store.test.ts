@@ -286,7 +286,15 @@ describe('an object store that fails', () => {
       current: true,
       rows: 1,
       publishedAt: new Date(),
-      file: { sha256: made.name.sha256, bytes: 1000, plainSha256: '', plainBytes: 0 },
+      file: {
+        bytes: 1000,
+        sha256: made.name.sha256,
+        plainBytes: 0,
+        plainCrc32: '00000000',
+        contentSha256: '',
+        segmentRowsMax: 1,
+        plainSha256: null,
+      },
       indexSha256: null,
       deltas: [],
     } as const;
