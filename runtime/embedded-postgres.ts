@@ -21,7 +21,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ServiceError } from './errors.ts';
-import { isProcessAlive, withFileLock } from './file-lock.mjs';
+import { isProcessAlive, isSameProcess, startOfProcess, withFileLock } from './file-lock.mjs';
 import { connect } from './postgres.ts';
 import { findPrograms, type Programs } from './postgres-programs.ts';
 import { writeWholeFile } from './whole-file.ts';
@@ -116,7 +116,8 @@ export async function holdEmbeddedDatabase(
 
 /** Adds a holder, which a process may do more than once. Called under the lock of the home. */
 async function hold(home: string): Promise<EmbeddedDatabase['release']> {
-  const holder = join(home, 'holders', `${process.pid}-${randomBytes(4).toString('hex')}`);
+  const start = (await startOfProcess(process.pid)) ?? '';
+  const holder = join(home, 'holders', `${process.pid}-${start}-${randomBytes(4).toString('hex')}`);
   await writeFile(holder, '');
   let held = true;
   return async () => {
@@ -202,9 +203,13 @@ function reachable(path: string): boolean {
 
 async function liveHolders(home: string): Promise<string[]> {
   const names = await readdir(join(home, 'holders'));
-  const dead = names.filter((name) => !isProcessAlive(Number.parseInt(name, 10)));
-  await Promise.all(dead.map((name) => unlink(join(home, 'holders', name)).catch(() => {})));
-  return names.filter((name) => !dead.includes(name));
+  const live: string[] = [];
+  for (const name of names) {
+    const [pid, start] = name.split('-');
+    if (await isSameProcess(Number(pid), start === '' ? null : start)) live.push(name);
+    else await unlink(join(home, 'holders', name)).catch(() => {});
+  }
+  return live;
 }
 
 async function startIfStopped(home: string, account: Account | undefined): Promise<Cluster> {
@@ -304,6 +309,7 @@ async function startUntilReady(cluster: Cluster, start: ServerStart): Promise<vo
 }
 
 async function startServer({ home, programs, account, port }: ServerStart): Promise<ChildProcess> {
+  await forgetDeadServer(home);
   const log = await open(join(home, 'server.log'), 'a', 0o640);
   const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([name, value]) => [
     '-c',
@@ -378,6 +384,18 @@ async function serverPid(home: string): Promise<number | undefined> {
   const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
   return pid > 0 && isProcessAlive(pid) && (await hasWorkingDirectory(pid, data)) ? pid : undefined;
+}
+
+/**
+ * PostgreSQL refuses to start while a process of its account has the id of the last server, which may be any program after a
+ * kill. It ignores the id of its parent, and with the file in place it still waits for the processes of a killed server.
+ */
+async function forgetDeadServer(home: string): Promise<void> {
+  const path = join(home, 'data', 'postmaster.pid');
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  if (pid > 0 && isProcessAlive(pid) && (await serverPid(home)) === undefined)
+    await writeFile(path, text.replace(/^\d+/, String(process.pid)));
 }
 
 /** False if the working directory of a process is not the data directory: another process may have the id of a dead server. */

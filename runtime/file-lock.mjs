@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const pollMs = 25;
 
 /**
- * Locks of this process, by the content of their files: `<process id> <token>`, with a new token for each acquisition.
- * Another lock with its id is of a dead process that had the same id.
+ * Locks of this process, by the content of their files: `<process id> <its start, or -> <token>`, with a new token for each
+ * acquisition. Another lock with its id is of a dead process that had the same id.
  * @type {Set<string>}
  */
 const ownLocks = new Set();
@@ -27,7 +27,27 @@ export function isProcessAlive(pid) {
 }
 
 /**
- * Runs `work` while this process holds the lock file, which contains its process id.
+ * Start of a process in ticks since the boot (proc_pid_stat(5)), which tells it from a later one with the same id. Null for one
+ * that has ended, also while its parent has not reaped it, and where the system has no /proc.
+ * @param {number} pid
+ */
+export async function startOfProcess(pid) {
+  const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' '); // the name before may contain blanks
+  return fields[0] === 'Z' ? null : (fields[19] ?? null);
+}
+
+/**
+ * True if the process with this id is the one that started then; where the start is not known, if there is any process with it.
+ * @param {number} pid
+ * @param {string | null | undefined} start by `startOfProcess` of the process itself
+ */
+export async function isSameProcess(pid, start) {
+  return start == null ? isProcessAlive(pid) : (await startOfProcess(pid)) === start;
+}
+
+/**
+ * Runs `work` while this process holds the lock file, which names it.
  * One of the waiting processes takes over the lock of a dead process.
  * @template Result
  * @param {string} path
@@ -37,7 +57,7 @@ export function isProcessAlive(pid) {
  * @throws Error if a live holder keeps the lock for `waitSecondsMax`, by default two minutes.
  */
 export async function withFileLock(path, work, { waitSecondsMax = 120, onWait = () => {} } = {}) {
-  const text = `${process.pid} ${randomBytes(8).toString('hex')}`;
+  const text = `${process.pid} ${(await startOfProcess(process.pid)) ?? '-'} ${randomBytes(8).toString('hex')}`;
   ownLocks.add(text);
   try {
     await acquire(path, text, { until: Date.now() + waitSecondsMax * 1000, onWait });
@@ -57,7 +77,7 @@ export async function withFileLock(path, work, { waitSecondsMax = 120, onWait = 
  * @param {{ until: number, onWait: (pid: number) => void }} options
  */
 async function acquire(path, text, { until, onWait }) {
-  const mine = `${path}.${text.replace(' ', '.')}`;
+  const mine = `${path}.${text.replaceAll(' ', '.')}`;
   let hasWaited = false;
   await writeFile(mine, text, { mode: 0o600 });
   try {
@@ -65,7 +85,8 @@ async function acquire(path, text, { until, onWait }) {
       if (await createByLink(mine, path)) return;
       const found = await read(path);
       // Read again: on release, the file is removed before the text is forgotten.
-      if (isHolderDead(found) && (await read(path)) === found && (await replaceDead({ path, mine, found }))) return;
+      if ((await isHolderDead(found)) && (await read(path)) === found && (await replaceDead({ path, mine, found })))
+        return;
       const holder = Number.parseInt(found, 10);
       if (Date.now() > until)
         throw new Error(`${path} is held by process ${holder}; remove the file if that process is not this service`);
@@ -102,10 +123,11 @@ async function createByLink(file, name) {
 }
 
 /** @param {string} text */
-function isHolderDead(text) {
-  const pid = Number.parseInt(text, 10);
-  if (!(pid > 0)) return false; // it was released meanwhile
-  return pid === process.pid ? !ownLocks.has(text) : !isProcessAlive(pid);
+async function isHolderDead(text) {
+  const [pid, start] = text.split(' ');
+  if (!(Number(pid) > 0)) return false; // it was released meanwhile
+  if (Number(pid) === process.pid) return !ownLocks.has(text);
+  return !(await isSameProcess(Number(pid), /^\d+$/.test(start ?? '') ? start : null));
 }
 
 /**
@@ -114,7 +136,7 @@ function isHolderDead(text) {
  * @param {{ path: string, mine: string, found: string }} lock
  */
 async function replaceDead({ path, mine, found }) {
-  return withFileLock(`${path}.${found.replace(/^\d+ /, 'dead-')}`, async () => {
+  return withFileLock(`${path}.${found.replace(/^.* /, 'dead-')}`, async () => {
     if ((await read(path)) !== found) return false;
     const replacement = `${mine}.lock`;
     await link(mine, replacement);

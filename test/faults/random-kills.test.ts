@@ -173,36 +173,40 @@ async function runKills(
   const reader = new CacheReader(stateDir, key);
   const choose = new Seeded(portionSeed);
   const maker = new WorkMaker({ db, stateDir, scratch: stateDir, queues, choose, checkNight });
-  const wrong = await finish(await maker.make());
+  const wrong: string[] = [];
   const seconds: number[] = [];
   let [turnMs, kills, turns] = [0, 0, 0];
-  while (kills < size) {
-    const work = await maker.make();
-    const startedAt = performance.now();
-    if (turns++ % 25 === 0) {
-      wrong.push(...(await finish(work))); // shows how long a turn takes
-      turnMs = performance.now() - startedAt;
-      continue;
+  try {
+    wrong.push(...(await finish(await maker.make())));
+    while (kills < size) {
+      const work = await maker.make();
+      const startedAt = performance.now();
+      if (turns++ % 25 === 0) {
+        wrong.push(...(await finish(work))); // shows how long a turn takes
+        turnMs = performance.now() - startedAt;
+        continue;
+      }
+      const killed: Target[] = [];
+      for (let left = Math.min(size - kills, choose.whole(1, 4)); left > 0; left--) {
+        await sleep(choose.next() * (killed.length === 0 ? turnMs : 2000));
+        const target = choose.pick(among);
+        await persistent(() => killOne(target, { service, redis, choose }));
+        killed.push(target);
+      }
+      kills += killed.length;
+      const killedAt = performance.now();
+      const found = await finish(work);
+      const took = (performance.now() - killedAt) / 1000;
+      seconds.push(took);
+      if (took > secondsMax) found.push(`finished after ${took.toFixed(0)} s`);
+      wrong.push(...found.map((text) => `turn ${turns}, ${killed.join()}: ${text}`));
+      if (found.length > 0) console.log(wrong);
     }
-    const killed: Target[] = [];
-    for (let left = Math.min(size - kills, choose.whole(1, 4)); left > 0; left--) {
-      await sleep(choose.next() * (killed.length === 0 ? turnMs : 2000));
-      const target = choose.pick(among);
-      await persistent(() => killOne(target, { service, redis, choose }));
-      killed.push(target);
-    }
-    kills += killed.length;
-    const killedAt = performance.now();
-    const found = await finish(work);
-    const took = (performance.now() - killedAt) / 1000;
-    seconds.push(took);
-    if (took > secondsMax) found.push(`finished after ${took.toFixed(0)} s`);
-    wrong.push(...found.map((text) => `turn ${turns}, ${killed.join()}: ${text}`));
-    if (found.length > 0) console.log(wrong);
+  } finally {
+    await reader.end();
+    await service.end();
+    await queues.close();
   }
-  await reader.end();
-  await service.end();
-  await queues.close();
   expect(wrong).toEqual([]);
   expect(reader.mismatched).toBe(0);
   expect(reader.reads).toBeGreaterThan(0);

@@ -1,4 +1,6 @@
-import { chmod, mkdtemp, rename } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
@@ -37,5 +39,31 @@ it('goes with its state directory when that is moved or renamed', async () => {
   } finally {
     await second.release();
     await removeStateDirectory(parent);
+  }
+});
+
+it('starts again, and stops, though other processes have the ids of all that were killed', async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-reused-'));
+  const first = await acquireEmbeddedDatabase(stateDir);
+  const pidFile = join(first.home, 'data', 'postmaster.pid');
+  const killed = await readFile(pidFile, 'utf8');
+  const { uid, gid } = await stat(pidFile);
+  const other = spawn('sleep', ['600'], { uid, gid, stdio: 'ignore' }); // of the server's account: PostgreSQL refuses no other id
+  try {
+    process.kill(Number.parseInt(killed, 10), 'SIGKILL');
+    await writeFile(join(first.home, 'lock'), `${other.pid} 1 token`);
+    await writeFile(join(first.home, 'holders', `${other.pid}-1-token`), '');
+    await writeFile(pidFile, killed.replace(/^\d+/, String(other.pid)));
+    const second = await acquireEmbeddedDatabase(stateDir);
+    const client = await connect({ url: second.url, applicationName: 'test' });
+    expect((await client.query('SELECT 7 AS number')).rows).toEqual([{ number: 7 }]);
+    await client.end();
+    await second.release();
+    await first.release();
+    await expect(connect({ url: second.url, applicationName: 'test' })).rejects.toThrow();
+  } finally {
+    other.kill('SIGKILL');
+    await once(other, 'exit');
+    await removeStateDirectory(stateDir);
   }
 });

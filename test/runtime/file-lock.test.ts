@@ -4,7 +4,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { isProcessAlive, withFileLock } from '../../runtime/file-lock.mjs';
+import { isProcessAlive, startOfProcess, withFileLock } from '../../runtime/file-lock.mjs';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-lock-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -44,7 +44,7 @@ describe('withFileLock', () => {
   it('names its holder, and is free again after an error', async () => {
     await expect(
       withFileLock(path, async () => {
-        expect(await readFile(path, 'utf8')).toMatch(new RegExp(`^${process.pid} [0-9a-f]{16}$`));
+        expect(await readFile(path, 'utf8')).toMatch(new RegExp(`^${process.pid} [0-9]+ [0-9a-f]{16}$`));
         throw new Error('inside');
       }),
     ).rejects.toThrow('inside');
@@ -54,6 +54,20 @@ describe('withFileLock', () => {
   it('is taken over from a dead process that had our id, and when one that took it over has died in the middle', async () => {
     await writeFile(path, `${process.pid} of-a-container-before`);
     await writeFile(`${path}.dead-of-a-container-before`, `${deadPid} other`);
+    expect(await withFileLock(path, async () => 'taken')).toBe('taken');
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('is taken over from a dead process whose id another one has', async () => {
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    await writeFile(path, `${other.pid} 123 token`);
+    expect(await withFileLock(path, async () => 'taken', { waitSecondsMax: 5 })).toBe('taken');
+    const text = `${other.pid} ${await startOfProcess(other.pid!)} token`;
+    await writeFile(path, text);
+    const refused = withFileLock(path, async () => 'taken', { waitSecondsMax: 0.2 });
+    await expect(refused).rejects.toThrow(`is held by process ${other.pid}`);
+    expect(await readFile(path, 'utf8')).toBe(text);
+    other.kill('SIGKILL');
     expect(await withFileLock(path, async () => 'taken')).toBe('taken');
     expect(await readdir(directory)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { z } from 'zod';
-import { isProcessAlive } from '../../../runtime/file-lock.mjs';
+import { isSameProcess, startOfProcess } from '../../../runtime/file-lock.mjs';
 
 /** The process that receives a stream. */
 export const holderForm = z.strictObject({
@@ -26,7 +26,7 @@ const ours = new Set<string>();
 export async function becomeHolder(): Promise<Holder> {
   const token = randomBytes(8).toString('hex');
   ours.add(token);
-  return { token, pid: process.pid, started: await startOf(process.pid), place: await readPlace() };
+  return { token, pid: process.pid, started: await startOfProcess(process.pid), place: await readPlace() };
 }
 
 /** Ends a holder; other processes may take over its streams. */
@@ -38,14 +38,7 @@ export function endHolder({ token }: Holder): void {
 export async function holderLives({ token, pid, started, place }: Holder, touchedMs: number): Promise<boolean> {
   if (place !== (await readPlace())) return Date.now() - touchedMs < silentMs;
   if (pid === process.pid) return ours.has(token);
-  return started === null ? isProcessAlive(pid) : (await startOf(pid)) === started;
-}
-
-/** Start time of a process in ticks since the boot (proc_pid_stat(5)); null for one that has ended, also while its parent has not reaped it. */
-async function startOf(pid: number): Promise<string | null> {
-  const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' '); // the name before may contain blanks
-  return fields[0] === 'Z' ? null : (fields[19] ?? null);
+  return isSameProcess(pid, started);
 }
 
 async function readPlace(): Promise<string | null> {

@@ -3,7 +3,7 @@ import { readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { isProcessAlive, withFileLock } from '../../../runtime/file-lock.mjs';
+import { isSameProcess, startOfProcess, withFileLock } from '../../../runtime/file-lock.mjs';
 
 /** Renewal interval of the lock; a holder that has not renewed it for `deadAfterMs` is dead, on any machine. */
 const renewalMs = 5_000;
@@ -14,6 +14,8 @@ const heldTokens = new Set<string>();
 
 interface Holder {
   readonly pid: number;
+  /** By `startOfProcess`. */
+  readonly start?: string | null;
   readonly host: string;
   readonly token: string;
 }
@@ -36,7 +38,8 @@ export async function withDirectoryLock<Result>(
   work: (lock: DirectoryLock) => Promise<Result>,
 ): Promise<Result> {
   const path = join(directory, '.lock');
-  const mine: Holder = { pid: process.pid, host: hostname(), token: randomBytes(8).toString('hex') };
+  const start = await startOfProcess(process.pid);
+  const mine: Holder = { pid: process.pid, start, host: hostname(), token: randomBytes(8).toString('hex') };
   heldTokens.add(mine.token);
   try {
     await withFileLock(`${path}.taking`, () => takeLock(path, mine));
@@ -98,9 +101,9 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   }
 }
 
-async function isAlive(path: string, { pid, host, token }: Holder): Promise<boolean> {
+async function isAlive(path: string, { pid, start, host, token }: Holder): Promise<boolean> {
   const { mtimeMs } = await stat(path);
   if (Date.now() - mtimeMs > deadAfterMs) return false;
   if (host !== hostname()) return true;
-  return pid === process.pid ? heldTokens.has(token) : isProcessAlive(pid);
+  return pid === process.pid ? heldTokens.has(token) : isSameProcess(pid, start);
 }
