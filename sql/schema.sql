@@ -1974,7 +1974,7 @@ CREATE OR REPLACE FUNCTION public.mark_brands_deleted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM old_rows;
+  INSERT INTO change_mark (cache, country, prefix) SELECT 'branded_phones', '', phone FROM old_rows;
   RETURN NULL;
 END $function$;
 
@@ -1984,7 +1984,7 @@ CREATE OR REPLACE FUNCTION public.mark_brands_inserted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM new_rows;
+  INSERT INTO change_mark (cache, country, prefix) SELECT 'branded_phones', '', phone FROM new_rows;
   RETURN NULL;
 END $function$;
 
@@ -2005,7 +2005,7 @@ CREATE OR REPLACE FUNCTION public.mark_brands_updated()
 AS $function$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  SELECT 'branded_phones', '', prefix FROM (SELECT left(phone, 8) AS prefix FROM old_rows UNION SELECT left(phone, 8) FROM new_rows) AS sides;
+  SELECT 'branded_phones', '', phone FROM (SELECT phone FROM old_rows UNION SELECT phone FROM new_rows) AS sides;
   RETURN NULL;
 END $function$;
 
@@ -2016,6 +2016,13 @@ CREATE OR REPLACE FUNCTION public.mark_numbers_deleted()
  SET work_mem TO '32MB'
 AS $function$
 BEGIN
+  IF (SELECT count(*) FROM (SELECT FROM old_rows LIMIT 65537) AS first) <= 65536 THEN
+    INSERT INTO change_mark (cache, country, prefix)
+    SELECT 'phones', country, phone FROM old_rows WHERE country IS NOT NULL
+    UNION ALL
+    SELECT 'spammer_phones', '', phone FROM old_rows WHERE reputation_level <> 'NEUTRAL';
+    RETURN NULL;
+  END IF;
   INSERT INTO change_mark (cache, country, prefix)
   WITH changed AS MATERIALIZED (
     SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
@@ -2036,6 +2043,13 @@ CREATE OR REPLACE FUNCTION public.mark_numbers_inserted()
  SET work_mem TO '32MB'
 AS $function$
 BEGIN
+  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT 65537) AS first) <= 65536 THEN
+    INSERT INTO change_mark (cache, country, prefix)
+    SELECT 'phones', country, phone FROM new_rows WHERE country IS NOT NULL
+    UNION ALL
+    SELECT 'spammer_phones', '', phone FROM new_rows WHERE reputation_level <> 'NEUTRAL';
+    RETURN NULL;
+  END IF;
   INSERT INTO change_mark (cache, country, prefix)
   WITH changed AS MATERIALIZED (
     SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
@@ -2066,13 +2080,23 @@ CREATE OR REPLACE FUNCTION public.mark_numbers_updated()
  SET work_mem TO '32MB'
 AS $function$
 BEGIN
+  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT 65537) AS first) <= 65536 THEN
+    INSERT INTO change_mark (cache, country, prefix)
+    SELECT 'phones', country, phone FROM (SELECT country, phone FROM old_rows UNION SELECT country, phone FROM new_rows) AS sides
+    WHERE country IS NOT NULL
+    UNION ALL
+    SELECT 'spammer_phones', '', phone
+    FROM (SELECT phone FROM old_rows WHERE reputation_level <> 'NEUTRAL' UNION SELECT phone FROM new_rows WHERE reputation_level <> 'NEUTRAL') AS sides;
+    RETURN NULL;
+  END IF;
+  -- Each side counts.
   INSERT INTO change_mark (cache, country, prefix)
   WITH changed AS MATERIALIZED (
     SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
     UNION ALL
     SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
   ), marked AS MATERIALIZED (
-    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
+    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 20000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
     FROM changed GROUP BY 1, 2
   )
   SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL

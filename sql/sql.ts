@@ -25,11 +25,11 @@ export function sql(name: string): string {
  * every other statement uses $1.
  * @throws Error if a place has no value.
  */
-export function sqlWithLiterals(name: string, values: Record<string, string>): string {
+export function sqlWithLiterals(name: string, values: Record<string, string | null>): string {
   return sql(name).replace(/:'(\w+)'/g, (_place, key: string) => {
     const value = values[key];
     if (value === undefined) throw new Error(`sql/${name}.sql needs a value for :'${key}'`);
-    return quoteLiteral(value);
+    return value === null ? 'NULL' : quoteLiteral(value);
   });
 }
 

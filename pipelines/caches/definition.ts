@@ -22,7 +22,7 @@ export interface CacheDefinition {
   readonly columns: readonly Column[];
   /** What a reader must know before using the rows; null if nothing. */
   readonly notice: string | null;
-  /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from' and :'to'. */
+  /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from', :'to' and :'keys'. */
   readonly copyStatement: string;
   /** The key of the row about a phone. */
   readonly keyOf: (phone: string) => string;

@@ -1,7 +1,7 @@
 -- Purpose: the rows of one country's profile cache in a range of phones. A live brand's display info replaces the directory's
 --   as a whole.
--- Parameters: country, evaluatedAt, from (first phone or its beginning), to (what follows the last) (literals: COPY takes no
---   parameters).
+-- Parameters: country, evaluatedAt, from (first phone or its beginning), to (what follows the last), keys (only these phones; NULL:
+--   all) (literals: COPY takes no parameters).
 -- Rows: phone, level, category, display name, description, detail, image; ascending by phone in byte order.
 COPY (
   SELECT
@@ -17,5 +17,6 @@ COPY (
     AND (b.live_until IS NULL OR b.live_until > :'evaluatedAt'::timestamptz)
     AND b.phone >= :'from' AND b.phone < :'to'
   WHERE n.country = :'country' AND n.phone >= :'from' AND n.phone < :'to'
+    AND (:'keys'::text[] IS NULL OR n.phone = ANY (:'keys'::text[]))
   ORDER BY n.phone
 ) TO STDOUT WITH (FORMAT text, NULL '', ENCODING 'UTF8')

@@ -1,4 +1,4 @@
--- Purpose: the key ranges of each artefact whose rows may have changed since a basis, from the marks of writers and from brands
+-- Purpose: the keys and key ranges of each artefact whose rows may have changed since a basis, from the marks of writers and from brands
 --   that begin or end between the two instants. A change of a brand concerns the profile cache of each country that has
 --   numbers in its range as this snapshot sees them; a number that changes its country has marks of its own.
 -- Parameters: $1 basis (pg_snapshot as text), $2 and $3 the instants at which brands were live and must be live, in any
@@ -11,7 +11,7 @@ WITH marked AS (
 ), branded AS (
   SELECT prefix FROM marked WHERE cache = 'branded_phones'
   UNION
-  SELECT left(phone, 8) FROM branded_number
+  SELECT phone FROM branded_number
   WHERE (live_from > least($2::timestamptz, $3::timestamptz) AND live_from <= greatest($2::timestamptz, $3::timestamptz))
     OR (live_until > least($2::timestamptz, $3::timestamptz) AND live_until <= greatest($2::timestamptz, $3::timestamptz))
 ), changed AS (

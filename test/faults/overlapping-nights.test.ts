@@ -53,8 +53,8 @@ describe('two nights at once', () => {
       const waiting = publishBuilt(db, second);
       await sleep(300);
       await client.query(
-        `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes)
-         SELECT b.cache, b.country, 2, b.build_id, r.as_of, b.built_at, b.rows, b.levels_expected, 1, b.file_sha256, b.file_bytes, b.plain_sha256, b.plain_bytes
+        `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, rows, levels, categories_version, file_sha256, file_bytes, content_sha256, plain_bytes)
+         SELECT b.cache, b.country, 2, b.build_id, r.as_of, b.built_at, b.rows, b.levels_expected, 1, b.file_sha256, b.file_bytes, b.content_sha256, b.plain_bytes
          FROM build AS b JOIN night_run AS r USING (run_id) WHERE r.run_id = $1`,
         [first.runId],
       );
@@ -210,6 +210,7 @@ describe('what comes late', () => {
       '00000000',
       'x',
       1,
+      '{}',
     ]);
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
       { state: 'running' },

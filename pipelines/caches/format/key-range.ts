@@ -11,6 +11,11 @@ export function endOfPrefix(prefix: string): string {
   return `${prefix}:`;
 }
 
+/** The exclusive upper limit of one phone, below all that it is the prefix of. */
+export function endOfKey(key: string): string {
+  return `${key}!`;
+}
+
 /** Length of the common prefix of two texts. */
 export function sharedLength(a: string, b: string): number {
   const end = Math.min(a.length, b.length);

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { sha256Of } from '../../../runtime/digest.ts';
 import { contentSha256, type SegmentContent } from './content-digest.ts';
 import { crc32, joinCrc32 } from './crc32.ts';
-import { compressBlock, GzipMember, type CompressedBlock } from './gzip-member.ts';
+import { GzipMember } from './gzip-member.ts';
 import { sumLevels } from './level-counts.ts';
 import { notAsIndexed, type Segment } from './segment-index.ts';
 import type { ArtefactFile, LevelCounts } from '../artefact-facts.ts';
 import type { BuildProfile } from './row-deflate.ts';
 import type { CutSegment } from './segment-cutter.ts';
+import { inThread } from './segment-threads.ts';
+import type { ChangedRows, NewSegment, PatchedBlock, SegmentBlock } from './segment-work.ts';
 import { writeAll } from '../../../runtime/whole-file.ts';
 
 /** How blocks are compressed, and how many at a time. */
@@ -27,33 +28,31 @@ export interface WrittenArtefact {
   readonly segments: readonly Segment[];
 }
 
-/** A segment with its content. */
-type WrittenSegment = Segment & SegmentContent;
-
-/** Compressed bytes and their segments, in order. */
-interface SegmentBlock extends CompressedBlock {
-  readonly segments: readonly Omit<WrittenSegment, 'offset'>[];
-  /** Of new rows; absent if the segments are copied. */
-  readonly plain?: Buffer;
+/** A block in the making. */
+interface InFlight {
+  readonly block: Promise<SegmentBlock>;
+  readonly plainBytes: number;
+  /** The new rows; absent if some are those of the basis. */
+  readonly plain?: Buffer | undefined;
+  readonly onWritten?: ((block: SegmentBlock) => void) | undefined;
 }
 
 /** Plain bytes in flight, unless a single segment is larger: so the memory of a build does not grow with its rows. */
 const plainBytesInFlightMax = 8 * 1024 * 1024;
 
 /**
- * Writes segments to a file as one gzip member, in the given order: new ones are compressed, those of an earlier version are
- * copied byte for byte, after a check of their CRC.
+ * Writes segments to a file as one gzip member, in the given order: new ones are compressed in threads, those of an earlier
+ * version are copied byte for byte, after a check of their CRC, or changed in threads.
  */
 export class SegmentWriter {
   private readonly handle: FileHandle;
   private readonly limits: SegmentWriterLimits;
   private readonly member = new GzipMember();
-  private readonly inFlight: Promise<SegmentBlock>[] = [];
-  private readonly plainBytes: number[] = [];
+  private readonly inFlight: InFlight[] = [];
   private plainInFlight = 0;
   private offset = 0;
-  private readonly segments: WrittenSegment[] = [];
-  /** Of the whole text, until a segment is copied. */
+  private readonly segments: (Segment & SegmentContent)[] = [];
+  /** Of the whole text, until rows of an earlier version are taken. */
   private plainHash: ReturnType<typeof createHash> | null = createHash('sha256');
 
   private constructor(handle: FileHandle, limits: SegmentWriterLimits) {
@@ -69,17 +68,21 @@ export class SegmentWriter {
   }
 
   /** Takes new rows. Resolves when there is room for more. */
-  async add({ prefix, plain, rows, levels }: CutSegment): Promise<void> {
-    await this.enqueue(plain.length, async () => {
-      const block = await compressBlock(plain, this.limits.profile);
-      const { deflated, plainBytes, crc } = block;
-      const content = { prefix, rows, plainBytes, sha256: sha256Of(plain) };
-      return {
-        ...block,
-        plain,
-        segments: [{ ...content, bytes: deflated.length, crc, levels, blockCrc: crc32(deflated) }],
-      };
-    });
+  async add(cut: CutSegment): Promise<void> {
+    const { plain } = cut;
+    const block = inThread({ kind: 'compress', cut, profile: this.limits.profile });
+    await this.enqueue({ block, plainBytes: plain.length, plain });
+  }
+
+  /** Takes a segment of an earlier version with its changes; `onWritten` gets what became of it. */
+  async patch(
+    changed: Pick<ChangedRows, 'region' | 'segment' | 'deflated' | 'keys' | 'rows' | 'hasLevels'>,
+    onWritten: (block: PatchedBlock) => void,
+  ): Promise<void> {
+    const { profile, segmentRowsMax } = this.limits;
+    const block = inThread({ kind: 'patch', ...changed, rowsMax: segmentRowsMax, profile });
+    const plainBytes = (changed.segment?.plainBytes ?? 0) + changed.rows.length;
+    await this.enqueue({ block, plainBytes, onWritten: (written) => onWritten(written as PatchedBlock) });
   }
 
   /**
@@ -89,12 +92,8 @@ export class SegmentWriter {
   async copy(segments: readonly Segment[], deflated: Buffer): Promise<void> {
     const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
     const crc = segments.reduce((joined, segment) => joinCrc32(joined, segment.crc, segment.plainBytes), 0);
-    await this.enqueue(deflated.length, async () => ({
-      deflated,
-      plainBytes,
-      crc,
-      segments: requireIntact(segments, deflated),
-    }));
+    const copied = async () => ({ deflated, plainBytes, crc, segments: requireIntact(segments, deflated) });
+    await this.enqueue({ block: copied(), plainBytes: deflated.length });
   }
 
   /** Rows in the file so far. */
@@ -119,15 +118,13 @@ export class SegmentWriter {
 
   /** Waits until all work on the file has ended, also with an error. */
   async whenIdle(): Promise<void> {
-    await Promise.allSettled(this.inFlight);
+    await Promise.allSettled(this.inFlight.map(({ block }) => block));
   }
 
-  private async enqueue(plainBytes: number, work: () => Promise<SegmentBlock>): Promise<void> {
-    const working = work();
-    working.catch(() => {}); // awaited by writeOldest
-    this.inFlight.push(working);
-    this.plainBytes.push(plainBytes);
-    this.plainInFlight += plainBytes;
+  private async enqueue(made: InFlight): Promise<void> {
+    made.block.catch(() => {}); // awaited by writeOldest
+    this.inFlight.push(made);
+    this.plainInFlight += made.plainBytes;
     while (
       this.inFlight.length >= this.limits.blocksInFlight ||
       (this.inFlight.length > 1 && this.plainInFlight > plainBytesInFlightMax)
@@ -136,11 +133,12 @@ export class SegmentWriter {
   }
 
   private async writeOldest(): Promise<void> {
-    const block = await this.inFlight[0]!;
-    void this.inFlight.shift();
-    this.plainInFlight -= this.plainBytes.shift()!;
-    if (block.plain === undefined) this.plainHash = null;
-    else this.plainHash?.update(block.plain);
+    const { plainBytes, plain, onWritten } = this.inFlight[0]!;
+    const block = await this.inFlight[0]!.block;
+    this.inFlight.shift();
+    this.plainInFlight -= plainBytes;
+    if (plain === undefined) this.plainHash = null;
+    else this.plainHash?.update(plain);
     let { offset } = this;
     for (const segment of block.segments) {
       this.rows += segment.rows;
@@ -148,6 +146,7 @@ export class SegmentWriter {
       offset += segment.bytes;
     }
     await this.write(this.member.append(block));
+    onWritten?.(block);
   }
 
   private async write(bytes: Buffer): Promise<void> {
@@ -157,7 +156,7 @@ export class SegmentWriter {
 }
 
 /** The segments of an index with their digests. @throws ServiceError `segment_index_invalid` unless the blocks are as indexed */
-function requireIntact(segments: readonly Segment[], deflated: Buffer): WrittenSegment[] {
+function requireIntact(segments: readonly Segment[], deflated: Buffer): NewSegment[] {
   let at = 0;
   return segments.map((segment) => {
     const block = deflated.subarray(at, (at += segment.bytes));

@@ -1,6 +1,7 @@
 import type { ArtefactName } from '../definition.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import type { ArtefactFile, LevelCounts } from '../artefact-facts.ts';
+import type { Changes } from './dirty-regions.ts';
 
 /** A published version that a build can start from. */
 export interface Basis {
@@ -13,22 +14,27 @@ export interface Basis {
   readonly deltas: readonly StoredDelta[];
 }
 
+/** Rows, and those of each level. */
+export interface RowCounts {
+  readonly rows: number;
+  readonly levels: LevelCounts;
+}
+
 /**
- * What a build reads: all rows; the rows of some regions, with the other segments copied from the basis; or nothing, since
+ * What a build reads: all rows; the rows of some regions and keys, with the others copied from the basis; or nothing, since
  * nothing changed. A full build that the marks did not require checks them: outside the regions `unchangedExcept`, its
  * segments must be those of the basis.
  */
 export type BuildPlan =
   | { readonly kind: 'full'; readonly basis: Basis | null; readonly unchangedExcept: readonly string[] | null }
-  | { readonly kind: 'incremental'; readonly basis: Basis; readonly regions: readonly string[] }
+  /** `keyRows`: rows of the keys of the patches, counted by SQL. */
+  | { readonly kind: 'incremental'; readonly basis: Basis; readonly changes: Changes; readonly keyRows: RowCounts }
   | { readonly kind: 'keep'; readonly basis: Basis };
 
 /** A full build without a comparison. */
 export const noBasis: BuildPlan = { kind: 'full', basis: null, unchangedExcept: null };
 
-/** A planned build with the row counts of SQL. */
-export interface PlannedBuild extends ArtefactName {
+/** A planned build with the row counts of SQL; those of patched segments are of the basis, for what keys had is not known yet. */
+export interface PlannedBuild extends ArtefactName, RowCounts {
   readonly plan: BuildPlan;
-  readonly rows: number;
-  readonly levels: LevelCounts;
 }

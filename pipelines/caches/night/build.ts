@@ -4,15 +4,19 @@ import { connect, destroy } from '../../../runtime/postgres.ts';
 import { sqlWithLiterals } from '../../../sql/sql.ts';
 import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
 import { openBasis, SegmentIndexes, type OpenBasis } from './basis.ts';
-import { noBasis, type BuildPlan } from './build-plan.ts';
+import { noBasis, type BuildPlan, type RowCounts } from './build-plan.ts';
 import { copyOut } from './copy-out.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
-import { stepsOf, type BuildStep } from './dirty-regions.ts';
-import { allPhones, endOfPrefix } from '../format/key-range.ts';
+import { ChangedKeys } from './changed-keys.ts';
+import { stepsOf, type BuildStep, type Changes } from './dirty-regions.ts';
+import { allPhones, endOfKey, endOfPrefix } from '../format/key-range.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
+import { sumLevels } from '../format/level-counts.ts';
+import type { RowBlock } from '../format/row-block.ts';
 import type { BuildProfile } from '../format/row-deflate.ts';
 import { SegmentCutter } from '../format/segment-cutter.ts';
 import { formatSegmentIndex } from '../format/segment-index.ts';
+import type { PatchedBlock } from '../format/segment-work.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { enterSnapshot } from './snapshot.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
@@ -39,7 +43,7 @@ export interface BuildOptions {
   readonly snapshotId: string;
   /** Instant at which brands must be live. */
   readonly evaluatedAt: Date;
-  /** Rows counted by SQL in the same snapshot; for the copied part, those of the basis. */
+  /** Rows counted by SQL in the same snapshot; for the copied and patched parts, those of the basis. */
   readonly rowsExpected: number;
   /** Rows by level. Absent: not compared. */
   readonly levelsExpected?: LevelCounts | undefined;
@@ -56,19 +60,29 @@ export interface BuiltArtefact extends WrittenArtefact {
   readonly index: { readonly sha256: string; readonly bytes: number };
   /** Rows that were read from the database; the others were copied from the basis. */
   readonly rowsRead: number;
-  /** Segments outside these regions were copied from the basis; null if none were. */
-  readonly copiedExcept: readonly string[] | null;
+  /** Outside these regions the segments were copied from the basis; null if none were. */
+  readonly touched: readonly TouchedRegion[] | null;
+}
+
+/** A region in which rows may differ from those of the basis. */
+export interface TouchedRegion {
+  readonly prefix: string;
+  /** The text of the delta within it; null if it is not known. */
+  readonly delta: Buffer | null;
 }
 
 /** Segments of a build that are deflated at a time: the number of threads in Node's pool. */
 const blocksInFlight = 4;
+
+/** Bytes of deltas that are kept in memory; those of further patches are made from the files. */
+const deltaBytesMax = 32 * 1024 * 1024;
 
 /** Plain bytes of the blocks that are cut into segments. */
 const copyBlockBytes = 1024 * 1024;
 
 /**
  * Builds one artefact: COPY in the night's snapshot, compression segment by segment, a stored file. An incremental build
- * reads the regions of its plan and copies the other segments from the basis; the bytes are those of a full build.
+ * reads the regions and keys of its plan and takes the rest from the basis; the bytes are those of a full build.
  *
  * The file gets its name only after the transaction has committed and three counts agree: rows counted by SQL, lines written,
  * and COPY's own count. A connection whose stream broke is destroyed, never used again.
@@ -85,9 +99,7 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
       plan.basis,
     );
     try {
-      return plan.kind === 'keep'
-        ? await keepBasis(basis, options)
-        : await buildFrom({ basis, regions: plan.regions }, options);
+      return plan.kind === 'keep' ? await keepBasis(basis, options) : await buildFrom({ ...plan, basis }, options);
     } finally {
       await basis.close();
     }
@@ -102,13 +114,14 @@ async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): P
   await basis.check();
   await store.restore({ ...artefact, sha256: file.sha256 });
   await store.restore({ ...artefact, sha256: index.sha256, kind: 'index' });
-  return { file, rows, levels, index, segments, rowsRead: 0, copiedExcept: [] };
+  return { file, rows, levels, index, segments, rowsRead: 0, touched: [] };
 }
 
 /** The part of the basis that is copied. */
 interface CopiedPart {
   readonly basis: OpenBasis;
-  readonly regions: readonly string[];
+  readonly changes: Changes;
+  readonly keyRows: RowCounts;
 }
 
 async function buildFrom(unchanged: CopiedPart | undefined, options: BuildOptions): Promise<BuiltArtefact> {
@@ -172,16 +185,23 @@ async function writeArtefact({ client, file, unchanged, options }: Writing): Pro
     profile: settings.buildProfile,
     segmentRowsMax: settings.segmentRowsMax,
   });
+  const changed = new ChangedKeys(unchanged?.changes.patches ?? [], (keys, take) =>
+    readRows({ client, options }, { from: keys[0]!, to: endOfKey(keys.at(-1)!), keys }, take),
+  );
+  const patched = new PatchedParts();
   try {
     let rowsRead = 0;
     for (const step of steps(unchanged)) {
       if (step.kind === 'copy') await writer.copy(step.segments, await unchanged!.basis.read(step.segments));
-      else rowsRead += await readRegions({ client, writer, options }, step.regions);
+      else if (step.kind === 'read') rowsRead += await readRegions({ client, writer, options }, step.regions);
+      else await patchSegments({ writer, basis: unchanged!.basis, changed, patched, options }, step);
     }
     const written = await writer.end();
     await commitWithin(client, settings.copyIdleSecondsMax);
-    requireSameCount(options, written);
-    return { ...written, rowsRead, copiedExcept: unchanged?.regions ?? null };
+    if (unchanged !== undefined) requireSameRows(options.artefact, unchanged.keyRows, changed);
+    requireSameCount({ ...options, ...patched.expected(options, unchanged?.keyRows) }, written);
+    const touched = unchanged === undefined ? null : patched.touched(unchanged.changes.regions);
+    return { ...written, rowsRead: rowsRead + changed.rows, touched };
   } finally {
     await writer.whenIdle(); // before the file may be discarded
   }
@@ -190,28 +210,118 @@ async function writeArtefact({ client, file, unchanged, options }: Writing): Pro
 function steps(unchanged: CopiedPart | undefined): BuildStep[] {
   return unchanged === undefined
     ? [{ kind: 'read', regions: [allPhones] }]
-    : stepsOf(unchanged.basis.segments, unchanged.regions);
+    : stepsOf(unchanged.basis.segments, unchanged.changes);
 }
 
-/** Reads the rows of adjacent regions with one COPY. Returns their number, which is COPY's own count. */
+interface Patching {
+  readonly writer: SegmentWriter;
+  readonly basis: OpenBasis;
+  readonly changed: ChangedKeys;
+  readonly patched: PatchedParts;
+  readonly options: BuildOptions;
+}
+
+/** Replaces the rows of the changed keys in adjacent segments of the basis. */
+async function patchSegments(
+  { writer, basis, changed, patched, options: { artefact, onProgress } }: Patching,
+  { segments, patches }: Extract<BuildStep, { kind: 'patch' }>,
+): Promise<void> {
+  const blocks = segments.length === 0 ? Buffer.alloc(0) : await basis.read(segments);
+  for (const { region, keys } of patches) {
+    const segment = segments.find(({ prefix }) => prefix === region) ?? null;
+    const from = segment === null ? 0 : segment.offset - segments[0]!.offset;
+    await writer.patch(
+      {
+        region,
+        segment,
+        deflated: Buffer.from(blocks.subarray(from, from + (segment?.bytes ?? 0))),
+        keys,
+        rows: await changed.rowsOf(region),
+        hasLevels: hasLevels(artefact),
+      },
+      (block) => patched.add(region, block),
+    );
+    onProgress?.(writer.rows);
+  }
+}
+
+/** What the patches of a build replaced, and their deltas. */
+class PatchedParts {
+  #rows = 0;
+  readonly #levels: LevelCounts[] = [];
+  readonly #deltas: TouchedRegion[] = [];
+  #deltaBytes = 0;
+
+  add(prefix: string, { replaced, delta }: PatchedBlock): void {
+    this.#rows += replaced.rows;
+    this.#levels.push(replaced.levels);
+    this.#deltaBytes += delta.length;
+    this.#deltas.push({ prefix, delta: this.#deltaBytes > deltaBytesMax ? null : delta });
+  }
+
+  /** With the rows that the keys have now, by SQL's count, in the place of those before. */
+  expected(
+    { rowsExpected, levelsExpected }: Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'>,
+    now: RowCounts = { rows: 0, levels: {} },
+  ): Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'> {
+    return {
+      rowsExpected: rowsExpected + now.rows - this.#rows,
+      levelsExpected: levelsExpected && sumLevels([levelsExpected, now.levels], this.#levels),
+    };
+  }
+
+  /** With the regions that were read. */
+  touched(regions: readonly string[]): TouchedRegion[] {
+    return [...regions.map((prefix) => ({ prefix, delta: null })), ...this.#deltas].sort((a, b) =>
+      a.prefix < b.prefix ? -1 : 1,
+    );
+  }
+}
+
+/** Reads the rows of adjacent regions with one COPY. Returns their number. */
 async function readRegions(
   { client, writer, options }: { client: Client; writer: SegmentWriter; options: BuildOptions },
   regions: readonly string[],
 ): Promise<number> {
-  const { settings, signal, artefact, onProgress } = options;
+  const { settings, artefact, onProgress } = options;
   const cutter = new SegmentCutter({ regions, rowsMax: settings.segmentRowsMax, hasLevels: hasLevels(artefact) });
-  let rows = 0;
-  const statement = copyStatement(options, { from: regions[0]!, to: endOfPrefix(regions.at(-1)!) });
+  const range = { from: regions[0]!, to: endOfPrefix(regions.at(-1)!) };
+  const rows = await readRows({ client, options }, range, async (block) => {
+    for (const segment of cutter.push(block)) await writer.add(segment);
+    onProgress?.(writer.rows);
+  });
+  for (const segment of cutter.end()) await writer.add(segment);
+  return rows;
+}
+
+/** Rows to be read: those of a range, or of some keys in it. */
+interface RowsWanted {
+  readonly from: string;
+  /** Exclusive. */
+  readonly to: string;
+  readonly keys?: readonly string[];
+}
+
+/**
+ * Reads rows with one COPY. Returns their number, which is COPY's own count.
+ * @throws ServiceError `rows_differ`, or as `copyOut`
+ */
+async function readRows(
+  { client, options }: { client: Client; options: BuildOptions },
+  wanted: RowsWanted,
+  take: (block: RowBlock) => Promise<void>,
+): Promise<number> {
+  const { settings, signal, artefact } = options;
+  const statement = copyStatement(options, wanted);
   const { copyIdleSecondsMax: idleSecondsMax } = settings;
+  let rows = 0;
   const rowsCopied = await copyOut(
     { client, statement, blockBytes: copyBlockBytes, idleSecondsMax, signal },
-    async (block) => {
+    (block) => {
       rows += block.rows;
-      for (const segment of cutter.push(block)) await writer.add(segment);
-      onProgress?.(writer.rows);
+      return take(block);
     },
   );
-  for (const segment of cutter.end()) await writer.add(segment);
   if (rowsCopied !== rows) throw rowsDiffer(artefact, `${rows} lines arrived, COPY counted ${rowsCopied}.`);
   return rows;
 }
@@ -233,16 +343,28 @@ async function commitWithin(client: Client, seconds: number): Promise<void> {
     });
 }
 
-function copyStatement({ artefact, evaluatedAt }: BuildOptions, range: { from: string; to: string }): string {
+function copyStatement({ artefact, evaluatedAt }: BuildOptions, { from, to, keys }: RowsWanted): string {
   const { copyStatement: name, perCountry } = findCache(artefact.cache);
   if (perCountry && !isCountryCode(artefact.country)) {
     throw new ServiceError('country_invalid', { operation: 'build artefact', object: formatArtefact(artefact) });
   }
-  return sqlWithLiterals(name, { country: artefact.country, evaluatedAt: evaluatedAt.toISOString(), ...range });
+  return sqlWithLiterals(name, {
+    country: artefact.country,
+    evaluatedAt: evaluatedAt.toISOString(),
+    from,
+    to,
+    keys: keys === undefined ? null : `{${keys.join()}}`,
+  });
+}
+
+/** @throws ServiceError `rows_differ` unless SQL counted as many rows of the changed keys as were read */
+function requireSameRows(artefact: ArtefactName, counted: RowCounts, { rows }: ChangedKeys): void {
+  if (counted.rows !== rows)
+    throw rowsDiffer(artefact, `SQL counted ${counted.rows} rows of changed keys, ${rows} were read.`);
 }
 
 /**
- * The condition before a file gets its name: SQL counted as many rows as lines were written. {@link readRegions} compares with
+ * The condition before a file gets its name: SQL counted as many rows as lines were written. {@link readRows} compares with
  * COPY's own count.
  * @throws ServiceError `rows_differ`
  */

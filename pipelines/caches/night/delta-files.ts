@@ -5,7 +5,9 @@ import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
 import type { StoredName } from '../store/stored-name.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDelta, differenceOf, OperationCounter } from '../format/delta-lines.ts';
-import { liesWithin } from './dirty-regions.ts';
+import { segmentsUnder } from './dirty-regions.ts';
+import type { TouchedRegion } from './build.ts';
+import { allPhones } from '../format/key-range.ts';
 import { joinGzip, readGzip, writeGzip } from '../format/gzip-text.ts';
 import { inflateSegment, type Segment } from '../format/segment-index.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
@@ -35,15 +37,15 @@ export interface WriteDeltasOptions extends DeltaPlace {
   /** The version that was published before. */
   readonly basis: IndexedFile & { readonly version: number };
   readonly built: IndexedFile;
-  /** Segments outside these regions have the bytes of the basis and are not compared; null or absent: all are. */
-  readonly copiedExcept?: readonly string[] | null | undefined;
+  /** Outside these regions the segments have the bytes of the basis and are not compared; null or absent: all are. */
+  readonly touched?: readonly TouchedRegion[] | null | undefined;
   /** The deltas to the basis. */
   readonly earlier: readonly StoredDelta[];
 }
 
 /**
- * Writes the deltas to a new version: from its basis, made of the segments that differ and checked against them, and from
- * each version that has a delta to the basis, by appending the new delta to that one, or from that version's file if that one is
+ * Writes the deltas to a new version: from its basis, of what the build knows to have changed and of the segments that differ,
+ * against which it is checked, and from each version that has a delta to the basis, by appending the new delta to that one, or from that version's file if that one is
  * lost. The work depends on the size of the deltas, not of the files; two segments of each are held in memory. Returns them newest
  * first.
  * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file does not match
@@ -52,11 +54,11 @@ export interface WriteDeltasOptions extends DeltaPlace {
 export async function writeDeltas({
   basis,
   built,
-  copiedExcept,
+  touched,
   earlier,
   ...place
 }: WriteDeltasOptions): Promise<StoredDelta[]> {
-  const step = await writeStep(place, basis, { ...built, copiedExcept: copiedExcept ?? null });
+  const step = await writeStep(place, basis, built, touched ?? everything);
   const chains = await keepOrRemake(place, { deltas: earlier, built }, (delta) => chainDeltas(place, delta, step));
   return [toStored(step), ...chains];
 }
@@ -108,9 +110,7 @@ async function remakeDelta(
   if (older === undefined) return undefined;
   try {
     const owner = `${place.owner}-${from}`;
-    return toStored(
-      await writeStep({ ...place, owner }, { ...older, version: from }, { ...built, copiedExcept: null }),
-    );
+    return toStored(await writeStep({ ...place, owner }, { ...older, version: from }, built, everything));
   } catch (error) {
     if (isLost(error)) return undefined; // the file of that version, or else the caller finds the damage of the new one
     throw error;
@@ -126,10 +126,14 @@ function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta)
   return { from, sha256, bytes, added, changed, removed };
 }
 
+/** Nothing is known to be the same. */
+const everything: readonly TouchedRegion[] = [{ prefix: allPhones, delta: null }];
+
 async function writeStep(
   place: DeltaPlace,
   basis: IndexedFile & { version: number },
-  built: IndexedFile & { copiedExcept: readonly string[] | null },
+  built: IndexedFile,
+  touched: readonly TouchedRegion[],
 ): Promise<Step> {
   const { store, artefact } = place;
   const old = await store.open({ ...artefact, sha256: basis.sha256 });
@@ -138,26 +142,72 @@ async function writeStep(
     throw error;
   });
   try {
-    const differing = await differingSegments(
-      { handle: old, segments: basis.segments },
-      { handle: fresh, segments: built.segments },
-      built.copiedExcept,
-    );
-    const [before, after] = [
-      { handle: old, segments: differing.before },
-      { handle: fresh, segments: differing.after },
-    ];
+    const under = (segments: readonly Segment[], prefix: string) => {
+      const { from, to } = segmentsUnder(segments, prefix);
+      return segments.slice(from, to);
+    };
     const expected = createHash('sha256');
-    const step = await writeDelta(
-      place,
-      basis.version,
-      differenceOf(readSegmentRows(before), hashing(readSegmentRows(after), expected)),
-    );
-    await requireLeadsTo(place, step, { before, expected: expected.digest('hex') });
+    const compared: Segment[] = [];
+    const parts: DeltaPart[] = [];
+    for (const { prefix, delta } of touched) {
+      if (delta !== null) {
+        parts.push({ isCompared: false, bytes: 0, texts: [delta] });
+        continue;
+      }
+      const { before, after } = await differingSegments(
+        { handle: old, segments: under(basis.segments, prefix) },
+        { handle: fresh, segments: under(built.segments, prefix) },
+      );
+      compared.push(...before);
+      const rows = hashing(readSegmentRows({ handle: fresh, segments: after }), expected);
+      parts.push({
+        isCompared: true,
+        bytes: 0,
+        texts: differenceOf(readSegmentRows({ handle: old, segments: before }), rows),
+      });
+    }
+    const step = await writeDelta(place, basis.version, textsOf(parts));
+    if (parts.some(({ isCompared }) => isCompared))
+      await requireLeadsTo(place, step, {
+        before: { handle: old, segments: compared },
+        parts,
+        expected: expected.digest('hex'),
+      });
     return step;
   } finally {
     await Promise.all([old.close(), fresh.close()]);
   }
+}
+
+/** The text of a delta within a touched region. */
+interface DeltaPart {
+  /** False for one that was checked when it was made. */
+  readonly isCompared: boolean;
+  readonly texts: Iterable<Buffer> | AsyncIterable<Buffer>;
+  /** Once it has been read. */
+  bytes: number;
+}
+
+async function* textsOf(parts: readonly DeltaPart[]): AsyncGenerator<Buffer> {
+  for (const part of parts)
+    for await (const text of part.texts) {
+      part.bytes += text.length;
+      if (text.length > 0) yield text;
+    }
+}
+
+/** The text of the compared parts of a delta. */
+async function* comparedText(delta: AsyncIterable<Buffer>, parts: readonly DeltaPart[]): AsyncGenerator<Buffer> {
+  let at = 0;
+  let left = parts[0]?.bytes ?? 0;
+  for await (const chunk of delta)
+    for (let from = 0; from < chunk.length;) {
+      while (left === 0) left = parts[++at]!.bytes;
+      const bytes = Math.min(left, chunk.length - from);
+      if (parts[at]!.isCompared) yield chunk.subarray(from, from + bytes);
+      from += bytes;
+      left -= bytes;
+    }
 }
 
 /** Segments of an open file. */
@@ -170,18 +220,15 @@ interface OpenSegments {
 async function differingSegments(
   before: OpenSegments,
   after: OpenSegments,
-  copiedExcept: readonly string[] | null,
 ): Promise<{ before: Segment[]; after: Segment[] }> {
   const candidates = new Map(after.segments.map((segment) => [segment.prefix, segment]));
   const same = new Set<string>();
-  const wasCopied = (prefix: string) => copiedExcept !== null && !liesWithin(copiedExcept, prefix);
   for (const segment of before.segments) {
     const candidate = candidates.get(segment.prefix);
     if (
       candidate !== undefined &&
       sameFacts(segment, candidate) &&
-      (wasCopied(segment.prefix) ||
-        (segment.sha256 !== null && segment.sha256 === candidate.sha256) ||
+      ((segment.sha256 !== null && segment.sha256 === candidate.sha256) ||
         (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate })))
     )
       same.add(segment.prefix);
@@ -250,15 +297,14 @@ async function writeDelta(
   }
 }
 
-/** Applies a stored delta to the differing segments of the basis and compares the digest of the rows with that of the new ones. */
+/** Applies a stored delta to the compared segments of the basis, and compares the digest of the rows with that of the new ones. */
 async function requireLeadsTo(
   { store, artefact }: DeltaPlace,
   delta: StoredDelta,
-  { before, expected }: { before: OpenSegments; expected: string },
+  { before, parts, expected }: { before: OpenSegments; parts: readonly DeltaPart[]; expected: string },
 ): Promise<void> {
-  const made = await sha256OfStream(
-    applyDelta(readSegmentRows(before), readDeltaText(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })),
-  );
+  const text = readDeltaText(store, { ...artefact, sha256: delta.sha256, kind: 'delta' });
+  const made = await sha256OfStream(applyDelta(readSegmentRows(before), comparedText(text, parts)));
   if (made === expected) return;
   throw new ServiceError('delta_invalid', {
     operation: 'check delta',

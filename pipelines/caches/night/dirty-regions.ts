@@ -3,9 +3,29 @@ import type { Segment } from '../format/segment-index.ts';
 
 /**
  * Which parts of an artefact must be read again. The segments are the leaves of a prefix tree (segment-cutter.ts), and a
- * region is a node of that tree: a segment, an empty place, or an inner node that must be cut again.
+ * region is a node of that tree: a segment, an empty place, or an inner node that must be cut again. All rows of a region are
+ * read, or, where few of a segment have changed, those of the changed keys.
  * Pure: from prefixes and row counts to prefixes.
  */
+
+/** A segment, or a place without one, of which the rows of some keys are read; keys ascend. */
+export interface Patch {
+  readonly region: string;
+  readonly keys: readonly string[];
+}
+
+/** What has changed since a basis, ascending and disjoint. */
+export interface Changes {
+  /** All of whose rows are read. */
+  readonly regions: readonly string[];
+  readonly patches: readonly Patch[];
+}
+
+/** A mark of a statement that touched very much is a prefix of this length at most; longer ones are whole keys. */
+const prefixMarkLength = 8;
+
+/** Of the rows of a segment: with more changed keys, all of its rows are read, which spares decompressing it. */
+const keysShareMax = 0.25;
 
 /** The segments under a prefix, as indexes in the list; `to` is exclusive. */
 export function segmentsUnder(
@@ -27,9 +47,34 @@ export function rowsUnder(segments: readonly Segment[], prefix: string): number 
   return rows;
 }
 
-/** The regions that contain all rows under the changed prefixes; ascending and disjoint. */
-export function regionsOf(segments: readonly Segment[], changedPrefixes: readonly string[]): string[] {
-  return outermost(changedPrefixes.map((prefix) => regionOf(segments, prefix)));
+/** The regions and keys that contain all rows that have changed. */
+export function findChanges(segments: readonly Segment[], changed: readonly string[]): Changes {
+  const whole: string[] = [];
+  const keys = new Map<string, string[]>();
+  for (const prefix of [...new Set(changed)].sort()) {
+    const region = regionOf(segments, prefix);
+    const { from, to } = segmentsUnder(segments, region);
+    const isPlace = to === from || (to === from + 1 && segments[from]!.prefix === region);
+    if (prefix.length <= prefixMarkLength || prefix === region || !isPlace) {
+      whole.push(region);
+      continue;
+    }
+    const its = keys.get(region) ?? [];
+    its.push(prefix);
+    keys.set(region, its);
+  }
+  const patches: Patch[] = [];
+  for (const [region, its] of keys) {
+    const rows = rowsUnder(segments, region);
+    if (rows > 0 && its.length > rows * keysShareMax) whole.push(region);
+    else patches.push({ region, keys: its });
+  }
+  const regions = outermost(whole);
+  return { regions, patches: patches.filter(({ region }) => !liesWithin(regions, region)).sort(byRegion) };
+}
+
+function byRegion(a: Patch, b: Patch): number {
+  return a.region < b.region ? -1 : 1;
 }
 
 function regionOf(segments: readonly Segment[], changed: string): string {
@@ -69,19 +114,41 @@ export function widenRegions(
   regions: readonly CountedRegion[],
   rowsMax: number,
 ): string[] {
-  const gained = regions.map(({ prefix, rows }) => ({ prefix, rows: rows - rowsUnder(segments, prefix) }));
+  const before = sums(segments);
+  const ascending = [...regions].sort((a, b) => (a.prefix < b.prefix ? -1 : 1));
+  const gained = sums(ascending.map(({ prefix, rows }) => ({ rows: rows - rowsUnder(segments, prefix) })));
   const rowsNow = (node: string) => {
     const end = endOfPrefix(node);
-    let rows = rowsUnder(segments, node);
-    for (
-      let at = firstNotBefore(gained, ({ prefix }) => prefix < node);
-      at < gained.length && gained[at]!.prefix < end;
-      at++
-    )
-      rows += gained[at]!.rows;
-    return rows;
+    const { from, to } = segmentsUnder(segments, node);
+    const first = firstNotBefore(ascending, ({ prefix }) => prefix < node);
+    const after = firstNotBefore(ascending, ({ prefix }) => prefix < end);
+    return before[to]! - before[from]! + gained[after]! - gained[first]!;
   };
   return outermost(regions.map(({ prefix }) => smallestDepth(prefix, (node) => rowsNow(node) <= rowsMax)));
+}
+
+/** The sum of rows before each item, and of all. */
+function sums(items: readonly { readonly rows: number }[]): number[] {
+  const totals = [0];
+  for (const { rows } of items) totals.push(totals.at(-1)! + rows);
+  return totals;
+}
+
+/**
+ * The patches of which so many keys may have no row any more that the rows around them would fit into one segment: their regions
+ * must be counted and read.
+ */
+export function findShrinking(
+  segments: readonly Segment[],
+  { counted, patches }: { readonly counted: readonly CountedRegion[]; readonly patches: readonly Patch[] },
+  rowsMax: number,
+): Patch[] {
+  const least = patches
+    .map(({ region, keys }) => ({ prefix: region, rows: Math.max(0, rowsUnder(segments, region) - keys.length) }))
+    .filter(({ prefix }) => rowsUnder(segments, prefix) > 0);
+  const widened = widenRegions(segments, [...counted, ...least], rowsMax);
+  const own = new Set(widened);
+  return patches.filter(({ region }) => liesWithin(widened, region) && !own.has(region));
 }
 
 /** The highest ancestor of a prefix that passes, or the prefix itself. */
@@ -93,35 +160,53 @@ function smallestDepth(prefix: string, passes: (node: string) => boolean): strin
   return prefix;
 }
 
-/** A step of a build: copy adjacent segments of the basis, or read the rows of regions. */
+/** A step of a build: copy adjacent segments of the basis, read the rows of regions, or change adjacent segments. */
 export type BuildStep =
   | { readonly kind: 'copy'; readonly segments: readonly Segment[] }
-  | { readonly kind: 'read'; readonly regions: readonly string[] };
+  | { readonly kind: 'read'; readonly regions: readonly string[] }
+  /** The segments are those of the patches, which may also be of places without one. */
+  | { readonly kind: 'patch'; readonly segments: readonly Segment[]; readonly patches: readonly Patch[] };
 
-/** Plain bytes of a copy step, unless a single segment is larger: each task for another thread has a fixed cost. */
-const copyBytesMax = 2 * 1024 * 1024;
+/** Plain bytes of the segments of one step, unless a single segment is larger: they are read from the basis at once. */
+const stepBytesMax = 2 * 1024 * 1024;
 
-/** The steps of an incremental build in the order of the keys; regions without a copied segment between them are one step. */
-export function stepsOf(segments: readonly Segment[], regions: readonly string[]): BuildStep[] {
+/** The steps of an incremental build in the order of the keys; neighbours of one kind are one step. */
+export function stepsOf(segments: readonly Segment[], { regions, patches }: Changes): BuildStep[] {
   const steps: BuildStep[] = [];
-  let reading: string[] | undefined;
   let at = 0;
+  let regionsRead: string[] | undefined;
+  let patching: { segments: Segment[]; patches: Patch[] } | undefined;
+  let patchingBytes = 0;
   const copyUntil = (to: number) => {
-    if (at < to) reading = undefined;
+    if (at < to) regionsRead = patching = undefined;
     while (at < to) {
       const end = endOfRun(segments, at, to);
       steps.push({ kind: 'copy', segments: segments.slice(at, end) });
       at = end;
     }
   };
-  for (const region of regions) {
+  const patchOf = new Map(patches.map((patch) => [patch.region, patch]));
+  for (const region of [...regions, ...patchOf.keys()].sort()) {
     const { from, to } = segmentsUnder(segments, region);
     copyUntil(from);
-    if (reading === undefined) {
-      reading = [];
-      steps.push({ kind: 'read', regions: reading });
+    const patch = patchOf.get(region);
+    if (patch === undefined) {
+      patching = undefined;
+      if (regionsRead === undefined) steps.push({ kind: 'read', regions: (regionsRead = []) });
+      regionsRead.push(region);
+    } else {
+      regionsRead = undefined;
+      const patched = segments.slice(from, to);
+      const bytes = patched.reduce((sum, { plainBytes }) => sum + plainBytes, 0);
+      if (patching === undefined || patchingBytes + bytes > stepBytesMax) {
+        patching = { segments: [], patches: [] };
+        patchingBytes = 0;
+        steps.push({ kind: 'patch', ...patching });
+      }
+      patching.segments.push(...patched);
+      patching.patches.push(patch);
+      patchingBytes += bytes;
     }
-    reading.push(region);
     at = to;
   }
   copyUntil(segments.length);
@@ -131,7 +216,7 @@ export function stepsOf(segments: readonly Segment[], regions: readonly string[]
 /** The exclusive end of the copy step that starts at `at`: one segment at least. */
 function endOfRun(segments: readonly Segment[], at: number, to: number): number {
   let bytes = segments[at]!.plainBytes;
-  for (at++; at < to && bytes + segments[at]!.plainBytes <= copyBytesMax; at++) bytes += segments[at]!.plainBytes;
+  for (at++; at < to && bytes + segments[at]!.plainBytes <= stepBytesMax; at++) bytes += segments[at]!.plainBytes;
   return at;
 }
 

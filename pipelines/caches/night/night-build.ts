@@ -158,7 +158,7 @@ async function compare(
         ...place,
         basis: { version: basis.version, ...published },
         built: { sha256: built.file.sha256, segments: built.segments },
-        copiedExcept: built.copiedExcept,
+        touched: built.touched,
         earlier: basis.deltas.slice(0, options.settings.versionsKept - 1),
       });
   return { deltas, segmentsDiffering: countUnmarked(segments, built, { build, log: options.log }), basisLost: false };
@@ -262,6 +262,7 @@ async function recordBuild(
     file.plainCrc32,
     file.contentSha256,
     file.segmentRowsMax,
+    JSON.stringify(built.levels),
   ]);
 }
 

@@ -4,10 +4,18 @@ import { sql } from '../../../sql/sql.ts';
 import { isLost } from '../store/artefact-store.ts';
 import type { SegmentIndexes } from './basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
-import type { Basis, BuildPlan, PlannedBuild } from './build-plan.ts';
+import type { Basis, BuildPlan, PlannedBuild, RowCounts } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
-import { regionsOf, rowsUnder, segmentsUnder, widenRegions } from './dirty-regions.ts';
-import { allPhones, endOfPrefix } from '../format/key-range.ts';
+import {
+  findChanges,
+  findShrinking,
+  rowsUnder,
+  segmentsUnder,
+  widenRegions,
+  type Changes,
+  type Patch,
+} from './dirty-regions.ts';
+import { allPhones, endOfKey, endOfPrefix } from '../format/key-range.ts';
 import { sumLevels } from '../format/level-counts.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import type { Segment } from '../format/segment-index.ts';
@@ -54,20 +62,20 @@ interface BasisRow extends ArtefactName {
   deltas: Basis['deltas'];
 }
 
-/** A plan by the marks alone, before rows are counted. `regions`: where rows may have changed; null if unknown. */
+/** A plan by the marks alone, before rows are counted. `changes`: where rows may have changed; null if unknown. */
 interface DraftPlan extends ArtefactName {
   readonly kind: BuildPlan['kind'];
   /** Of the published version; null if there is none. */
   readonly rowsPublished: number | null;
   readonly basis: Basis | null;
   readonly segments: readonly Segment[];
-  readonly regions: readonly string[] | null;
+  readonly changes: Changes | null;
 }
 
 /** Segment indexes read at a time: enough to hide the latency of an object store. */
 const indexReadsMax = 8;
-/** Changed prefixes of one artefact; with more of them, nearly every segment has changed. */
-const changedPrefixesMax = 65_536;
+/** Changed prefixes and keys of one artefact; with more of them, a full build costs less than planning. */
+const changedPrefixesMax = 200_000;
 /** A due full build does not wait another day because this night starts a little earlier in the day. */
 const fullBuildSlackMs = 12 * 3600 * 1000;
 const dayMs = 24 * 3600 * 1000;
@@ -87,10 +95,10 @@ const regionRows = { min: 10_000, percent: 5 } as const;
  * connection sees, without counting rows.
  */
 export async function isVacuumWorthwhile(db: Queryable, options: PlanOptions): Promise<boolean> {
-  return (await draftPlans(db, options)).some(({ kind, rowsPublished, segments, regions }) => {
+  return (await draftPlans(db, options)).some(({ kind, rowsPublished, segments, changes }) => {
     if (kind === 'keep') return false;
     if (kind === 'full') return rowsPublished === null || rowsPublished >= fullRowsMin;
-    const rows = regions!.reduce((sum, region) => sum + rowsUnder(segments, region), 0);
+    const rows = rowsOfRegions(segments, changes!.regions);
     return rows >= regionRows.min && rows * 100 >= rowsPublished! * regionRows.percent;
   });
 }
@@ -136,16 +144,20 @@ async function draftPlan(
 ): Promise<Omit<DraftPlan, keyof ArtefactName | 'rowsPublished'>> {
   const basis = row === undefined ? null : toBasis(row);
   const segments = basis === null ? null : await readIndexOf(row!, options);
-  if (basis === null || segments === null) return { kind: 'full', basis, segments: [], regions: null };
+  if (basis === null || segments === null) return { kind: 'full', basis, segments: [], changes: null };
   const changed = areMarksComplete(row!, cluster) ? await changes.of(row!) : null;
-  const regions = changed === null ? null : regionsOf(segments, changed);
+  const found = changed === null ? null : findChanges(segments, changed);
   const canCopy = row!.format === buildFormat(row!.cache, options.settings) && segments.length > 0;
-  if (regions === null || options.fullBuild || isFullBuildDue(row!, options))
-    return { kind: 'full', basis, segments, regions: canCopy ? regions : null };
-  if (regions.length === 0) return { kind: 'keep', basis, segments, regions };
-  if (!canCopy || changesMoreThanHalf(basis.rows, segments, regions))
-    return { kind: 'full', basis, segments, regions: null };
-  return { kind: 'incremental', basis, segments, regions };
+  if (found === null || options.fullBuild || isFullBuildDue(row!, options))
+    return { kind: 'full', basis, segments, changes: canCopy ? found : null };
+  if (found.regions.length + found.patches.length === 0) return { kind: 'keep', basis, segments, changes: found };
+  if (!canCopy || 2 * rowsOfRegions(segments, found.regions) > basis.rows)
+    return { kind: 'full', basis, segments, changes: null };
+  return { kind: 'incremental', basis, segments, changes: found };
+}
+
+function rowsOfRegions(segments: readonly Segment[], regions: readonly string[]): number {
+  return regions.reduce((sum, region) => sum + rowsUnder(segments, region), 0);
 }
 
 /** The segments of a basis; null if its index is missing or damaged: a full build writes a new one. */
@@ -187,10 +199,6 @@ function isFullBuildDue({ fullAsOf }: BasisRow, { settings: { fullBuildDays }, e
   return fullAsOf === null || evaluatedAt.getTime() - fullAsOf.getTime() >= fullBuildDays * dayMs - fullBuildSlackMs;
 }
 
-function changesMoreThanHalf(rows: number, segments: readonly Segment[], regions: readonly string[]): boolean {
-  return 2 * regions.reduce((sum, region) => sum + rowsUnder(segments, region), 0) > rows;
-}
-
 /** Changed prefixes by artefact, read once for each snapshot of a basis; usually all artefacts have the same one. */
 class ChangedPrefixes {
   private readonly db: Queryable;
@@ -227,61 +235,117 @@ class ChangedPrefixes {
 async function countBuild(
   db: Queryable,
   draft: DraftPlan,
-  { evaluatedAt, settings }: PlanOptions,
+  { evaluatedAt, settings: { segmentRowsMax } }: PlanOptions,
 ): Promise<PlannedBuild> {
-  const { cache, country, kind, basis, segments, regions } = draft;
+  const { cache, country, kind, basis, segments, changes } = draft;
   const artefact = { cache, country };
-  const count = (prefixes: readonly string[]) => countRegions(db, artefact, { prefixes, evaluatedAt });
-  if (kind === 'keep') return { ...artefact, plan: { kind, basis: basis! }, rows: basis!.rows, levels: basis!.levels };
-  const counted =
-    regions === null
-      ? []
-      : (await count(regions)).filter((region) => region.rows > 0 || rowsUnder(segments, region.prefix) > 0);
-  const widened = widenRegions(segments, counted, settings.segmentRowsMax);
+  const kept = {
+    ...artefact,
+    plan: { kind: 'keep', basis: basis! },
+    rows: basis?.rows,
+    levels: basis?.levels,
+  } as const;
+  if (kind === 'keep') return kept as PlannedBuild;
+  const counter = new RowCounter(db, artefact, { segments, evaluatedAt });
   if (kind === 'full') {
-    const [all] = await count([allPhones]);
+    const changed = changes === null ? [] : [...changes.regions, ...changes.patches.map(({ region }) => region)];
+    const widened = widenRegions(segments, await counter.countRegions(changed), segmentRowsMax);
+    const { rows, levels } = await counter.countAll();
+    return { ...artefact, plan: { kind, basis, unchangedExcept: changes === null ? null : widened }, rows, levels };
+  }
+  const { counted, patches } = await countChanges(counter, { segments, changes: changes! }, segmentRowsMax);
+  if (counted.length + patches.length === 0) return kept as PlannedBuild;
+  const regions = widenRegions(segments, counted, segmentRowsMax);
+  const keyRows = await counter.countKeys(patches.flatMap(({ keys }) => keys));
+  return {
+    ...artefact,
+    plan: { kind, basis: basis!, changes: { regions, patches }, keyRows },
+    ...countsAfter(basis!, segments, counted),
+  };
+}
+
+/** The counts of the regions, and of those patches that may leave too few rows for a segment of their own. */
+async function countChanges(
+  counter: RowCounter,
+  { segments, changes }: { readonly segments: readonly Segment[]; readonly changes: Changes },
+  rowsMax: number,
+): Promise<{ counted: readonly RegionCount[]; patches: readonly Patch[] }> {
+  let { patches } = changes;
+  let counted = await counter.countRegions(changes.regions);
+  for (;;) {
+    const shrinking = findShrinking(segments, { counted, patches }, rowsMax);
+    if (shrinking.length === 0) return { counted, patches };
+    counted = [...counted, ...(await counter.countRegions(shrinking.map(({ region }) => region)))];
+    patches = patches.filter((patch) => !shrinking.includes(patch));
+  }
+}
+
+interface RegionCount extends RowCounts {
+  readonly prefix: string;
+}
+
+/** Counts rows of an artefact by SQL. */
+class RowCounter {
+  readonly #db: Queryable;
+  readonly #artefact: ArtefactName;
+  readonly #segments: readonly Segment[];
+  readonly #evaluatedAt: Date;
+
+  constructor(
+    db: Queryable,
+    artefact: ArtefactName,
+    { segments, evaluatedAt }: { readonly segments: readonly Segment[]; readonly evaluatedAt: Date },
+  ) {
+    this.#db = db;
+    this.#artefact = artefact;
+    this.#segments = segments;
+    this.#evaluatedAt = evaluatedAt;
+  }
+
+  /** Those that have rows, or had some in the basis. */
+  async countRegions(prefixes: readonly string[]): Promise<RegionCount[]> {
+    const counts = await this.#count(prefixes, endOfPrefix);
+    return prefixes
+      .map((prefix, at) => ({ prefix, ...counts[at]! }))
+      .filter(({ prefix, rows }) => rows > 0 || rowsUnder(this.#segments, prefix) > 0);
+  }
+
+  async countAll(): Promise<RowCounts> {
+    return (await this.#count([allPhones], endOfPrefix))[0]!;
+  }
+
+  /** Of all these keys together. */
+  async countKeys(keys: readonly string[]): Promise<RowCounts> {
+    const counts = await this.#count(keys, endOfKey);
     return {
-      ...artefact,
-      plan: { kind, basis, unchangedExcept: regions === null ? null : widened },
-      rows: all!.rows,
-      levels: all!.levels,
+      rows: counts.reduce((sum, { rows }) => sum + rows, 0),
+      levels: sumLevels(counts.map(({ levels }) => levels)),
     };
   }
-  if (counted.length === 0)
-    return { ...artefact, plan: { kind: 'keep', basis: basis! }, rows: basis!.rows, levels: basis!.levels };
-  return { ...artefact, plan: { kind, basis: basis!, regions: widened }, ...countsAfter(basis!, segments, counted) };
-}
 
-interface RegionCount {
-  readonly prefix: string;
-  readonly rows: number;
-  readonly levels: LevelCounts;
-}
-
-async function countRegions(
-  db: Queryable,
-  { cache, country }: ArtefactName,
-  { prefixes, evaluatedAt }: { prefixes: readonly string[]; evaluatedAt: Date },
-): Promise<RegionCount[]> {
-  const ranges = [prefixes, prefixes.map(endOfPrefix)];
-  const parameters = {
-    phones: [country, ...ranges],
-    branded_phones: [evaluatedAt, ...ranges],
-    spammer_phones: ranges,
-    spam_ranges: ranges,
-  }[cache];
-  const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(
-    db,
-    sql(countStatements[cache]),
-    parameters,
-  );
-  const counts = prefixes.map((prefix) => ({ prefix, rows: 0, levels: {} as LevelCounts }));
-  for (const { range, level, rows: counted } of rows) {
-    const count = counts[range - 1]!;
-    count.rows += counted;
-    if (level !== null) count.levels[level] = counted;
+  async #count(starts: readonly string[], endOf: (start: string) => string): Promise<RowCounts[]> {
+    if (starts.length === 0) return [];
+    const { cache, country } = this.#artefact;
+    const ranges = [starts, starts.map(endOf)];
+    const parameters = {
+      phones: [country, ...ranges],
+      branded_phones: [this.#evaluatedAt, ...ranges],
+      spammer_phones: ranges,
+      spam_ranges: ranges,
+    }[cache];
+    const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(
+      this.#db,
+      sql(countStatements[cache]),
+      parameters,
+    );
+    const counts = starts.map(() => ({ rows: 0, levels: {} as LevelCounts }));
+    for (const { range, level, rows: counted } of rows) {
+      const count = counts[range - 1]!;
+      count.rows += counted;
+      if (level !== null) count.levels[level] = counted;
+    }
+    return counts;
   }
-  return counts;
 }
 
 const countStatements = {
@@ -292,11 +356,7 @@ const countStatements = {
 } as const;
 
 /** The counts of the basis with the regions' new counts in place of the old. */
-function countsAfter(
-  basis: Basis,
-  segments: readonly Segment[],
-  counted: readonly RegionCount[],
-): { rows: number; levels: LevelCounts } {
+function countsAfter(basis: Basis, segments: readonly Segment[], counted: readonly RegionCount[]): RowCounts {
   const before = counted.flatMap(({ prefix }) => {
     const { from, to } = segmentsUnder(segments, prefix);
     return segments.slice(from, to);

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { checkVersion, listVersions } from '../../../pipelines/caches/store/artefact-check.ts';
 import { listPublications } from '../../../pipelines/caches/night/publications.ts';
 import type { NightReport, ReportedArtefact } from '../../../pipelines/caches/night/night-report.ts';
+import { applyDelta } from '../../../pipelines/caches/format/delta-lines.ts';
 import { readIndex } from '../../../pipelines/caches/night/basis.ts';
 import { connect, queryRows } from '../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -78,7 +79,7 @@ async function expectSameAsFullBuild(): Promise<void> {
 }
 
 describe('an incremental night', () => {
-  it('reads only the segments of changed numbers, and gives the bytes of a full build', async () => {
+  it('reads only changed numbers, and gives the bytes of a full build', async () => {
     await putNumbers(db, numbersOfFourAreas());
     expect(of(await night(), 'phones/US')).toMatchObject({ outcome: 'published', build: 'full', rowsRead: 2000 });
     await putNumbers(db, [{ phone: '+12035550003', name: 'New name' }]);
@@ -87,7 +88,7 @@ describe('an incremental night', () => {
       build: 'incremental',
       version: 2,
       rows: 2000,
-      rowsRead: 500,
+      rowsRead: 1,
     });
     expect((await fileOf('phones', 'US')).plain).toContain('+12035550003\tNEUTRAL\t\tNew name\t');
     await expectSameAsFullBuild();
@@ -353,18 +354,49 @@ describe('an incremental night', () => {
     });
   });
 
+  it('reads the segments of which more than a quarter changed, and ranges that a large statement marked', async () => {
+    await putNumbers(db, numbersOfFourAreas());
+    await night();
+    const name = async (condition: string) => {
+      await db.query(`UPDATE phone_number SET display_name = 'New' WHERE ${condition}`);
+      const { build, rowsRead } = of(await night({ only: 'phones/US' }), 'phones/US');
+      return { build, rowsRead };
+    };
+    const [two, three] = ['+12035550030', '+12035550032'].map((last) => `phone BETWEEN '+12035550030' AND '${last}'`);
+    expect(await name(`${two} OR phone = '+12035550031'`)).toEqual({ build: 'incremental', rowsRead: 2 }); // of 10
+    expect(await name(three!)).toEqual({ build: 'incremental', rowsRead: 10 });
+    await db.query("INSERT INTO change_mark (cache, country, prefix) VALUES ('phones', 'US', '+1203555')");
+    expect(await name("phone = '+12045550000'")).toEqual({ build: 'incremental', rowsRead: 501 });
+    await expectSameAsFullBuild();
+  });
+
   it.each([
-    [10_000, 8],
-    [10_001, 6],
-  ])('marks the ranges of a statement that changes %d of them by %d characters', async (ranges, characters) => {
-    await db.query('DELETE FROM change_mark');
-    await db.query(
-      "INSERT INTO phone_number (phone, country) SELECT '+1' || 2000000000 + i * 10000, 'US' FROM generate_series(1, $1::bigint) AS i",
-      [ranges],
-    );
-    expect(await queryRows(db, 'SELECT DISTINCT length(prefix) AS characters FROM change_mark')).toEqual([
-      { characters },
-    ]);
+    ['the keys', 65_536, 65_536, 12],
+    ['the ranges of 7 digits', 65_537, 10_000, 8],
+    ['ranges of 5 digits', 65_537, 10_001, 6],
+  ])('has %s marked by a statement that changes %d rows in %d ranges', async (_what, rows, ranges, characters) => {
+    const client = await db.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('DELETE FROM change_mark');
+      await client.query(
+        `INSERT INTO phone_number (phone, country)
+         SELECT '+1' || 2000000000 + i % $2::bigint * 10000 + i / $2::bigint, 'US' FROM generate_series(1, $1::bigint) AS i`,
+        [rows, ranges],
+      );
+      const marked = async () =>
+        (await client.query('SELECT DISTINCT length(prefix) AS characters FROM change_mark')).rows;
+      expect(await marked()).toEqual([{ characters }]);
+      await client.query('DELETE FROM change_mark');
+      await client.query("UPDATE phone_number SET display_name = 'Other' WHERE phone > '+1'");
+      expect(await marked()).toEqual([{ characters }]);
+      await client.query('DELETE FROM change_mark');
+      await client.query('DELETE FROM phone_number');
+      expect(await marked()).toEqual([{ characters }]);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
   });
 
   it('takes changes that were made under another cluster of databases for unknown, and reads all rows', async () => {
@@ -408,7 +440,9 @@ describe('nights over a random history', () => {
         await night();
         for (let day = 0; day < 4; day++) {
           for (let change = choose.below(6); change >= 0; change--) await changeSomething(choose.below(5), phone());
+          const before = await filesOf();
           await night({ acceptShrink: true });
+          await expectDeltasLeadOn(before);
           await expectSameAsFullBuild();
         }
       }),
@@ -416,6 +450,33 @@ describe('nights over a random history', () => {
     );
   });
 });
+
+/** The text of each published artefact, with its version. */
+async function filesOf(): Promise<Map<string, { version: number; plain: Buffer }>> {
+  const files = new Map<string, { version: number; plain: Buffer }>();
+  for (const { cache, country, published } of await listPublications(db)) {
+    if (published === null) continue;
+    const { version, file } = published;
+    const plain = gunzipSync(await readFile(store.path({ cache, country, sha256: file.sha256 })));
+    files.set(`${cache}/${country}`, { version, plain });
+  }
+  return files;
+}
+
+/** Applies the deltas from the files before to each of them. */
+async function expectDeltasLeadOn(before: Map<string, { version: number; plain: Buffer }>): Promise<void> {
+  const after = await filesOf();
+  for (const { cache, country, published } of await listPublications(db)) {
+    const old = before.get(`${cache}/${country}`);
+    if (published === null || old === undefined || old.version === published.version) continue;
+    const delta = published.deltas.find(({ from }) => from === old.version)!;
+    const text = gunzipSync(await readFile(store.path({ cache, country, sha256: delta.sha256, kind: 'delta' })));
+    const made: Buffer[] = [];
+    for await (const rows of applyDelta([old.plain], [text])) made.push(rows);
+    expect(Buffer.concat(made).toString()).toBe(after.get(`${cache}/${country}`)!.plain.toString());
+    expect(text.toString().split('\n').length - 1).toBe(delta.added + delta.changed + delta.removed);
+  }
+}
 
 async function changeSomething(kind: number, phone: string): Promise<void> {
   if (kind === 0)

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   countDiffering,
-  regionsOf,
+  findChanges,
+  findShrinking,
   rowsUnder,
   widenRegions,
   stepsOf,
@@ -31,22 +32,39 @@ function rebuild(
   after: readonly string[],
   { rowsMax, markLength }: { rowsMax: number; markLength: number },
 ): { prefix: string; rows: number }[] {
-  const segments = segmentsOf(before, rowsMax);
+  const leaves = leavesOf(before, rowsMax);
+  const segments = leaves.map(segmentOf);
   const [old, now] = [new Set(before), new Set(after)];
   const changed = [...before.filter((phone) => !now.has(phone)), ...after.filter((phone) => !old.has(phone))];
-  const regions = regionsOf(segments, [...new Set(changed.map((phone) => phone.slice(0, markLength)))]);
-  const counted = regions
-    .map((prefix) => ({ prefix, rows: after.filter((phone) => phone.startsWith(prefix)).length }))
-    .filter(({ prefix, rows }) => rows > 0 || rowsUnder(segments, prefix) > 0);
-  return stepsOf(segments, widenRegions(segments, counted, rowsMax))
+  const found = findChanges(segments, [...new Set(changed.map((phone) => phone.slice(0, markLength)))]);
+  const count = (prefixes: readonly string[]) =>
+    prefixes
+      .map((prefix) => ({ prefix, rows: after.filter((phone) => phone.startsWith(prefix)).length }))
+      .filter(({ prefix, rows }) => rows > 0 || rowsUnder(segments, prefix) > 0);
+  let [counted, patches] = [count(found.regions), found.patches];
+  for (let shrinking = patches; shrinking.length > 0;) {
+    shrinking = findShrinking(segments, { counted, patches }, rowsMax);
+    counted = [...counted, ...count(shrinking.map(({ region }) => region))];
+    patches = patches.filter((patch) => !shrinking.includes(patch));
+  }
+  const cut = (regions: readonly string[], phones: readonly string[]) => {
+    const cutter = new SegmentCutter({ regions, rowsMax, hasLevels: false });
+    const rows = findRows(Buffer.from(phones.map((phone) => `${phone}\tNEUTRAL\n`).join('')));
+    return [...cutter.push(rows), ...cutter.end()];
+  };
+  return stepsOf(segments, { regions: widenRegions(segments, counted, rowsMax), patches })
     .flatMap((step) => {
       if (step.kind === 'copy') return step.segments.map(({ prefix, rows }) => ({ prefix, rows }));
-      const cutter = new SegmentCutter({ regions: step.regions, rowsMax, hasLevels: false });
-      const rows = after.filter((phone) => step.regions.some((region) => phone.startsWith(region)));
-      return [
-        ...cutter.push(findRows(Buffer.from(rows.map((phone) => `${phone}\tNEUTRAL\n`).join('')))),
-        ...cutter.end(),
-      ];
+      if (step.kind === 'read')
+        return cut(
+          step.regions,
+          after.filter((phone) => step.regions.some((region) => phone.startsWith(region))),
+        );
+      return step.patches.flatMap(({ region, keys }) => {
+        const kept =
+          leaves.find(({ prefix }) => prefix === region)?.phones.filter((each) => !keys.includes(each)) ?? [];
+        return cut([region], [...kept, ...keys.filter((key) => now.has(key))].sort());
+      });
     })
     .map(({ prefix, rows }) => ({ prefix, rows }));
 }
@@ -65,7 +83,7 @@ describe('the regions of an incremental build', () => {
         keep: fc.array(fc.boolean(), { minLength: 150, maxLength: 150 }),
         removes: fc.boolean(),
         rowsMax: fc.integer({ min: 1, max: 50 }),
-        markLength: fc.constantFrom(3, 6, 8),
+        markLength: fc.constantFrom(3, 6, 8, 11),
       });
       fc.assert(
         fc.property(history, ({ before, added, keep, removes, rowsMax, markLength }) => {
@@ -82,10 +100,45 @@ describe('the regions of an incremental build', () => {
   it('are the segments that hold the changed prefixes, and the gaps where there was none', () => {
     const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000'], 2);
     expect(segments.map(({ prefix }) => prefix)).toEqual(['+12', '+13', '+4']);
-    expect(regionsOf(segments, ['+1200000', '+1400000', '+4400000', '+7'])).toEqual(['+12', '+14', '+4', '+7']);
-    expect(regionsOf(segments, ['+1'])).toEqual(['+1']);
-    expect(regionsOf(segments, ['+'])).toEqual(['+']);
-    expect(regionsOf(segments, [])).toEqual([]);
+    const regionsOf = (changed: string[]) => findChanges(segments, changed);
+    expect(regionsOf(['+1200000', '+1400000', '+4400000', '+7'])).toEqual({
+      regions: ['+12', '+14', '+4', '+7'],
+      patches: [],
+    });
+    expect(regionsOf(['+1'])).toEqual({ regions: ['+1'], patches: [] });
+    expect(regionsOf(['+'])).toEqual({ regions: ['+'], patches: [] });
+    expect(regionsOf([])).toEqual({ regions: [], patches: [] });
+  });
+
+  it('are patched where few keys of a segment have changed, and in a gap', () => {
+    const phones = Array.from({ length: 8 }, (_none, at) => `+1200000${at}`);
+    const segments = segmentsOf([...phones, ...phones.map((phone) => phone.replace('+12', '+13'))], 8);
+    expect(segments.map(({ prefix, rows }) => [prefix, rows])).toEqual([
+      ['+12', 8],
+      ['+13', 8],
+    ]);
+    const keys = ['+12000001', '+12000009'];
+    expect(findChanges(segments, [...keys, '+14000000', '+13000001', '+13000001'])).toEqual({
+      regions: [],
+      patches: [
+        { region: '+12', keys },
+        { region: '+13', keys: ['+13000001'] },
+        { region: '+14', keys: ['+14000000'] },
+      ],
+    });
+    expect(findChanges(segments, [...keys, '+12000002']).regions).toEqual(['+12']); // more than a quarter
+    expect(findChanges(segments, [...keys, '+1200'])).toEqual({ regions: ['+12'], patches: [] });
+  });
+
+  it('are counted where the keys of a patch may have no row any more, so that the rows fit into one segment', () => {
+    const segments = [
+      { ...segmentOf({ prefix: '+12', phones: [] }), rows: 8 },
+      { ...segmentOf({ prefix: '+13', phones: [] }), rows: 3 },
+    ];
+    const patches = [{ region: '+12', keys: ['+12000001', '+12000002'] }];
+    expect(findShrinking(segments, { counted: [], patches }, 8)).toEqual([]);
+    expect(findShrinking(segments, { counted: [], patches }, 9)).toEqual(patches);
+    expect(findShrinking(segments, { counted: [{ prefix: '+13', rows: 2 }], patches }, 8)).toEqual(patches);
   });
 
   it('widen to a node whose rows have become few enough for one segment', () => {
@@ -97,11 +150,23 @@ describe('the regions of an incremental build', () => {
   it('are read together where no copied segment lies between them', () => {
     const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000', '+44000001'], 2);
     expect(
-      stepsOf(segments, ['+12', '+13']).map((step) =>
-        step.kind === 'copy' ? step.segments.map(({ prefix }) => prefix) : step.regions,
+      stepsOf(segments, { regions: ['+12', '+13'], patches: [] }).map((step) =>
+        step.kind === 'read' ? step.regions : step.segments.map(({ prefix }) => prefix),
       ),
     ).toEqual([['+12', '+13'], ['+4']]);
-    expect(stepsOf(segments, [])).toEqual([{ kind: 'copy', segments }]);
+    expect(stepsOf(segments, { regions: [], patches: [] })).toEqual([{ kind: 'copy', segments }]);
+  });
+
+  it('are patched together where nothing else lies between them', () => {
+    const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000', '+44000001'], 2);
+    const patch = (region: string) => ({ region, keys: [`${region}9999999`] });
+    const patches = ['+12', '+13', '+14', '+4'].map(patch);
+    expect(stepsOf(segments, { regions: [], patches })).toEqual([{ kind: 'patch', segments, patches }]);
+    expect(stepsOf(segments, { regions: ['+13'], patches: [patch('+12'), patch('+4')] })).toEqual([
+      { kind: 'patch', segments: [segments[0]], patches: [patch('+12')] },
+      { kind: 'read', regions: ['+13'] },
+      { kind: 'patch', segments: [segments[2]], patches: [patch('+4')] },
+    ]);
   });
 
   it.each([
@@ -110,7 +175,9 @@ describe('the regions of an incremental build', () => {
     ['one that is larger', [1, 5_000_000, 1, 1], [1, 1, 2]],
   ])('leave segments to be copied at once up to two mebibytes: %s', (_what, sizes, runs) => {
     const segments = sizes.map((plainBytes, at) => ({ ...segmentOf({ prefix: `+1${at}`, phones: [] }), plainBytes }));
-    expect(stepsOf(segments, []).map((step) => step.kind === 'copy' && step.segments.length)).toEqual(runs);
+    expect(
+      stepsOf(segments, { regions: [], patches: [] }).map((step) => step.kind === 'copy' && step.segments.length),
+    ).toEqual(runs);
   });
 });
 

@@ -1,0 +1,79 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import { findRows } from './row-block.ts';
+
+/** Rows in which those of some keys were replaced. */
+export interface MergedRows {
+  readonly plain: Buffer;
+  /** The delta from the rows before (delta-lines.ts). */
+  readonly delta: Buffer;
+  /** The rows before that had one of the keys. */
+  readonly replaced: Buffer;
+}
+
+const tab = 0x09;
+const newline = 0x0a;
+
+/**
+ * Replaces the rows of some keys: `rows` are those that these keys have now, a key without one has none. All ascend by key.
+ * @throws ServiceError `rows_differ` if a row has another key
+ */
+export function mergeRows(before: Buffer, keys: readonly string[], rows: Buffer): MergedRows {
+  const merged: Buffer[] = [];
+  const delta: Buffer[] = [];
+  const replaced: Buffer[] = [];
+  const fresh = findRows(rows);
+  let [kept, next] = [0, 0]; // where the rows begin that stay, and the next new row
+  for (const key of keys) {
+    const start = findKey(before, kept, key);
+    const old = rowAt(before, start, key);
+    const row = next < fresh.rows ? rowAt(rows, fresh.starts[next]!, key) : undefined;
+    if (row !== undefined) next++;
+    if (old !== undefined) replaced.push(old);
+    if (old === undefined ? row === undefined : row?.equals(old)) continue;
+    merged.push(before.subarray(kept, start));
+    kept = start + (old?.length ?? 0);
+    if (row === undefined) delta.push(Buffer.from(`-\t${key}\n`));
+    else {
+      merged.push(row);
+      delta.push(Buffer.from(old === undefined ? '+\t' : '~\t'), row);
+    }
+  }
+  if (next < fresh.rows)
+    throw new ServiceError('rows_differ', {
+      operation: 'merge rows',
+      problem: 'A row was read that was not asked for.',
+    });
+  if (delta.length > 0) merged.push(before.subarray(kept));
+  return {
+    plain: delta.length === 0 ? before : Buffer.concat(merged),
+    delta: Buffer.concat(delta),
+    replaced: Buffer.concat(replaced),
+  };
+}
+
+/** The row with its line end that starts there, if it has this key. */
+function rowAt(rows: Buffer, start: number, key: string): Buffer | undefined {
+  if (start === rows.length || compareToKey(rows, start, key) !== 0) return undefined;
+  return rows.subarray(start, rows.indexOf(newline, start) + 1);
+}
+
+/** Start of the first row from `from` on whose key is not below this one; the length of the rows if there is none. */
+function findKey(rows: Buffer, from: number, key: string): number {
+  let [low, high] = [from, rows.length]; // rows that start before `low` are below it, the one at `high` is not
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const row = middle === 0 ? 0 : Math.max(low, rows.lastIndexOf(newline, middle - 1) + 1);
+    if (compareToKey(rows, row, key) < 0) low = rows.indexOf(newline, row) + 1;
+    else high = row;
+  }
+  return low;
+}
+
+/** Negative, zero or positive as the key of the row that starts there is below, equal to or above a key. */
+function compareToKey(rows: Buffer, start: number, key: string): number {
+  for (let at = 0; at < key.length; at++) {
+    const difference = rows[start + at]! - key.charCodeAt(at); // a tab, which ends a key, is below all digits
+    if (difference !== 0) return difference;
+  }
+  return rows[start + key.length] === tab ? 0 : 1;
+}

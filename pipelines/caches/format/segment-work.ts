@@ -1,0 +1,99 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
+import type { LevelCounts } from '../artefact-facts.ts';
+import type { SegmentContent } from './content-digest.ts';
+import { crc32, joinCrc32 } from './crc32.ts';
+import { applyDelta } from './delta-lines.ts';
+import { compressBlock, type CompressedBlock } from './gzip-member.ts';
+import { countLevels } from './level-counts.ts';
+import { mergeRows } from './merge-rows.ts';
+import { findRows } from './row-block.ts';
+import type { BuildProfile } from './row-deflate.ts';
+import { SegmentCutter, type CutSegment } from './segment-cutter.ts';
+import { inflateSegment, type Segment } from './segment-index.ts';
+
+/** A segment with its content, before it has a place in a file. */
+export type NewSegment = Omit<Segment, 'offset'> & SegmentContent;
+
+/** Compressed bytes and their segments, in order. */
+export interface SegmentBlock extends CompressedBlock {
+  readonly segments: readonly NewSegment[];
+}
+
+/** Rows to be compressed as a segment. */
+export interface NewRows {
+  readonly kind: 'compress';
+  readonly cut: CutSegment;
+  readonly profile: BuildProfile;
+}
+
+/** A segment of the basis, or a place without one, in which the rows of some keys are replaced. */
+export interface ChangedRows {
+  readonly kind: 'patch';
+  readonly region: string;
+  /** Null if there is none. */
+  readonly segment: Segment | null;
+  /** Its deflate block. */
+  readonly deflated: Buffer;
+  /** Ascending. */
+  readonly keys: readonly string[];
+  /** The rows that the keys have now. */
+  readonly rows: Buffer;
+  readonly rowsMax: number;
+  readonly hasLevels: boolean;
+  readonly profile: BuildProfile;
+}
+
+/** What became of {@link ChangedRows}. */
+export interface PatchedBlock extends SegmentBlock {
+  /** The delta from the rows before. */
+  readonly delta: Buffer;
+  /** The rows before that had one of the keys. */
+  readonly replaced: { readonly rows: number; readonly levels: LevelCounts };
+}
+
+/**
+ * Compresses a segment.
+ * @throws ServiceError `artefact_not_stored`
+ */
+export async function compressSegment({ cut, profile }: Omit<NewRows, 'kind'>): Promise<SegmentBlock> {
+  const { prefix, plain, rows, levels } = cut;
+  const block = await compressBlock(plain, profile);
+  const { deflated, plainBytes, crc } = block;
+  const segment = { prefix, rows, plainBytes, sha256: sha256Of(plain), bytes: deflated.length, crc, levels };
+  return { ...block, segments: [{ ...segment, blockCrc: crc32(deflated) }] };
+}
+
+/**
+ * Merges changed rows into those of a segment, and compresses the result, which may be several segments now, or none.
+ * @throws ServiceError `segment_index_invalid`, `rows_differ`, `artefact_not_stored`, `delta_invalid`
+ */
+export async function patchSegment(changed: Omit<ChangedRows, 'kind'>): Promise<PatchedBlock> {
+  const { region, segment, deflated, keys, rows, rowsMax, hasLevels, profile } = changed;
+  const before = segment === null ? Buffer.alloc(0) : await inflateSegment(deflated, segment);
+  const merged = mergeRows(before, keys, rows);
+  await requireLeadsTo(before, merged.delta, merged.plain);
+  const cutter = new SegmentCutter({ regions: [region], rowsMax, hasLevels });
+  const blocks: SegmentBlock[] = [];
+  for (const cut of [...cutter.push(findRows(merged.plain)), ...cutter.end()])
+    blocks.push(await compressSegment({ cut, profile }));
+  const replaced = findRows(merged.replaced);
+  return {
+    deflated: Buffer.concat(blocks.map((block) => block.deflated)),
+    plainBytes: merged.plain.length,
+    crc: blocks.reduce((crc, block) => joinCrc32(crc, block.crc, block.plainBytes), 0),
+    segments: blocks.flatMap((block) => block.segments),
+    delta: merged.delta,
+    replaced: { rows: replaced.rows, levels: hasLevels ? countLevels(replaced, { from: 0, to: replaced.rows }) : {} },
+  };
+}
+
+async function requireLeadsTo(before: Buffer, delta: Buffer, after: Buffer): Promise<void> {
+  const made: Buffer[] = [];
+  for await (const rows of applyDelta([before], [delta])) made.push(rows);
+  if (!Buffer.concat(made).equals(after))
+    throw new ServiceError('delta_invalid', {
+      operation: 'merge rows',
+      problem: 'The delta does not give the new rows.',
+    });
+}
