@@ -1,22 +1,31 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
 import { isServiceError } from '../../../runtime/errors.ts';
-import type { SegmentAnswer, SegmentTask } from './segment-threads.ts';
-import { compressSegment, patchSegment } from './segment-work.ts';
+import { compressSegment, patchSegment, wholeBuffers, type SegmentAnswer, type SegmentTask } from './segment-work.ts';
+
+/** Bytes of buffers after which those of earlier tasks are freed: V8 does that by itself after 64 MiB in each thread. */
+const bytesBetweenCollections = 4 * 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+let bytesSinceCollection = 0;
 
 /** A thread of segment-threads.ts. */
 parentPort!.on('message', (task: SegmentTask) => {
-  void answer(task).then((given) => parentPort!.postMessage(given));
+  void answer(task).then((given) => {
+    const { block } = given;
+    parentPort!.postMessage(given, wholeBuffers(block === undefined ? [] : [block.deflated, block.delta]));
+    bytesSinceCollection += 4 * (block?.plainBytes ?? 0); // before, after, with the delta applied, decompressed again
+    if (bytesSinceCollection < bytesBetweenCollections) return;
+    collect({ type: 'minor' });
+    bytesSinceCollection = 0;
+  });
 });
 
 async function answer({ id, work }: SegmentTask): Promise<SegmentAnswer> {
   try {
-    const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
-      Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength); // a message brings plain arrays
-    const block =
-      work.kind === 'compress'
-        ? await compressSegment({ ...work, cut: { ...work.cut, plain: asBuffer(work.cut.plain) } })
-        : await patchSegment({ ...work, deflated: asBuffer(work.deflated), rows: asBuffer(work.rows) });
-    return { id, block };
+    return { id, block: work.kind === 'compress' ? await compressSegment(work) : await patchSegment(work) };
   } catch (error) {
     if (!isServiceError(error)) return { id, error };
     const { code, operation, problem, hint } = error;

@@ -1,28 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
 import { compiledPath } from '../../../runtime/package-root.ts';
-import type { ChangedRows, NewRows, PatchedBlock, SegmentBlock } from './segment-work.ts';
-
-/** A piece of work for a thread. */
-export interface SegmentTask {
-  readonly id: number;
-  readonly work: NewRows | ChangedRows;
-}
-
-/** What a thread answers. */
-export type SegmentAnswer =
-  | { readonly id: number; readonly block: SegmentBlock | PatchedBlock }
-  | {
-      readonly id: number;
-      readonly failure: {
-        readonly code: ErrorCode;
-        readonly operation: string;
-        readonly problem: string;
-        readonly hint: string | undefined;
-      };
-    }
-  | { readonly id: number; readonly error: unknown };
+import {
+  asBuffer,
+  wholeBuffers,
+  type ChangedRows,
+  type NewRows,
+  type PatchedBlock,
+  type SegmentAnswer,
+  type SegmentBlock,
+  type SegmentTask,
+} from './segment-work.ts';
 
 interface Waiting {
   readonly resolve: (block: SegmentBlock | PatchedBlock) => void;
@@ -42,7 +31,8 @@ const threads: Thread[] = [];
 let lastId = 0;
 
 /**
- * Compresses, or merges and compresses, in a thread of this process, of which there is one a core.
+ * Compresses, or merges and compresses, in a thread of this process, of which there is one a core. The buffers of the work are empty
+ * afterwards.
  * @throws as `compressSegment` and `patchSegment`
  */
 export function inThread(work: NewRows): Promise<SegmentBlock>;
@@ -53,7 +43,8 @@ export function inThread(work: NewRows | ChangedRows): Promise<SegmentBlock | Pa
   return new Promise((resolve, reject) => {
     thread.waiting.set(id, { resolve, reject });
     thread.worker.ref();
-    thread.worker.postMessage({ id, work } satisfies SegmentTask);
+    const buffers = work.kind === 'compress' ? [work.cut.plain] : [work.deflated, work.rows];
+    thread.worker.postMessage({ id, work } satisfies SegmentTask, wholeBuffers(buffers));
   });
 }
 
@@ -65,15 +56,20 @@ function leastBusy(): Thread {
 }
 
 function startThread(): Thread {
-  const worker = new Worker(compiledPath('pipelines/caches/format/segment-thread'), { env: {}, execArgv: [] });
+  const worker = new Worker(compiledPath('pipelines/caches/format/segment-thread'), {
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: 2 }, // rows are outside of the heap
+  });
   const thread: Thread = { worker, waiting: new Map() };
   threads.push(thread);
   worker.on('message', (answer: SegmentAnswer) => {
     const waiting = thread.waiting.get(answer.id)!;
     thread.waiting.delete(answer.id);
     if (thread.waiting.size === 0) worker.unref();
-    if ('block' in answer) waiting.resolve(withBuffers(answer.block));
-    else waiting.reject('failure' in answer ? new ServiceError(answer.failure.code, answer.failure) : answer.error);
+    const { block, failure, error } = answer;
+    if (block === undefined) waiting.reject(failure === undefined ? error : new ServiceError(failure.code, failure));
+    else waiting.resolve(withBuffers(block));
   });
   worker.once('error', (error) => endThread(thread, error));
   worker.once('exit', () => endThread(thread, new Error('A thread that compresses rows has ended.')));
@@ -88,11 +84,7 @@ function endThread(thread: Thread, error: unknown): void {
   thread.waiting.clear();
 }
 
-/** A message brings plain arrays in the place of buffers. */
-function withBuffers<Block extends SegmentBlock | PatchedBlock>(block: Block): Block {
-  const entries = Object.entries(block).map(([name, value]) => [
-    name,
-    value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value,
-  ]);
-  return Object.fromEntries(entries) as Block;
+function withBuffers(block: NonNullable<SegmentAnswer['block']>): SegmentBlock | PatchedBlock {
+  const { deflated, delta } = block;
+  return { ...block, deflated: asBuffer(deflated), ...(delta === undefined ? {} : { delta: asBuffer(delta) }) };
 }

@@ -52,12 +52,41 @@ export interface PatchedBlock extends SegmentBlock {
   readonly replaced: { readonly rows: number; readonly levels: LevelCounts };
 }
 
+/** A message to a thread. */
+export interface SegmentTask {
+  readonly id: number;
+  readonly work: NewRows | ChangedRows;
+}
+
+/** The answer of a thread: the block, a typed error, or another one. */
+export interface SegmentAnswer {
+  readonly id: number;
+  readonly block?: (SegmentBlock & Partial<PatchedBlock>) | undefined;
+  readonly failure?: Pick<ServiceError, 'code' | 'operation' | 'problem' | 'hint'> | undefined;
+  readonly error?: unknown;
+}
+
+/** The memory of those buffers that have it for themselves, which a message can take along; that of others is copied. */
+export function wholeBuffers(buffers: readonly (Buffer | undefined)[]): ArrayBuffer[] {
+  return buffers.flatMap((each) =>
+    each !== undefined && each.byteLength > 0 && each.byteLength === each.buffer.byteLength
+      ? [each.buffer as ArrayBuffer]
+      : [],
+  );
+}
+
+/** A buffer that came with a message, which makes it a plain array. */
+export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
 /**
  * Compresses a segment.
  * @throws ServiceError `artefact_not_stored`
  */
 export async function compressSegment({ cut, profile }: Omit<NewRows, 'kind'>): Promise<SegmentBlock> {
-  const { prefix, plain, rows, levels } = cut;
+  const { prefix, rows, levels } = cut;
+  const plain = asBuffer(cut.plain);
   const block = await compressBlock(plain, profile);
   const { deflated, plainBytes, crc } = block;
   const segment = { prefix, rows, plainBytes, sha256: sha256Of(plain), bytes: deflated.length, crc, levels };
@@ -69,9 +98,9 @@ export async function compressSegment({ cut, profile }: Omit<NewRows, 'kind'>): 
  * @throws ServiceError `segment_index_invalid`, `rows_differ`, `artefact_not_stored`, `delta_invalid`
  */
 export async function patchSegment(changed: Omit<ChangedRows, 'kind'>): Promise<PatchedBlock> {
-  const { region, segment, deflated, keys, rows, rowsMax, hasLevels, profile } = changed;
-  const before = segment === null ? Buffer.alloc(0) : await inflateSegment(deflated, segment);
-  const merged = mergeRows(before, keys, rows);
+  const { region, segment, keys, rowsMax, hasLevels, profile } = changed;
+  const before = segment === null ? Buffer.alloc(0) : await inflateSegment(asBuffer(changed.deflated), segment);
+  const merged = mergeRows(before, keys, asBuffer(changed.rows));
   await requireLeadsTo(before, merged.delta, merged.plain);
   const cutter = new SegmentCutter({ regions: [region], rowsMax, hasLevels });
   const blocks: SegmentBlock[] = [];
@@ -89,9 +118,11 @@ export async function patchSegment(changed: Omit<ChangedRows, 'kind'>): Promise<
 }
 
 async function requireLeadsTo(before: Buffer, delta: Buffer, after: Buffer): Promise<void> {
-  const made: Buffer[] = [];
-  for await (const rows of applyDelta([before], [delta])) made.push(rows);
-  if (!Buffer.concat(made).equals(after))
+  let at = 0;
+  let isSame = true;
+  for await (const rows of applyDelta([before], [delta]))
+    isSame = after.subarray(at, (at += rows.length)).equals(rows) && isSame;
+  if (!isSame || at !== after.length)
     throw new ServiceError('delta_invalid', {
       operation: 'merge rows',
       problem: 'The delta does not give the new rows.',

@@ -32,8 +32,6 @@ export interface WrittenArtefact {
 interface InFlight {
   readonly block: Promise<SegmentBlock>;
   readonly plainBytes: number;
-  /** The new rows; absent if some are those of the basis. */
-  readonly plain?: Buffer | undefined;
   readonly onWritten?: ((block: SegmentBlock) => void) | undefined;
 }
 
@@ -69,9 +67,10 @@ export class SegmentWriter {
 
   /** Takes new rows. Resolves when there is room for more. */
   async add(cut: CutSegment): Promise<void> {
-    const { plain } = cut;
-    const block = inThread({ kind: 'compress', cut, profile: this.limits.profile });
-    await this.enqueue({ block, plainBytes: plain.length, plain });
+    this.plainHash?.update(cut.plain);
+    const plainBytes = cut.plain.length;
+    const block = inThread({ kind: 'compress', cut, profile: this.limits.profile }); // takes the bytes away
+    await this.enqueue({ block, plainBytes });
   }
 
   /** Takes a segment of an earlier version with its changes; `onWritten` gets what became of it. */
@@ -80,8 +79,9 @@ export class SegmentWriter {
     onWritten: (block: PatchedBlock) => void,
   ): Promise<void> {
     const { profile, segmentRowsMax } = this.limits;
-    const block = inThread({ kind: 'patch', ...changed, rowsMax: segmentRowsMax, profile });
+    this.plainHash = null;
     const plainBytes = (changed.segment?.plainBytes ?? 0) + changed.rows.length;
+    const block = inThread({ kind: 'patch', ...changed, rowsMax: segmentRowsMax, profile });
     await this.enqueue({ block, plainBytes, onWritten: (written) => onWritten(written as PatchedBlock) });
   }
 
@@ -92,6 +92,7 @@ export class SegmentWriter {
   async copy(segments: readonly Segment[], deflated: Buffer): Promise<void> {
     const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
     const crc = segments.reduce((joined, segment) => joinCrc32(joined, segment.crc, segment.plainBytes), 0);
+    this.plainHash = null;
     const copied = async () => ({ deflated, plainBytes, crc, segments: requireIntact(segments, deflated) });
     await this.enqueue({ block: copied(), plainBytes: deflated.length });
   }
@@ -133,12 +134,10 @@ export class SegmentWriter {
   }
 
   private async writeOldest(): Promise<void> {
-    const { plainBytes, plain, onWritten } = this.inFlight[0]!;
+    const { plainBytes, onWritten } = this.inFlight[0]!;
     const block = await this.inFlight[0]!.block;
     this.inFlight.shift();
     this.plainInFlight -= plainBytes;
-    if (plain === undefined) this.plainHash = null;
-    else this.plainHash?.update(plain);
     let { offset } = this;
     for (const segment of block.segments) {
       this.rows += segment.rows;
