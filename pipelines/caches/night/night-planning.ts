@@ -245,7 +245,7 @@ async function countBuild(
     rows: basis?.rows,
     levels: basis?.levels,
   } as const;
-  if (kind === 'keep') return kept as PlannedBuild;
+  if (kind === 'keep') return keep(basis!);
   const counter = new RowCounter(db, artefact, { segments, evaluatedAt });
   if (kind === 'full') {
     const changed = changes === null ? [] : [...changes.regions, ...changes.patches.map(({ region }) => region)];
@@ -254,7 +254,7 @@ async function countBuild(
     return { ...artefact, plan: { kind, basis, unchangedExcept: changes === null ? null : widened }, rows, levels };
   }
   const { counted, patches } = await countChanges(counter, { segments, changes: changes! }, segmentRowsMax);
-  if (counted.length + patches.length === 0) return kept as PlannedBuild;
+  if (counted.length + patches.length === 0) return keep(basis!);
   const regions = widenRegions(segments, counted, segmentRowsMax);
   const keyRows = await counter.countKeys(patches.flatMap(({ keys }) => keys));
   return {
