@@ -239,12 +239,12 @@ async function countBuild(
 ): Promise<PlannedBuild> {
   const { cache, country, kind, basis, segments, changes } = draft;
   const artefact = { cache, country };
-  const kept = {
+  const keep = ({ rows, levels }: Basis): PlannedBuild => ({
     ...artefact,
     plan: { kind: 'keep', basis: basis! },
-    rows: basis?.rows,
-    levels: basis?.levels,
-  } as const;
+    rows,
+    levels,
+  });
   if (kind === 'keep') return keep(basis!);
   const counter = new RowCounter(db, artefact, { segments, evaluatedAt });
   if (kind === 'full') {
