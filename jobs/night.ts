@@ -12,6 +12,7 @@ import {
   planNight,
   recordBuilds,
   untilBuilt,
+  type TakenNight,
 } from '../pipelines/caches/night/night-opening.ts';
 import { SegmentIndexes } from '../pipelines/caches/night/basis.ts';
 import { enqueueNight, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
@@ -60,7 +61,7 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
     if (night === undefined) return; // it is finished
     try {
       await beginPreparation(night);
-      await prepareNight(services, night.evaluatedAt, log);
+      await prepareNight(services, night, log);
       const planning = { indexes: new SegmentIndexes(store), settings: config, log };
       const snapshot = await takeSnapshot(db, night, planning);
       const builds = await planNight(night, planning);
@@ -84,8 +85,13 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
   };
 }
 
-async function prepareNight({ config, db }: NightServices, evaluatedAt: Date, log: Log): Promise<void> {
-  const scoring = await scoreComplaints(db, evaluatedAt, config);
+async function prepareNight(
+  { config, db }: NightServices,
+  { evaluatedAt, fullBuild }: TakenNight,
+  log: Log,
+): Promise<void> {
+  const { labelHoldDaysMax } = config;
+  const scoring = await scoreComplaints(db, evaluatedAt, { labelHoldDaysMax, all: fullBuild });
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
   else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
   if (scoring.silentDays !== undefined)

@@ -678,7 +678,11 @@ CREATE TABLE scoring_run (
   rule_version text COLLATE "C" NOT NULL,
   transactions text NOT NULL,
   recorded_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id()
+  recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  days date[],
+  ages integer[],
+  scored_all boolean,
+  cluster text COLLATE "C"
 );
 
 -- table service_secret
@@ -1703,8 +1707,14 @@ CREATE INDEX branding_operation_requested_by ON public.branding_operation USING 
 -- index branding_operation_row.branding_operation_row_phone
 CREATE INDEX branding_operation_row_phone ON public.branding_operation_row USING btree (operation_id, phone);
 
+-- index complaint.complaint_load
+CREATE INDEX complaint_load ON public.complaint USING btree (load_id);
+
 -- index complaint.complaint_reported
 CREATE INDEX complaint_reported ON public.complaint USING brin (reported_at);
+
+-- index complaint_score.complaint_score_labelled
+CREATE INDEX complaint_score_labelled ON public.complaint_score USING btree (phone) WHERE ((level)::text <> 'NEUTRAL'::text);
 
 -- index console_event.console_event_actor
 CREATE INDEX console_event_actor ON public.console_event USING btree (actor, event_id);

@@ -43,7 +43,7 @@ export function addNightCommands(program: Command): void {
     .description('run a night now')
     .option('--date <YYYY-MM-DD>', 'evaluate scores and brands as of 01:00 UTC of a past date')
     .option('--only <cache[/country]>', 'build only this')
-    .option('--full', 'read all rows, where else only those are read that changed, and compare')
+    .option('--full', 'score all numbers and read all rows, where else only what changed is, and compare')
     .option('--accept-shrink', 'publish files that lose more rows than SHRINK_PERCENT_MAX')
     .option('--key <key>', 'idempotency key: the same request under the same key is one night; by default a new one')
     .option('--no-wait', 'return when the night is queued')

@@ -75,7 +75,7 @@ export async function recomputeComplaintLabels(
     });
   }
   return inTransaction(db, async (client) => {
-    await computeScores(client, evaluatedAt, settings, saw);
+    await computeScores(client, evaluatedAt, settings, { seen: saw });
     return queryRows<RecomputedLabel>(client, sql('intake/list_scored_labels'));
   });
 }

@@ -21,7 +21,7 @@ export interface ScoringSettings {
 /** The defaults of the settings. */
 export const scoringDefaults: ScoringSettings = { labelHoldDaysMax: 45 };
 
-/** The result of a scoring: numbers whose complaints count, and published rows that were inserted or changed. */
+/** The result of a scoring: numbers that were scored and have complaints that count, and published rows that were inserted or changed. */
 export interface ScoringReport {
   readonly scored: number;
   readonly changed: number;
@@ -33,21 +33,40 @@ export interface ScoringReport {
   readonly ruleWaiting?: string;
 }
 
+export interface ScoringOptions extends ScoringSettings {
+  /** Scores all numbers, not only those whose label may have changed. */
+  readonly all?: boolean;
+}
+
 /**
- * Scores all numbers with complaints as of an instant and publishes the scores, in one transaction. If another rule version is
- * in force, nothing is scored: an upgrade alone changes no label.
+ * Scores the numbers with complaints as of an instant and publishes the scores, in one transaction. Points only fall while nothing is
+ * reported, so a number without a label keeps its result until it is reported again: those with a label and those with new complaints
+ * are scored. All are where that does not follow: the first time, by another version of the rule, and where a day has become younger
+ * since the last scoring (an earlier instant, another hold, the late feed of a silence). If another rule version is in force, nothing is
+ * scored: an upgrade alone changes no label.
  */
 export async function scoreComplaints(
   db: Pool,
   evaluatedAt: Date,
-  settings: ScoringSettings = scoringDefaults,
+  settings: ScoringOptions = scoringDefaults,
 ): Promise<ScoringReport> {
   return inTransaction(db, async (client) => {
     const { version } = await readScoringRule(client);
     if (version !== complaintRule.version) return { scored: 0, changed: 0, ruleWaiting: complaintRule.version };
-    const { scored, transactions, silentDays } = await computeScores(client, evaluatedAt, settings);
+    const last =
+      settings.all === true ? undefined : await queryRow<LastScoring>(client, sql('intake/read_last_scoring'));
+    const { scored, ...saw } = await computeScores(client, evaluatedAt, settings, { last });
     await client.query(sql('intake/store_scores'), [evaluatedAt, version]);
-    await client.query(sql('intake/record_scoring'), [evaluatedAt, version, transactions]);
+    const { transactions, cluster, days, ages, scoredAll, silentDays } = saw;
+    await client.query(sql('intake/record_scoring'), [
+      evaluatedAt,
+      version,
+      transactions,
+      cluster,
+      days,
+      ages,
+      scoredAll,
+    ]);
     await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
     const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(
       client,
@@ -58,56 +77,92 @@ export async function scoreComplaints(
   });
 }
 
-/** The number of scored numbers, the transactions that the scoring saw (pg_snapshot as text), and the silence of the feed. */
-interface Computed {
-  readonly scored: number;
+/** The ages of the days that count, in counted days; the days are as in ISO 8601, ascending. */
+interface AgedDays {
+  readonly days: readonly string[];
+  readonly ages: readonly number[];
+}
+
+interface LastScoring {
+  readonly version: string;
+  readonly evaluatedAt: Date;
+  /** What it saw (pg_snapshot as text), in this database cluster. */
   readonly transactions: string;
+  readonly cluster: string | null;
+  /** Null in one of an older version of the service. */
+  readonly days: readonly string[] | null;
+  readonly ages: readonly number[] | null;
+}
+
+/** What a scoring saw: the transactions (pg_snapshot as text), the days, and the silence of the feed. */
+interface Computed extends AgedDays {
+  readonly scored: number;
+  readonly scoredAll: boolean;
+  readonly transactions: string;
+  readonly cluster: string;
   readonly silentDays: number | null;
 }
 
+/** A scoring from which a later one goes on, or whose transactions it sees: then later loads and clearings are left out. */
+interface EarlierScoring {
+  readonly last?: LastScoring | undefined;
+  readonly seen?: string | undefined;
+}
+
 /**
- * Fills the temporary table `complaint_scored` by the rule of this version. With `seen`, the transactions of an earlier scoring,
- * later loads and clearings are left out, which computes the labels of a past night again.
+ * Fills the temporary tables `complaint_candidate` and `complaint_scored` by the rule of this version: after `last` the numbers whose
+ * label may have changed since, else all. With `seen` it computes the labels of a past night again.
  */
 export async function computeScores(
   client: PoolClient,
   evaluatedAt: Date,
   { labelHoldDaysMax }: ScoringSettings,
-  seen: string | null = null,
+  { last, seen }: EarlierScoring = {},
 ): Promise<Computed> {
-  const {
+  await client.query(sql('intake/prepare_bulk_work'));
+  await client.query(sql('intake/create_scored'));
+  const { transactions, cluster } = (await queryRow<{ transactions: string; cluster: string }>(
+    client,
+    sql('nights/describe_snapshot'),
+  ))!; // the statement returns one row
+  const saw = seen ?? transactions;
+  const aged = (await queryRow<AgedDays & { silentDays: number | null }>(client, sql('intake/age_days'), [
+    evaluatedAt,
+    complaintRule.windowDays,
+    labelHoldDaysMax,
+    agePoints.length,
+    saw,
+  ]))!; // the statement returns one row
+  const scoredAll = last?.cluster !== cluster || !goesOn(last, evaluatedAt, aged);
+  if (scoredAll) await client.query(sql('intake/choose_all_to_score'));
+  else await client.query(sql('intake/choose_changed_to_score'), [last.transactions, last.evaluatedAt]);
+  await client.query('ANALYZE complaint_candidate');
+  const worth = aged.ages.map((days) => agePoints[days]!);
+  const { version, furtherStatesMax, spreadPoints, independentReportsMin, pointsMin } = complaintRule;
+  const { scored } = (await queryRow<{ scored: number }>(client, sql('intake/score_complaints'), [
+    evaluatedAt,
     version,
-    windowDays,
+    aged.days,
+    worth.map(({ day }) => day),
+    worth.map(({ furtherState }) => furtherState),
     furtherStatesMax,
     spreadPoints,
     independentReportsMin,
     pointsMin,
-    recordedCategory,
-    otherCategory,
-  } = complaintRule;
-  await client.query(sql('intake/prepare_bulk_work'));
-  await client.query(sql('intake/create_scored'));
-  const row = await queryRow<{ scored: number; transactions: string; silentDays: number | null }>(
-    client,
-    sql('intake/score_complaints'),
-    [
-      evaluatedAt,
-      version,
-      windowDays,
-      agePoints.map(({ day }) => day),
-      agePoints.map(({ furtherState }) => furtherState),
-      furtherStatesMax,
-      spreadPoints,
-      independentReportsMin,
-      pointsMin,
-      recordedCategory,
-      otherCategory,
-      labelHoldDaysMax,
-      seen,
-    ],
-  );
-  const { scored, transactions, silentDays } = row!; // the statement returns one row
-  return { scored, transactions, silentDays };
+    complaintRule.recordedCategory,
+    complaintRule.otherCategory,
+    saw,
+  ]))!; // the statement returns one row
+  return { scored, scoredAll, transactions: saw, cluster, ...aged };
+}
+
+/** True if no number can have gained points since the last scoring without a report: then no day is younger. */
+function goesOn(last: LastScoring, evaluatedAt: Date, { days, ages }: AgedDays): boolean {
+  if (last.version !== complaintRule.version || last.transactions === null || last.evaluatedAt > evaluatedAt)
+    return false;
+  if (last.days === null || last.ages === null) return false;
+  const now = new Map(days.map((day, at) => [day, ages[at]!]));
+  return last.days.every((day, at) => (now.get(day) ?? Infinity) >= last.ages![at]!);
 }
 
 /** The rule version in force, and its activation. */
@@ -163,11 +218,8 @@ export interface LabelDrift {
 /** Compares the last stored scoring with the rule of this version, as of the instant of that scoring (or `now`). Nothing is written. */
 export async function compareScores(db: Pool, now: Date, settings: ScoringSettings): Promise<LabelDrift> {
   return inTransaction(db, async (client) => {
-    const last = await queryRow<{ version: string | null; evaluatedAt: Date | null; labelled: number }>(
-      client,
-      sql('intake/read_last_scoring'),
-    );
-    const evaluatedAt = last!.evaluatedAt ?? now; // the statement returns one row
+    const last = await queryRow<LastScoring>(client, sql('intake/read_last_scoring'));
+    const evaluatedAt = last?.evaluatedAt ?? now;
     await computeScores(client, evaluatedAt, settings);
     const rows = await queryRows<ChangeRow>(client, sql('intake/compare_scores'));
     const changes = rows.map(changeOf).filter(({ from, to }) => from.level !== 'NEUTRAL' || to.level !== 'NEUTRAL');
@@ -175,10 +227,10 @@ export async function compareScores(db: Pool, now: Date, settings: ScoringSettin
       changes.filter(counts).reduce((numbers, change) => numbers + change.numbers, 0);
     return {
       inForce: await readScoringRule(client),
-      before: last!.version,
+      before: last?.version ?? null,
       after: complaintRule.version,
       evaluatedAt,
-      labelledBefore: last!.labelled,
+      labelledBefore: sum(({ from }) => from.level !== 'NEUTRAL'),
       labelledAfter: sum(({ to }) => to.level !== 'NEUTRAL'),
       labelledByBoth: sum(({ from, to }) => from.level !== 'NEUTRAL' && to.level !== 'NEUTRAL'),
       changed: sum(({ from, to }) => from.level !== to.level || from.category !== to.category),

@@ -1,4 +1,4 @@
--- Purpose: publishes the scores of numbers without a feed's label. A number that reaches a level is inserted if necessary;
+-- Purpose: publishes the scores of candidates without a feed's label. A number that reaches a level is inserted if necessary;
 --   one that falls below it, and had its level from complaints, becomes NEUTRAL. Unchanged rows are not written.
 --   A number that was cleared after the start of the scoring transaction is left to the next night.
 -- Parameters: none.
@@ -6,7 +6,8 @@
 WITH published AS (
   INSERT INTO phone_number AS known (phone, country, reputation_level, reputation_category, reputation_source)
   SELECT s.phone, s.country, s.level, s.category, 'complaints'
-  FROM complaint_score AS s
+  FROM complaint_candidate
+  JOIN complaint_score AS s USING (phone)
   LEFT JOIN phone_number AS p USING (phone)
   WHERE p.reputation_source IS DISTINCT FROM 'feed'
     AND (s.level <> 'NEUTRAL' OR p.reputation_source = 'complaints')
@@ -22,5 +23,5 @@ WITH published AS (
     AND (known.cleared_at IS NULL OR known.cleared_at <= now())
   RETURNING 1
 )
-SELECT count(*) AS changed, (SELECT count(*) FROM complaint_score WHERE level <> 'NEUTRAL' AND is_protected_number(phone)) AS withheld
+SELECT count(*) AS changed, (SELECT count(*) FROM complaint_scored WHERE level <> 'NEUTRAL' AND is_protected_number(phone)) AS withheld
 FROM published;

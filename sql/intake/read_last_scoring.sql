@@ -1,7 +1,8 @@
--- Purpose: rule and instant of the last stored scoring.
+-- Purpose: the last stored scoring.
 -- Parameters: none.
--- Rows: one: version and evaluated_at, NULL if nothing was ever scored; scored (numbers), labelled.
-SELECT
-  (array_agg(rule_version ORDER BY scored_at DESC))[1] AS version, max(scored_at) AS evaluated_at,
-  count(*) AS scored, count(*) FILTER (WHERE level <> 'NEUTRAL') AS labelled
-FROM complaint_score;
+-- Rows: none or one: version, evaluated_at, transactions and cluster, days and ages (cluster, days and ages are NULL in one of an older
+--   version of the service).
+SELECT rule_version AS version, evaluated_at, transactions, cluster, days::text[] AS days, ages
+FROM scoring_run
+ORDER BY scoring_id DESC
+LIMIT 1;

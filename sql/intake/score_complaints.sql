@@ -1,48 +1,27 @@
--- Purpose: scores every number whose complaints count, as of an instant, into complaint_scored. The same complaints and instant give the
+-- Purpose: scores the numbers of complaint_candidate whose complaints count, as of an instant, into complaint_scored. The same complaints and instant give the
 --   same rows: points are whole numbers. docs/scoring.md explains the rule, addUpReports (complaint-rule.ts) is the same rule in TypeScript.
 --   A protected number is scored like any other; the table of numbers withholds its label.
--- Parameters: $1 evaluated at, $2 rule version, $3 window in calendar days, $4 points of a day by its age in counted days from 0,
---   $5 points of a further state on that day, by the same ages, $6 further states of a day that count, $7 points for more than one state,
---   $8 independent reports needed, $9 points needed, $10 category of a recorded message, $11 category otherwise,
---   $12 longest silence of the feed in days during which labels do not age, $13 NULL, or the transactions that an earlier scoring saw
---   (pg_snapshot): others do not count.
--- Rows: one: scored (numbers whose complaints count), transactions (that this statement saw, pg_snapshot as text), silent_days (days
---   since the feed's last report; NULL if there is none within twice the window).
-WITH evaluation AS (
-  SELECT ($1::timestamptz AT TIME ZONE 'UTC')::date AS today
-), seen_load AS (
-  SELECT load_id, requested_at FROM feed_load
-  WHERE $13::text IS NULL OR merged_by IS NULL OR pg_visible_in_snapshot(merged_by, $13::text::pg_snapshot)
-), spoken AS (
-  SELECT DISTINCT day FROM complaint_day JOIN seen_load USING (load_id), evaluation WHERE day < today
-), silence AS (
-  -- Days since the feed's last report. Over twice the window, to include a silence that started before it.
-  SELECT d.day::date AS day, d.day::date - max(s.day) OVER (ORDER BY d.day) AS days
-  FROM evaluation, generate_series(today - 2 * $3::integer, today - 1, interval '1 day') AS d (day)
-  LEFT JOIN spoken AS s ON s.day = d.day::date
-), aged AS (
-  -- The age of a day: the counted days between it and the day of evaluation.
-  SELECT day, count(*) FILTER (WHERE days = 0 OR days > $12::integer) OVER (ORDER BY day DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS age
-  FROM silence
-  UNION ALL
-  SELECT today, 0 FROM evaluation
-), worth AS (
-  SELECT day, ($4::integer[])[age + 1] AS day_points, ($5::integer[])[age + 1] AS further_points
-  FROM aged, evaluation
-  WHERE day > today - $3::integer AND age < cardinality($4::integer[])
+-- Parameters: $1 evaluated at, $2 rule version, $3 the days that count, $4 points of each, $5 points of a further state on that day,
+--   $6 further states of a day that count, $7 points for more than one state, $8 independent reports needed, $9 points needed,
+--   $10 category of a recorded message, $11 category otherwise, $12 the transactions that are seen (pg_snapshot): others do not count.
+-- Rows: one: scored (numbers whose complaints count).
+WITH worth AS (
+  SELECT * FROM unnest($3::date[], $4::integer[], $5::integer[]) AS w (day, day_points, further_points)
 ), cleared AS (
   SELECT phone, max(cleared_at) AS cleared_at FROM redress
-  WHERE $13::text IS NULL OR recorded_by IS NULL OR pg_visible_in_snapshot(recorded_by, $13::text::pg_snapshot)
+  WHERE recorded_by IS NULL OR pg_visible_in_snapshot(recorded_by, $12::text::pg_snapshot)
   GROUP BY phone
 ), counted AS NOT MATERIALIZED (
   -- A complaint counts against a cleared number only if it was submitted after the clearing.
   SELECT c.phone, c.country, c.reported_at, c.consumer_state, c.subject, c.recorded, w.day, w.day_points, w.further_points
-  FROM complaint AS c
+  FROM complaint_candidate
+  JOIN complaint AS c USING (phone)
   JOIN worth AS w ON w.day = (c.reported_at AT TIME ZONE 'UTC')::date
-  JOIN seen_load AS l USING (load_id)
+  JOIN feed_load AS l USING (load_id)
   LEFT JOIN cleared AS r USING (phone)
   WHERE c.reported_at <= $1::timestamptz
     AND (r.cleared_at IS NULL OR l.requested_at > r.cleared_at)
+    AND (l.merged_by IS NULL OR pg_visible_in_snapshot(l.merged_by, $12::text::pg_snapshot))
 ), independent AS (
   -- Reports from one state on one day count once.
   SELECT
@@ -85,7 +64,4 @@ WITH evaluation AS (
   LEFT JOIN reputation_category AS k ON k.category = c.category
   RETURNING 1
 )
-SELECT
-  count(*) AS scored, pg_current_snapshot()::text AS transactions,
-  (SELECT days FROM silence, evaluation WHERE day = today - 1) AS silent_days
-FROM scored;
+SELECT count(*) AS scored FROM scored;

@@ -1,4 +1,4 @@
--- Purpose: stores complaint_scored. A number whose complaints no longer count has no points. Unchanged rows are not written, so that
+-- Purpose: stores complaint_scored. A candidate whose complaints no longer count has no points. Unchanged rows are not written, so that
 --   scored_at is the time of the last change.
 -- Parameters: $1 evaluated at, $2 rule version.
 -- Rows: none.
@@ -9,6 +9,7 @@ FROM complaint_scored
 UNION ALL
 SELECT phone, country, 'NEUTRAL', NULL, 0, 0, 0, 0, 0, NULL, NULL, $2, $1::timestamptz
 FROM complaint_score AS s
+JOIN complaint_candidate USING (phone)
 WHERE (s.reports > 0 OR s.rule_version <> $2) AND NOT EXISTS (SELECT FROM complaint_scored AS now WHERE now.phone = s.phone)
 ORDER BY phone
 ON CONFLICT (phone) DO UPDATE SET

@@ -234,7 +234,10 @@ describe('the score of a number', () => {
     expect(await scoreComplaints(db, new Date('2021-07-13T00:00:00Z'), everyDay)).toEqual({ scored: 1, changed: 1 });
     expect(await score()).toMatchObject({ level: 'NEUTRAL', score: 8 + 6 });
     expect(await published()).toEqual([[phone, 'US', 'NEUTRAL', null, 'complaints']]);
-    expect(await scoreComplaints(db, new Date('2022-07-07T00:00:00Z'), everyDay)).toEqual({ scored: 0, changed: 0 }); // a year old
+    const yearLater = new Date('2022-07-07T00:00:00Z');
+    expect(await scoreComplaints(db, yearLater, everyDay)).toEqual({ scored: 0, changed: 0 }); // it has no label, and no new report
+    expect(await score()).toMatchObject({ level: 'NEUTRAL', score: 8 + 6 });
+    expect(await scoreComplaints(db, yearLater, { ...everyDay, all: true })).toEqual({ scored: 0, changed: 0 });
     expect(await score()).toMatchObject({ level: 'NEUTRAL', score: 0, reports: 0, independent_reports: 0 });
   });
 
@@ -445,6 +448,10 @@ describe('another version of the rule', () => {
     await db.query(
       "INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source) VALUES ($1, 'US', 'SPAM', 10, 'complaints')",
       [other],
+    );
+    await db.query(
+      "INSERT INTO scoring_run (evaluated_at, rule_version, transactions) VALUES ($1, 'complaints/1', pg_current_snapshot()::text)",
+      [asOf],
     );
     expect(await scoreComplaints(db, asOf)).toEqual({ scored: 0, changed: 0, ruleWaiting: 'complaints/2' });
     const drift = await compareScores(db, new Date(), scoringDefaults);
