@@ -11,7 +11,7 @@
  * not counted). Each run has files that were never seen, since results are not computed twice.
  * ffmpeg is taken from the PATH; without it only WAV is measured, and beside nothing.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ import { loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
 import { FORMATS, makeCopies, makeRecording, type Format } from './audio-files.ts';
 import { openQueueBench } from './audio-queue.ts';
-import { runSideBySide, type ChildFigures, type Measured } from './side-by-side.ts';
+import { requirePrograms, runSideBySide, type ChildFigures, type Measured } from './side-by-side.ts';
 import { requireModels } from '../pipelines/audio/models/named-model.ts';
 
 const run = promisify(execFile);
@@ -47,10 +47,8 @@ const tickMs = 10;
 /** Observed processes of the pool: a released one counts while it exists, and then as ended. */
 const seen = new Set<number>();
 
-const hasPeer = spawnSync('sh', ['-c', 'command -v ffmpeg']).status === 0;
-const formats = (Object.keys(FORMATS) as Format[]).filter(
-  (format) => (options.format ?? format) === format && (hasPeer || FORMATS[format].encode === null),
-);
+requirePrograms('ffmpeg');
+const formats = (Object.keys(FORMATS) as Format[]).filter((format) => (options.format ?? format) === format);
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
 const pool = openScoringPool({
@@ -97,7 +95,7 @@ async function compare({
     [
       { name: 'service', run: () => measured(() => scoreMany(pool, request, count)) },
       ...(queue === null ? [] : [throughQueue]),
-      ...(hasPeer ? peers : []),
+      ...peers,
     ],
     Number(options.rounds),
   );

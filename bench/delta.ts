@@ -4,10 +4,9 @@
  *
  *   npm run build && node dist/bench/delta.js [rows=2000000] [rounds=3]
  *
- * Every contender is a process of its own, on the same machine as the server; what starting ours takes is measured beside it. rsync and zsync come from the system
- * (`apt-get install rsync zsync`); one that is missing is left out.
+ * Every contender is a process of its own, on the same machine as the server; what starting ours takes is measured beside it.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, cp, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
@@ -37,7 +36,7 @@ import { loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
 import type { Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
-import { runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import { requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
 import { sha256Of } from '../runtime/digest.ts';
 
 const artefact = { cache: 'spammer_phones', country: '' } as const;
@@ -256,8 +255,6 @@ async function runProgram(
   return { stdout, cpuMs: ms(user) + ms(system) };
 }
 
-const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined;
-
 interface Scene {
   readonly directory: string;
   readonly service: Service;
@@ -367,20 +364,12 @@ async function compareNight(scene: Scene, { before, rounds }: { before: string; 
         runProgram(process.execPath, [join(import.meta.dirname, '../cli.js'), '--version'], scene.directory),
     },
   ];
-  if (isInstalled('rsync')) {
-    contenders.push(
-      rsyncContender(scene, { name: 'rsync of the gzip file', old: files.old, fresh: files.fresh, options: [] }),
-    );
-    contenders.push(
-      rsyncContender(scene, {
-        name: 'rsync -z of the text',
-        old: files.oldPlain,
-        fresh: files.freshPlain,
-        options: ['-z'],
-      }),
-    );
-  }
-  if (isInstalled('zsync')) contenders.push(await zsyncContender(scene, 'zsync of the gzip file'));
+  const text = { old: files.oldPlain, fresh: files.freshPlain };
+  contenders.push(
+    rsyncContender(scene, { name: 'rsync of the gzip file', old: files.old, fresh: files.fresh, options: [] }),
+    rsyncContender(scene, { name: 'rsync -z of the text', ...text, options: ['-z'] }),
+    await zsyncContender(scene, 'zsync of the gzip file'),
+  );
   const measured = await runSideBySide(contenders, rounds);
   const whole = measured[0]!;
   for (const { name, wallMs, cpuMs } of measured) {
@@ -455,4 +444,5 @@ async function main(rows: number, rounds: number): Promise<void> {
   await rm(directory, { recursive: true });
 }
 
+requirePrograms('rsync', 'zsync');
 await main(Number(process.argv[2] ?? 2_000_000), Number(process.argv[3] ?? 3));

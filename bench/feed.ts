@@ -28,9 +28,10 @@ import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedd
 import { connect, createPool, queryRows, withPoolClient, type Pool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { sql } from '../sql/sql.ts';
-import { printSideBySide, runSideBySide, type Contender } from './side-by-side.ts';
+import { printSideBySide, requirePrograms, runSideBySide, type Contender } from './side-by-side.ts';
 import { Seeded } from '../runtime/seeded.ts';
 
+requirePrograms('psql');
 const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 1_000_000);
 const rounds = Number(process.argv[3] ?? 3);
@@ -81,7 +82,6 @@ async function compare(db: Pool): Promise<void> {
 }
 
 async function contenders(db: Pool, file: string): Promise<Contender[]> {
-  await run('psql', ['--version']); // without it there is nothing to compare with
   const prepare = () => empty(db);
   return [
     { name: 'load into an empty database', prepare, run: () => load(db, file) },

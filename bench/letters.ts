@@ -5,11 +5,11 @@
  *   npm run build && node dist/bench/letters.js [--count 200] [--seed 1] [--only text|scans] [--clean] [--show] [--alone]
  *
  * The letters are generated, so what they say is known. Each is read by the service and by the peer before the next
- * one. pdftotext, pdftoppm and tesseract are taken from the PATH; without them that half is left out. `--show` prints
+ * one. `--show` prints
  * what was read wrongly, letter by letter; `--only` leaves out the letters of the other kind, `--clean` scans them
  * with a clean scanner instead of a worn one, `--alone` the peers.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ import { readNumberList } from '../pipelines/branding/number-list.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { decideFreeLetter } from './free-letter.ts';
+import { requirePrograms } from './side-by-side.ts';
 import { countFacts, countWords, isSameText, type Share } from './letter-text-score.ts';
 
 const run = promisify(execFile);
@@ -39,11 +40,7 @@ const { values: options } = parseArgs({
 const asOf = new Date('2026-05-20T12:00:00Z');
 const config = loadConfig();
 const trustRootsPem = sampleTrustRootPem();
-const hasPeer =
-  !options.alone &&
-  ['pdftotext', 'pdftoppm', 'tesseract'].every(
-    (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0,
-  );
+if (!options.alone) requirePrograms('pdftotext', 'pdftoppm', 'tesseract');
 
 /** One letter as the service read it; without a reading it was refused. */
 interface Judged {
@@ -85,7 +82,7 @@ try {
   })) {
     if (options.only === (letter.scanned ? 'text' : 'scans')) continue;
     judged.push(withoutBytes(await judge(letter)));
-    if (hasPeer) peers.push(withoutBytes(await readAsPeer(letter)));
+    if (!options.alone) peers.push(withoutBytes(await readAsPeer(letter)));
     if (judged.length % 10 === 0) console.error(`${judged.length} of ${options.count} letters`);
   }
   report(judged, peers);

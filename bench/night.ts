@@ -5,11 +5,10 @@
  *
  *   npm run build && node dist/bench/night.js [rows=5000000] [rounds=5]
  *
- * One country, loaded in random order as feeds leave it; then 2 % of the rows are updated. psql, pigz and igzip (Debian's
- * pigz and isal) are taken from the PATH; a contender whose program is missing is left out. Every contender runs the same
+ * One country, loaded in random order as feeds leave it; then 2 % of the rows are updated. Every contender runs the same
  * COPY on the same server.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,8 +22,9 @@ import { allPhones, endOfPrefix } from '../pipelines/caches/format/key-range.ts'
 import { buildProfiles } from '../pipelines/caches/format/row-deflate.ts';
 import { sqlWithLiterals } from '../sql/sql.ts';
 import { changeSomeNumbers, fillNumbers } from './night-data.ts';
-import { printSideBySide, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import { printSideBySide, requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
 
+requirePrograms('psql', 'gzip', 'pigz', 'igzip');
 const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 5_000_000);
 const rounds = Number(process.argv[3] ?? 5);
@@ -34,6 +34,7 @@ const statement = sqlWithLiterals('caches/copy_profile_phones', {
   evaluatedAt: '2026-01-01T01:00:00Z',
   from: allPhones,
   to: endOfPrefix(allPhones),
+  keys: null,
 })
   .replaceAll(/^--.*\n/gm, '')
   .replaceAll(/\s+/g, ' ');
@@ -83,7 +84,6 @@ async function reportLoading(client: Client): Promise<void> {
 async function reportScans(client: Client): Promise<void> {
   const copy = () => seconds(() => timed(`${copyCommand} > /dev/null`));
   const vacuum = () => seconds(() => client.query('VACUUM (ANALYZE) phone_number, branded_number'));
-  if (!has('psql')) return console.log('psql is not on the PATH: the COPY alone is not timed');
   console.log(
     `COPY to /dev/null: ${await copy()} s after the load, VACUUM ${await vacuum()} s, then ${await copy()} s`,
   );
@@ -94,17 +94,15 @@ async function reportScans(client: Client): Promise<void> {
 }
 
 function contenders(): Contender[] {
-  const all: (Contender & { needs: string[] })[] = [
-    ...buildProfiles.map((profile) => ({ name: `full build, ${profile}`, needs: [], run: () => ownProcess(profile) })),
+  return [
+    ...buildProfiles.map((profile) => ({ name: `full build, ${profile}`, run: () => ownProcess(profile) })),
     ...compressors.map(({ name, command, file }) => ({
       name: `psql | ${name}`,
-      needs: ['psql', command.split(' ')[0]!],
       run: () => timed(`${copyCommand} | ${command} > ${join(directory, file)}`),
     })),
-    { name: 'pg-copy-streams + createGzip(6)', needs: [], run: () => ownProcess('pg-copy-streams') },
-    { name: 'psql > /dev/null', needs: ['psql'], run: () => timed(`${copyCommand} > /dev/null`) },
+    { name: 'pg-copy-streams + createGzip(6)', run: () => ownProcess('pg-copy-streams') },
+    { name: 'psql > /dev/null', run: () => timed(`${copyCommand} > /dev/null`) },
   ];
-  return all.filter(({ needs }) => needs.every(has));
 }
 
 async function ownProcess(contender: string): Promise<ChildFigures> {
@@ -159,10 +157,6 @@ async function seconds(work: () => Promise<unknown>): Promise<string> {
   const start = performance.now();
   await work();
   return ((performance.now() - start) / 1000).toFixed(2);
-}
-
-function has(program: string): boolean {
-  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
 function quoted(text: string): string {

@@ -19,9 +19,10 @@ import { fileURLToPath } from 'node:url';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import type { DownloadLoad } from './serve-client.ts';
 import type { ServerToStart, StartedServer } from './serve-contender.ts';
-import { printSideBySide, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import { printSideBySide, requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
 import { sha256Of } from '../runtime/digest.ts';
 
+requirePrograms('nginx');
 const megabytes = Number(process.argv[2] ?? 500);
 const rounds = Number(process.argv[3] ?? 5);
 const manyClients = 100;

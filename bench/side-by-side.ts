@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+
 /** One of several ways to do the same work. */
 export interface Contender {
   readonly name: string;
@@ -88,4 +90,30 @@ function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Debian packages of the programs that benches run. */
+const packages = {
+  psql: 'postgresql-client',
+  gzip: 'gzip',
+  pigz: 'pigz',
+  igzip: 'isal',
+  nginx: 'nginx-light',
+  rsync: 'rsync',
+  zsync: 'zsync',
+  ffmpeg: 'ffmpeg',
+  pdftotext: 'poppler-utils',
+  pdftoppm: 'poppler-utils',
+  tesseract: 'tesseract-ocr',
+  'espeak-ng': 'espeak-ng',
+} as const;
+
+/** Ends the process with the packages to install, before anything is measured, unless all programs are on the PATH. */
+export function requirePrograms(...programs: (keyof typeof packages)[]): void {
+  const missing = programs.filter((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+  if (missing.length === 0) return;
+  console.error(
+    `This bench needs ${missing.join(', ')}: apt-get install ${[...new Set(missing.map((program) => packages[program]))].join(' ')}`,
+  );
+  process.exit(69); // EX_UNAVAILABLE of sysexits.h
 }

@@ -24,6 +24,7 @@ import {
 import { readManifest } from '../pipelines/audio/models/manifest.ts';
 import { conditions, type Scene, type SceneMaterial } from './line-scenes.ts';
 import { RandomNumbers } from './random-numbers.ts';
+import { requirePrograms } from './side-by-side.ts';
 import { hasGsm, readWithFfmpeg, throughCodec, type TelephoneCodec } from './telephone-codecs.ts';
 import { cardOf } from './voice-activity-card.ts';
 import { addScores, noScore, scoreFrames, type VoiceScore } from './voice-activity-score.ts';
@@ -48,7 +49,8 @@ const segmentsMax = 80;
 /** Audio that the speed is measured on, in seconds. */
 const timedSeconds = 240;
 
-const codecs: readonly TelephoneCodec[] = hasGsm() ? ['mu-law', 'A-law', 'GSM'] : ['mu-law', 'A-law'];
+if (options.corpus === undefined) requirePrograms('espeak-ng', 'ffmpeg');
+const codecs: readonly TelephoneCodec[] = hasGsm() ? ['mu-law', 'A-law', 'GSM'] : ['mu-law', 'A-law']; // Debian's ffmpeg has it
 const detectorFolder = 'models/voice-activity-telephone-2';
 const printed: string[] = [];
 const graph = await openGraph(join(detectorFolder, 'model.onnx'), { inputName: 'input', outputName: 'output' });
