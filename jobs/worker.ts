@@ -1,10 +1,11 @@
-import { UnrecoverableError, WaitingError } from 'bullmq';
+import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Config } from '../runtime/config.ts';
 import {
   errorCodeOf,
   errorMessageOf,
   failureOf,
   isFinalFailure,
+  isOutage,
   isServiceError,
   ServiceError,
   type Failure,
@@ -113,6 +114,7 @@ async function runJob(run: Run): Promise<unknown> {
   } catch (error) {
     if (lost.signal.aborted) throw new WaitingError(); // another worker owns the job now
     if (stopping.aborted) return await putBack(run);
+    if (isOutage(error) && waitsForOutage(run)) return await delayForOutage(run, error);
     if (isFinalFailure(error, attemptOf(job) >= (job.opts.attempts ?? 1))) await recordFailure(failureOf(error));
     throw endsRetries(error) ? Object.assign(new UnrecoverableError(failureText(error)), { cause: error }) : error;
   } finally {
@@ -153,6 +155,24 @@ async function putBack({ job, queue, token, log }: Run): Promise<never> {
   await job.moveToWait(token);
   log.info({ queue, jobId: job.id }, 'the job was interrupted and is back in its queue');
   throw new WaitingError();
+}
+
+/** Work from outside that was accepted waits this long for a full disk or an absent database, without using up attempts. */
+const outageHoursMax = 24;
+/** Seconds between two tries in an outage, at most. */
+const outageRetrySecondsMax = 60;
+
+function waitsForOutage({ job, queue }: Run): boolean {
+  return QUEUES[queue].waitsForOutage && Date.now() - job.timestamp < outageHoursMax * 3600_000;
+}
+
+/** Delays a job without counting an attempt; each further delay is twice as long, up to a minute. */
+async function delayForOutage({ job, queue, token, log }: Run, error: unknown): Promise<never> {
+  const doublings = Math.min(10, job.attemptsStarted - 1);
+  const delayMs = Math.min(outageRetrySecondsMax * 1000, QUEUES[queue].retryDelayMs * 2 ** doublings);
+  await job.moveToDelayed(Date.now() + delayMs, token);
+  log.warn({ queue, jobId: job.id, delayMs, err: error }, 'a resource is away or full; the job waits for it');
+  throw new DelayedError();
 }
 
 function endsRetries(error: unknown): boolean {

@@ -543,6 +543,12 @@ export function errorCodeOf(value: unknown): ErrorCode {
   return recognizeError(value)?.code ?? 'internal';
 }
 
+/** True if the error says that a resource of the service is full or away, so that the same work succeeds once it is back. */
+export function isOutage(error: unknown): boolean {
+  const code = recognizeError(error)?.code;
+  return code === 'storage_unavailable' || code === 'database_unavailable';
+}
+
 /** The message of a thrown value. */
 export function errorMessageOf(value: unknown): string {
   if (value instanceof AggregateError && value.message === '') return value.errors.map(errorMessageOf).join('; ');

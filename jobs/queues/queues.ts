@@ -15,6 +15,11 @@ interface QueueDefinition {
   readonly concurrency: (config: Config) => number;
   /** Milliseconds before the second try; each further one waits twice as long. */
   readonly retryDelayMs: number;
+  /**
+   * True: while a disk is full or the database is away, a job waits instead of using up its attempts. For work that others
+   * have submitted; a night keeps the files of the night before instead, and the next one tries again.
+   */
+  readonly waitsForOutage: boolean;
   /** Seconds for which ended jobs are kept for inspection. What they did is in PostgreSQL. */
   readonly completedKeptSeconds: number;
   readonly failedKeptSeconds: number;
@@ -26,6 +31,7 @@ export const QUEUES = {
     jobs: { 'load-feed': z.strictObject({ loadId: databaseId }) },
     concurrency: () => 1, // a load takes a core, and locks the numbers in the database
     retryDelayMs: 2000,
+    waitsForOutage: true,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -34,6 +40,7 @@ export const QUEUES = {
     // An operator's night of one cache need not wait for the scheduled one.
     concurrency: () => 2,
     retryDelayMs: 5000,
+    waitsForOutage: false,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -41,6 +48,7 @@ export const QUEUES = {
     jobs: { 'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }) },
     concurrency: (config) => config.buildConcurrency,
     retryDelayMs: 1000,
+    waitsForOutage: false,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -51,6 +59,7 @@ export const QUEUES = {
     },
     concurrency: () => 2, // one reads its letter in a process of its own while the other waits for the database
     retryDelayMs: 1000,
+    waitsForOutage: true,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -58,6 +67,7 @@ export const QUEUES = {
     jobs: { 'publish-night': z.strictObject({ runId: databaseId, generation }) },
     concurrency: () => 2,
     retryDelayMs: 1000,
+    waitsForOutage: false,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -67,6 +77,7 @@ export const QUEUES = {
     },
     concurrency: (config) => config.verificationConcurrency,
     retryDelayMs: 1000,
+    waitsForOutage: true,
     completedKeptSeconds: hourSeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -74,6 +85,7 @@ export const QUEUES = {
     jobs: { 'finish-batch': z.strictObject({ batchId: databaseId, generation }) },
     concurrency: () => 2,
     retryDelayMs: 1000,
+    waitsForOutage: true,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },

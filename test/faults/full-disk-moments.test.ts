@@ -16,7 +16,7 @@ import { createPool, type Pool } from '../../runtime/postgres.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { silentLog } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
-import { type Figures, inPortions, sizes } from '../support/run-size.ts';
+import { type Figures, inPortions, isLongRun, sizes } from '../support/run-size.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
 import { CacheReader, checkPublished, finish, persistent, type Work, WorkMaker } from '../support/service-work.ts';
 
@@ -143,7 +143,7 @@ async function runMoments(disk: SmallDisk, { size, seed }: { size: number; seed:
     }
     await disk.fill(choose.pick([0, 8192, 65_536, 1_048_576]));
     works.push(...(await maker.make(onRefusal)));
-    await sleep(choose.between(0, 4000));
+    await sleep(isLongRun && choose.chance(0.3) ? choose.between(10_000, 40_000) : choose.between(0, 4000)); // beyond the attempts of a job
     await disk.free();
     const freedAt = performance.now();
     const found = await finish(works);

@@ -104,6 +104,49 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       ]);
     });
 
+    it('lets accepted work wait for a full disk, beyond its attempts', async () => {
+      let tries = 0;
+      const recorded: Failure[] = [];
+      await start(
+        {
+          'load-feed': async (_payload, { attempt, onFailure }) => {
+            tries += 1;
+            onFailure(async (failure) => recorded.push(failure));
+            expect(attempt).toBe(1);
+            if (tries < 3)
+              throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' });
+          },
+        },
+        { jobAttemptsMax: 1 },
+      );
+      await enqueueFeedLoad(queues, { loadId });
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'completed',
+      );
+      expect(tries).toBe(3);
+      expect(recorded).toEqual([]);
+    });
+
+    it('fails a build whose disk is full after its attempts, since the file of the night before is kept', async () => {
+      const buildId = 40_000 + loadId;
+      let tries = 0;
+      await start({
+        'build-artefact': async () => {
+          tries += 1;
+          throw new ServiceError('storage_unavailable', { operation: 'test' });
+        },
+        'publish-night': async () => undefined,
+      });
+      await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [buildId] });
+      await until(
+        () => queues.state('publications', `publish-${loadId}-g1`),
+        (state) => state === 'completed',
+      );
+      expect(tries).toBe(3);
+      expect(await queues.state('builds', `build-${buildId}`)).toBe('failed');
+    });
+
     it('fails a job at once whose error no second try can cure, and keeps its code and words', async () => {
       let tries = 0;
       const recorded: Failure[] = [];
