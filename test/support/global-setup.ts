@@ -15,11 +15,16 @@ declare module 'vitest' {
   }
 }
 
+/** The cluster of a run is never started again after a crash. Tests that kill a server start one of their own. */
+const unneededDurability = ['fsync', 'full_page_writes', 'synchronous_commit'];
+
 /** Starts one PostgreSQL for the whole run, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-test-'));
   const embedded = await acquireEmbeddedDatabase(stateDir);
   const client = await connect({ url: embedded.url, applicationName: 'test template' });
+  for (const setting of unneededDurability) await client.query(`ALTER SYSTEM SET ${setting} = off`);
+  await client.query('SELECT pg_reload_conf()');
   await migrate(client);
   await client.end();
   project.provide('databaseUrl', embedded.url);
