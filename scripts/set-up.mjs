@@ -79,9 +79,11 @@ const isProgram =
   /^cli\.ts$|^(api|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
 
 /**
- * Packages that become part of dist: a command would load their 190 files one by one. Others stay where they are installed: native ones, and those that read files of their own.
+ * Packages that become part of dist: a process would load their 450 files one by one. Others stay where they are installed: native
+ * ones, and those that read files of their own.
  */
-const bundledPackages = /^(zod|libphonenumber-js|commander)(\/|$)/;
+const bundledPackages =
+  /^(zod|libphonenumber-js|commander|bullmq|ioredis|@ioredis\/commands|cluster-key-slot|denque|redis-errors|standard-as-callback|cron-parser|luxon|semver|tslib)(\/|$)/;
 
 const isPage = (file) => file.startsWith('console/pages/');
 

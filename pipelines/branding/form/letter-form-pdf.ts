@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import PDFDocument from 'pdfkit';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { dayOf } from '../letter/letter-dates.ts';
 import type { LetterPlace } from '../letter-reading.ts';
@@ -80,6 +79,7 @@ export async function renderLetterForm(
 ): Promise<RenderedForm> {
   const texts = FORM_TEXTS[language];
   const size = letterPaper.has(content.country) ? 'LETTER' : 'A4';
+  const { default: PDFDocument } = await import('pdfkit'); // takes 0.2 s of processor time to load
   const doc = new PDFDocument({
     size,
     margin,
