@@ -12,7 +12,7 @@ import type { DownloadOutcome, Metrics } from '../http/metrics.ts';
 import type { ServedArtefact } from './publication-index.ts';
 import type { ByteSpan } from './range.ts';
 import { ReaderPace, type PaceLimits } from '../http/reader-pace.ts';
-import { sendSpan, waitForTurn } from './send-file.ts';
+import { buffersPerWriteMax, sendSpan, waitForTurn } from './send-file.ts';
 
 /** A planned download: headers and bytes of one version. */
 export interface Download {
@@ -105,7 +105,7 @@ export class Downloads {
     { artefact, status, headers, span }: Download,
   ): Promise<void> {
     const { buffers, pace: limits, metrics, log } = this.#options;
-    const pace = new ReaderPace(limits, buffers.bufferBytes);
+    const pace = new ReaderPace(limits, buffers.bufferBytes * buffersPerWriteMax);
     const running = this.#begin({ pace, response: reply.raw, tooSlow: false });
     let outcome: DownloadOutcome = 'damaged';
     reply.hijack();

@@ -14,22 +14,22 @@ const chunkMs = 1000;
  */
 export class ReaderPace {
   readonly #limits: PaceLimits;
-  readonly #pieceBytesMax: number;
+  readonly #writeBytesMax: number;
   #chunkBytes: number;
   #waitedMs = 0;
   #bytes = 0;
   #writingSince: number | undefined;
 
-  constructor(limits: PaceLimits, bufferBytes: number) {
+  constructor(limits: PaceLimits, writeBytesMax: number) {
     this.#limits = limits;
-    this.#pieceBytesMax = bufferBytes;
+    this.#writeBytesMax = writeBytesMax;
     // The chunk in flight does not count as read: it must be small compared to what a reader may read in the whole period.
     const fair = (limits.bytesPerSecondMin * limits.seconds) / 2;
     this.#chunkBytes =
-      limits.bytesPerSecondMin === 0 ? bufferBytes : Math.min(bufferBytes, Math.max(fair, chunkBytesMin));
+      limits.bytesPerSecondMin === 0 ? writeBytesMax : Math.min(writeBytesMax, Math.max(fair, chunkBytesMin));
   }
 
-  /** Bytes to send at a time: about what the client reads in a second; a whole buffer for most clients. */
+  /** Bytes to send at a time: about what the client reads in a second; the most that is allowed for most clients. */
   get chunkBytes(): number {
     return this.#chunkBytes;
   }
@@ -46,7 +46,7 @@ export class ReaderPace {
     this.#waitedMs += ms;
     this.#bytes += bytes;
     if (ms > chunkMs) this.#chunkBytes = Math.max(chunkBytesMin, Math.floor((bytes * chunkMs) / ms));
-    else if (ms < chunkMs / 4) this.#chunkBytes = Math.min(this.#pieceBytesMax, this.#chunkBytes * 2);
+    else if (ms < chunkMs / 4) this.#chunkBytes = Math.min(this.#writeBytesMax, this.#chunkBytes * 2);
   }
 
   /** True if the client was too slow over a whole period; otherwise a new period begins. */

@@ -27,19 +27,23 @@ export const reputationFeed = {
 const labelsCachedMax = 1000; // pairs of level and category; a feed has about 40, a hostile one any number
 
 function makeReputationJudge({ categories, options }: JudgeOptions): RowJudge {
-  const labels = new Map<string, string | Refusal>();
-  return ([phoneText = '', levelText = '', categoryText = '']) => {
-    const phone = judgePhone(phoneText, options.country);
-    if (isPhoneRefusal(phone)) return phone;
+  const labels = new Map<string, Map<string, string | Refusal>>();
+  let cached = 0;
+  const labelOf = (levelText: string, categoryText: string) => {
+    const known = labels.get(levelText)?.get(categoryText);
+    if (known !== undefined) return known;
     const level = levelText.trim() === '' ? (options.level ?? '') : levelText;
     const category =
       categoryText.trim() === '' && level.trim().toUpperCase() !== 'NEUTRAL' ? (options.category ?? '') : categoryText;
-    const key = `${level}\t${category}`;
-    let label = labels.get(key);
-    if (label === undefined) {
-      label = judgeLabel(level, category, categories);
-      if (labels.size < labelsCachedMax) labels.set(key, label);
-    }
+    const label = judgeLabel(level, category, categories);
+    if (cached++ < labelsCachedMax)
+      labels.set(levelText, (labels.get(levelText) ?? new Map<string, string | Refusal>()).set(categoryText, label));
+    return label;
+  };
+  return ([phoneText = '', levelText = '', categoryText = '']) => {
+    const phone = judgePhone(phoneText, options.country);
+    if (isPhoneRefusal(phone)) return phone;
+    const label = labelOf(levelText, categoryText);
     return typeof label === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${label}` : label;
   };
 }

@@ -68,12 +68,17 @@ const tooShort: PhoneRefusal = {
  * Without a default country only the international form (`+...`) is read.
  */
 export function judgePhone(text: string, defaultCountry?: CountryCode): DialledPhone | PhoneRefusal {
-  if (rounded.test(text)) return digitsLost;
   const candidate = e164Candidate(text, defaultCountry);
-  if (candidate === null) return text.trim() === '' ? missing : askLibrary(text.trim(), defaultCountry);
+  if (candidate === null) return judgeOtherText(text, defaultCountry);
   const verdict = lookUpPlan(candidate);
   if (verdict.kind === 'valid') return { phone: candidate, country: officialCountry(verdict.country) };
   return verdict.kind === 'invalid' ? unassigned : askLibrary(candidate, undefined);
+}
+
+/** A text that is not E.164, nor is it when punctuation is removed. */
+function judgeOtherText(text: string, defaultCountry: CountryCode | undefined): DialledPhone | PhoneRefusal {
+  if (rounded.test(text)) return digitsLost;
+  return text.trim() === '' ? missing : askLibrary(text.trim(), defaultCountry);
 }
 
 /** True for a refusal. */

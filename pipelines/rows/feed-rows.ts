@@ -206,7 +206,7 @@ class RowReader {
   private unquoted(line: FeedLine): FeedRow {
     return 'refusal' in line
       ? this.unreadable(line)
-      : this.row(line.number, line.text.split(this.header.delimiter), line.text);
+      : this.row(line.number, splitFields(line.text, this.header.delimiter), line.text);
   }
 
   private unreadable({ number, refusal, excerpt }: BrokenLine): FeedRow {
@@ -286,6 +286,18 @@ class RowReader {
   private quoted({ line, record }: QuotedRow, fields: string[] | null): FeedRow {
     return fields === null ? this.refused(line, 'quote_invalid', record) : this.row(line, fields, record);
   }
+}
+
+/** The fields of a line without quotes. `String.split` takes twice the time (bench/feed.ts). */
+function splitFields(text: string, delimiter: Delimiter): string[] {
+  const fields: string[] = [];
+  let start = 0;
+  for (let end = text.indexOf(delimiter); end !== -1; end = text.indexOf(delimiter, start)) {
+    fields.push(text.slice(start, end));
+    start = end + 1;
+  }
+  fields.push(text.slice(start));
+  return fields;
 }
 
 function textOf(lines: readonly FeedLine[]): string {

@@ -16,6 +16,8 @@ export interface SpanReader {
    * are in memory, so that they are sent from the processor's cache.
    */
   read(into: Buffer): number | Promise<number>;
+  /** Leaves out the next bytes, which the caller has. Undefined where bytes come in order only. */
+  skip?(bytes: number): void;
   /** Ends the reading early. */
   close(): void;
 }
@@ -93,6 +95,7 @@ export class LocalFile implements StoredFile {
         const at = { position, length: Math.min(into.length, end - position) };
         return this.#pooledReads > 0 ? this.#readPooled(into, at).then(move) : move(this.#readNow(into, at));
       },
+      skip: move,
       close: () => {},
     };
   }
