@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { decideLetterText } from '../pipelines/branding/decision/letter-text-decision.ts';
 import { submitOperation } from '../pipelines/branding/operation.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
+import { usedCpuMs } from './side-by-side.ts';
 import { Vault } from '../runtime/vault.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
@@ -43,6 +44,7 @@ db.on('connect', (each) => {
 });
 
 try {
+  const cpuBefore = usedCpuMs();
   for (const [at, { legalName, displayName }] of inventCompanies(warmUp + requests, 1).entries()) {
     const request = {
       handle: `brand-${at}`,
@@ -67,7 +69,7 @@ try {
   const sorted = held.slice(warmUp).sort((a, b) => a - b);
   const at = (share: number) => `${sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(2)} ms`;
   console.log(
-    `lock of changes held by a request: median ${at(0.5)}, 90 % ${at(0.9)}, most ${at(1)} (${sorted.length} requests)`,
+    `lock of changes held by a request: median ${at(0.5)}, 90 % ${at(0.9)}, most ${at(1)} (${sorted.length} requests, own CPU ${((usedCpuMs() - cpuBefore) / held.length).toFixed(2)} ms each)`,
   );
 } finally {
   await db.end();

@@ -23,7 +23,7 @@ import { readNumberList } from '../pipelines/branding/number-list.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { decideFreeLetter } from './free-letter.ts';
-import { requirePrograms } from './side-by-side.ts';
+import { requirePrograms, usedCpuMs } from './side-by-side.ts';
 import { countFacts, countWords, isSameText, type Share } from './letter-text-score.ts';
 
 const run = promisify(execFile);
@@ -46,6 +46,7 @@ if (!options.alone) requirePrograms('pdftotext', 'pdftoppm', 'tesseract');
 interface Judged {
   readonly letter: SampleLetter;
   readonly seconds: number;
+  readonly cpuSeconds: number;
   readonly peakBytes: number;
   readonly text: string;
   readonly reading: LetterReading | null;
@@ -60,6 +61,7 @@ interface Judged {
 interface PeerText {
   readonly letter: SampleLetter;
   readonly seconds: number;
+  readonly cpuSeconds: number;
   readonly text: string;
 }
 
@@ -97,14 +99,19 @@ function withoutBytes<T extends { readonly letter: SampleLetter }>(result: T): T
 
 async function judge(letter: SampleLetter): Promise<Judged> {
   let peakBytes = 0;
-  const start = performance.now();
+  const [start, cpuBefore] = [performance.now(), usedCpuMs()];
   const outcome = await readLetterFile({
     bytes: letter.bytes,
     limits: config,
     trustRootsPem,
     onChild: (child) => (peakBytes = Math.max(peakBytes, child.peakBytes)),
   });
-  const read = { letter, peakBytes, seconds: (performance.now() - start) / 1000 };
+  const read = {
+    letter,
+    peakBytes,
+    seconds: (performance.now() - start) / 1000,
+    cpuSeconds: (usedCpuMs() - cpuBefore) / 1000,
+  };
   if (outcome.kind === 'refused')
     return {
       ...read,
@@ -147,11 +154,12 @@ async function judge(letter: SampleLetter): Promise<Judged> {
 async function readAsPeer(letter: SampleLetter): Promise<PeerText> {
   const path = join(directory, letter.fileName);
   await writeFile(path, letter.bytes);
-  const start = performance.now();
+  const [start, cpuBefore] = [performance.now(), usedCpuMs()];
   const text = letter.scanned ? await recognise(letter, path) : (await run('pdftotext', [path, '-'])).stdout;
   const seconds = (performance.now() - start) / 1000;
+  const cpuSeconds = (usedCpuMs() - cpuBefore) / 1000;
   await Promise.all((await readdir(directory)).map((file) => rm(join(directory, file))));
-  return { letter, seconds, text };
+  return { letter, seconds, cpuSeconds, text };
 }
 
 async function recognise({ format }: SampleLetter, path: string): Promise<string> {
@@ -204,28 +212,18 @@ function reportGroup(name: string, group: readonly Judged[], peers: readonly Pee
   );
   for (const [field, isRight] of Object.entries(fieldChecks))
     console.log(`  ${field.padEnd(12)} right ${percent({ right: group.filter(isRight).length, all: group.length })}`);
-  const ours = group.map(({ letter, text }) => ({ letter, text }));
-  reportText('    service', ours, seconds, null);
-  if (peers.length > 0)
-    reportText(
-      name === 'text' ? '    pdftotext' : '    pdftoppm + tesseract',
-      peers,
-      sum(peers.map((each) => each.seconds)),
-      seconds,
-    );
+  reportText('    service', group, null);
+  if (peers.length > 0) reportText(name === 'text' ? '    pdftotext' : '    pdftoppm + tesseract', peers, seconds);
 }
 
-function reportText(
-  name: string,
-  texts: readonly Pick<PeerText, 'letter' | 'text'>[],
-  seconds: number,
-  reference: number | null,
-): void {
+function reportText(name: string, texts: readonly PeerText[], reference: number | null): void {
+  const seconds = sum(texts.map((each) => each.seconds));
+  const cpu = sum(texts.map((each) => each.cpuSeconds));
   const facts = sumShares(texts.map(({ letter, text }) => countFacts(letter, text)));
   const words = sumShares(texts.map(({ letter, text }) => countWords(letter, text)));
   const ratio = reference === null ? '' : `  x${(seconds / reference).toFixed(2)}`;
   console.log(
-    `${name.padEnd(26)} numbers in the text ${percent(facts)}  words ${percent(words)}  ${seconds.toFixed(1)} s${ratio}`,
+    `${name.padEnd(26)} numbers in the text ${percent(facts)}  words ${percent(words)}  ${seconds.toFixed(1)} s${ratio}, CPU ${cpu.toFixed(1)} s`,
   );
 }
 

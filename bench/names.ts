@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { nearProtectedName, protectedNamesWith } from '../pipelines/branding/names/protected-names.ts';
 import { relateName } from '../pipelines/branding/names/related-name.ts';
 import { inventCompanies } from './company-names.ts';
+import { usedCpuMs } from './side-by-side.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -20,6 +21,7 @@ const companies = inventCompanies(Number(options.count), Number(options.seed));
 const protectedNames = protectedNamesWith([]);
 nearProtectedName('warm up', protectedNames);
 const start = performance.now();
+const cpuBefore = usedCpuMs();
 const judged = companies.map(({ legalName, displayName }) => ({
   legalName,
   displayName,
@@ -27,6 +29,7 @@ const judged = companies.map(({ legalName, displayName }) => ({
   relation: relateName(displayName, { legalName, dba: null }),
 }));
 const milliseconds = (performance.now() - start) / companies.length;
+const cpuMilliseconds = (usedCpuMs() - cpuBefore) / companies.length;
 const near = judged.flatMap((each) => (each.near === null ? [] : [{ ...each, near: each.near }]));
 const unrelated = judged.filter(({ relation }) => !relation.related);
 const either = judged.filter((each) => each.near !== null || !each.relation.related);
@@ -37,7 +40,7 @@ console.log(
   `not plainly its own    ${share(unrelated.length)}: ${countBy(unrelated.map(({ relation }) => relation.reason))}`,
 );
 console.log(`to a person            ${share(either.length)}`);
-console.log(`time a company         ${milliseconds.toFixed(2)} ms`);
+console.log(`time a company         ${milliseconds.toFixed(2)} ms, CPU ${cpuMilliseconds.toFixed(2)} ms`);
 if (options.show) {
   for (const {
     displayName,

@@ -19,7 +19,14 @@ import { fileURLToPath } from 'node:url';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import type { DownloadLoad } from './serve-client.ts';
 import type { ServerToStart, StartedServer } from './serve-contender.ts';
-import { printSideBySide, requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import {
+  printSideBySide,
+  requirePrograms,
+  runSideBySide,
+  tickMs,
+  type ChildFigures,
+  type Contender,
+} from './side-by-side.ts';
 import { sha256Of } from '../runtime/digest.ts';
 
 requirePrograms('nginx');
@@ -94,7 +101,7 @@ http { access_log off; sendfile ${sendfile}; tcp_nopush on; output_buffers 2 256
 async function usedByProcess(pid: number): Promise<ChildFigures> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
   const peak = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'));
-  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, peakRssBytes: Number(peak![1]) * 1024 };
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs, peakRssBytes: Number(peak![1]) * 1024 };
 }
 
 async function freePort(): Promise<number> {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 /** One of several ways to do the same work. */
 export interface Contender {
@@ -19,7 +20,7 @@ export interface ChildFigures {
 export interface Measured {
   readonly name: string;
   readonly wallMs: number;
-  /** CPU time, user and system, in all threads of this process or the contender's own. The database server's is not in it. */
+  /** CPU time, user and system, of this process and the programs that it ran, or the contender's own. The database server's is not in it. */
   readonly cpuMs: number;
   /** Highest resident memory of that process during any run; 0 where it was not measured. */
   readonly peakRssBytes: number;
@@ -27,6 +28,9 @@ export interface Measured {
 }
 
 const samplingMs = 20;
+
+/** A clock tick of /proc. */
+export const tickMs = 10;
 
 /**
  * Runs contenders in turn, round by round, so that a machine that grows slower or busier is unfair to none of them,
@@ -66,14 +70,24 @@ interface RunFigures {
 async function measure(run: Contender['run']): Promise<RunFigures> {
   let peakRssBytes = process.memoryUsage.rss();
   const sampler = setInterval(() => (peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss())), samplingMs);
-  const cpuBefore = process.cpuUsage();
+  const cpuBefore = usedCpuMs();
   const start = performance.now();
   const child = await run();
   const wallMs = performance.now() - start;
-  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuMs = usedCpuMs() - cpuBefore;
   clearInterval(sampler);
   if (child !== undefined) return { wallMs, cpuMs: child.cpuMs, peakRssBytes: child.peakRssBytes ?? 0 };
-  return { wallMs, cpuMs: (user + system) / 1000, peakRssBytes };
+  return { wallMs, cpuMs, peakRssBytes };
+}
+
+/** CPU time of this process, user and system in all threads, and on Linux of the programs that it has run and that have ended. */
+export function usedCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  const ended =
+    process.platform === 'linux'
+      ? readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ').slice(13, 15)
+      : [];
+  return (user + system) / 1000 + ended.reduce((sum, ticks) => sum + Number(ticks) * tickMs, 0);
 }
 
 function summarise(name: string, runs: readonly RunFigures[]): Measured {

@@ -206,7 +206,7 @@ class RowReader {
   private unquoted(line: FeedLine): FeedRow {
     return 'refusal' in line
       ? this.unreadable(line)
-      : this.row(line.number, splitFields(line.text, this.header.delimiter), line.text);
+      : this.row(line.number, splitFields(line.text, this.header.delimiter, this.header.width), line.text);
   }
 
   private unreadable({ number, refusal, excerpt }: BrokenLine): FeedRow {
@@ -288,15 +288,20 @@ class RowReader {
   }
 }
 
-/** The fields of a line without quotes. `String.split` takes twice the time (bench/feed.ts). */
-function splitFields(text: string, delimiter: Delimiter): string[] {
-  const fields: string[] = [];
+/**
+ * The fields of a line without quotes, which usually are `width`. `String.split` takes twice the time, and an array that grows
+ * twice the memory (bench/feed.ts).
+ */
+function splitFields(text: string, delimiter: Delimiter, width: number): string[] {
+  const fields = new Array<string>(width);
+  let count = 0;
   let start = 0;
   for (let end = text.indexOf(delimiter); end !== -1; end = text.indexOf(delimiter, start)) {
-    fields.push(text.slice(start, end));
+    fields[count++] = text.slice(start, end);
     start = end + 1;
   }
-  fields.push(text.slice(start));
+  fields[count++] = text.slice(start);
+  fields.length = count;
   return fields;
 }
 

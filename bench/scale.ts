@@ -1,0 +1,220 @@
+/**
+ * Makes the figures of docs/scale.md: what a full night, a night after 15,000 spread changes and a feed of 1 million rows
+ * cost at a number of rows, and the room that these take.
+ *
+ *   npm run build && node dist/bench/scale.js [rows=1000000] [directory [step,step...]]
+ *
+ * Steps, in this order: fill, first (a night of all caches, from nothing), full (all rows again), spread, feed, fed (the
+ * night after the feed). All by default, in a new directory that is removed at the end; with a directory each command does the
+ * steps it is given and leaves the state to the next one. All numbers are of one country, so that one file has them all, in
+ * random order over the heap; 60 % have a name, 40 % a level. They are loaded before the indexes are made, with the triggers
+ * off. Needs Linux: the processor time and memory of the server are read from /proc.
+ */
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { to as copyTo } from 'pg-copy-streams';
+import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
+import { everything } from '../pipelines/caches/night/night-request.ts';
+import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
+import { judgePhone, isPhoneRefusal } from '../pipelines/phone/phone-number.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { connect, createPool } from '../runtime/postgres.ts';
+import { migrate } from '../sql/migrate.ts';
+import { tickMs, usedCpuMs } from './side-by-side.ts';
+import { runWholeNight } from './whole-night.ts';
+
+const rows = Number(process.argv[2] ?? 1_000_000);
+const given = process.argv[3];
+const feedRows = 1_000_000;
+const changedRows = 15_000;
+
+const directory = given ?? (await mkdtemp(join(tmpdir(), 'caller-trust-scale-')));
+const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
+const client = await connect({ url: embedded.url, applicationName: 'bench' });
+await migrate(client);
+const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 5, onIdleError: () => {} });
+const store = new ArtefactDirectory(join(directory, 'artefacts'));
+
+const night = (fullBuild: boolean) =>
+  runWholeNight({ db, databaseUrl: embedded.url, store, settings: loadConfig({}), scope: everything, fullBuild });
+
+const steps: Readonly<Record<string, () => Promise<void>>> = {
+  fill: async () => {
+    await measure('load by SQL, with the indexes', fill);
+    await reportRoom();
+  },
+  first: () => measure('first night', () => night(false)),
+  full: () => measure('full night', () => night(true)),
+  spread: async () => {
+    await changeSpread();
+    await measure(`night after ${changedRows.toLocaleString('en-US')} spread changes`, () => night(false));
+  },
+  feed: async () => {
+    const path = await writeFeed();
+    await measure(`feed of ${feedRows.toLocaleString('en-US')} rows, 1 % changed`, () => load(path));
+  },
+  fed: async () => {
+    await measure('night after that feed', () => night(false));
+    await reportRoom();
+  },
+};
+
+try {
+  for (const step of process.argv[4]?.split(',') ?? Object.keys(steps)) await steps[step]!();
+} finally {
+  await client.end();
+  await db.end();
+  await embedded.release();
+  if (given === undefined) {
+    await removeStateDirectory(join(directory, 'state'));
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Loads valid numbers of the United States, spread evenly over its area codes. */
+async function fill(): Promise<void> {
+  const areas = Array.from({ length: 1000 }, (_, area) => String(area).padStart(3, '0')).filter((area) => {
+    const phone = judgePhone(`+1${area}5550100`);
+    return !isPhoneRefusal(phone) && phone.country === 'US';
+  });
+  const { rows: indexes } = await client.query<{ name: string; indexdef: string }>(
+    "SELECT indexname AS name, indexdef FROM pg_indexes WHERE tablename = 'phone_number' AND indexname <> 'phone_number_pkey'",
+  );
+  await client.query('ALTER TABLE phone_number DISABLE TRIGGER USER');
+  await client.query('ALTER TABLE phone_number DROP CONSTRAINT phone_number_pkey');
+  for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
+  await client.query(
+    `INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source, feed_level, feed_category, display_name, display_description)
+     SELECT '+1' || ($2::text[])[1 + place / 8000000] || 2000000 + place % 8000000, 'US', level, category, 'feed', level, category,
+       CASE WHEN level = 'NEUTRAL' THEN (ARRAY['Acme', 'Lakeside', 'Northern', 'First', 'Union', 'Cedar', 'Harbor', 'Summit'])[1 + h / 8 % 8]
+         || ' ' || (ARRAY['Dental', 'Plumbing', 'Bank', 'Pharmacy', 'Roofing', 'Insurance', 'Clinic', 'Motors'])[1 + h / 64 % 8] || ' ' || h / 512 % 1000 END,
+       CASE WHEN h % 50 = 0 THEN 'Customer service, Monday to Friday' END
+     FROM (
+       SELECT i, h, i * stride + h % stride AS place,
+         CASE WHEN h % 10 < 6 THEN 'NEUTRAL' WHEN h % 10 < 9 THEN 'SPAM' ELSE 'FRAUD' END AS level,
+         CASE WHEN h % 10 < 6 THEN NULL WHEN h % 10 < 9 THEN (ARRAY[1, 2, 6, 10])[1 + h / 16 % 4] ELSE (ARRAY[7, 9, 15])[1 + h / 16 % 3] END AS category
+       FROM (
+         SELECT i, hashint8(i)::bigint & 2147483647 AS h, array_length($2::text[], 1) * 8000000::bigint / $1 AS stride
+         FROM generate_series(0, $1::bigint - 1) AS i
+       ) AS drawn
+     ) AS numbers
+     ORDER BY hashint8extended(i, 7)`,
+    [rows, areas],
+  );
+  await client.query('ALTER TABLE phone_number ADD CONSTRAINT phone_number_pkey PRIMARY KEY (phone)');
+  for (const { indexdef } of indexes) await client.query(indexdef);
+  await client.query('ALTER TABLE phone_number ENABLE TRIGGER USER');
+  await client.query('VACUUM (ANALYZE) phone_number');
+}
+
+async function changeSpread(): Promise<void> {
+  const { rowCount } = await client.query(
+    'UPDATE phone_number SET display_name = $1 WHERE hashtextextended(phone, $2) & 2147483647 < $3',
+    ['Another name', Date.now(), Math.round((changedRows / rows) * 2 ** 31)],
+  );
+  console.log(`${rowCount?.toLocaleString('en-US')} rows changed`);
+}
+
+/** Writes a feed of known numbers in random order, each hundredth with another level. */
+async function writeFeed(): Promise<string> {
+  const path = join(directory, 'feed.csv');
+  const picked = Math.round(Math.min(1, feedRows / rows) * 2 ** 31);
+  await pipeline(
+    client.query(
+      copyTo(
+        `COPY (SELECT phone, CASE WHEN hash % 100 = 7 THEN 'SPAM' ELSE feed_level END AS level, CASE WHEN hash % 100 = 7 THEN 6 ELSE feed_category END AS category
+         FROM (SELECT *, hashtextextended(phone, ${Date.now()}) & 2147483647 AS hash FROM phone_number) AS hashed
+         WHERE hash < ${picked} ORDER BY hash % 65536, phone) TO STDOUT (FORMAT csv, HEADER)`,
+      ),
+    ),
+    createWriteStream(path),
+  );
+  return path;
+}
+
+async function load(path: string): Promise<void> {
+  const feedDir = join(directory, 'feeds');
+  const { loadId } = await submitFeed({ db, feedDir, feed: 'reputation', path, submittedBy: 'bench' });
+  const report = await runFeedLoad({ db, feedDir, loadId, limits: loadConfig({}) });
+  console.log(`${report.state}: ${report.rowsAccepted} rows accepted, ${report.rowsChanged} changed`);
+}
+
+interface Used {
+  readonly cpuMs: number;
+  readonly serverCpuMs: number;
+  readonly walBytes: number;
+}
+
+/** Prints the time, the processor time of this process and of the server, their highest memory and the bytes of the write-ahead log. */
+async function measure(name: string, work: () => Promise<unknown>): Promise<void> {
+  const before = await used();
+  let [own, server] = [0, 0];
+  const sampler = setInterval(async () => {
+    own = Math.max(own, process.memoryUsage.rss());
+    server = Math.max(server, (await serverProcesses()).memoryBytes);
+  }, 250);
+  const start = performance.now();
+  try {
+    await work();
+  } finally {
+    clearInterval(sampler);
+  }
+  const seconds = (performance.now() - start) / 1000;
+  const after = await used();
+  const text = [
+    `${seconds.toFixed(1)} s`,
+    `own CPU ${((after.cpuMs - before.cpuMs) / 1000).toFixed(1)} s`,
+    `server's CPU ${((after.serverCpuMs - before.serverCpuMs) / 1000).toFixed(1)} s`,
+    `peak RSS ${mib(own)} MiB`,
+    `server's private memory ${mib(server)} MiB`,
+    `log ${((after.walBytes - before.walBytes) / 1e6).toFixed(0)} MB`,
+  ];
+  console.log(`${rows.toLocaleString('en-US')} rows, ${name}: ${text.join(', ')}`);
+}
+
+async function used(): Promise<Used> {
+  const log = await client.query<{ bytes: string }>("SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes");
+  return { cpuMs: usedCpuMs(), serverCpuMs: (await serverProcesses()).cpuMs, walBytes: Number(log.rows[0]!.bytes) };
+}
+
+/** Processor time of the server with all its processes, those that have ended too, and the memory that its processes do not share. */
+async function serverProcesses(): Promise<{ cpuMs: number; memoryBytes: number }> {
+  const postmaster = Number((await readFile(join(embedded.home, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')).trim().split(' ');
+  let [ticks, memoryBytes] = [0, 0];
+  for (const pid of [postmaster, ...children]) {
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).split(') ')[1]?.split(' ') ?? [];
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    const counted = pid === postmaster ? [11, 12, 13, 14] : [11, 12];
+    ticks += counted.reduce((sum, place) => sum + Number(fields[place] ?? 0), 0);
+    memoryBytes += Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+  }
+  return { cpuMs: ticks * tickMs, memoryBytes };
+}
+
+/** Prints the sizes of the table, of its indexes and of the files. */
+async function reportRoom(): Promise<void> {
+  const { rows: relations } = await client.query<{ name: string; bytes: string }>(
+    `SELECT relname AS name, pg_table_size(oid) AS bytes FROM pg_class
+     WHERE relname = 'phone_number' OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'phone_number'::regclass) ORDER BY 1`,
+  );
+  const files = await readdir(join(directory, 'artefacts'), { recursive: true, withFileTypes: true }).catch(() => []);
+  const sizes = await Promise.all(
+    files
+      .filter((file) => file.isFile())
+      .map(async ({ parentPath, name }) => ({ name, ...(await stat(join(parentPath, name))) })),
+  );
+  const room = relations.map(({ name, bytes }) => `${name} ${mib(Number(bytes))} MiB`);
+  const total = sizes.reduce((sum, { size }) => sum + size, 0);
+  console.log(
+    `${rows.toLocaleString('en-US')} rows: ${room.join(', ')}; ${sizes.length} files of caches ${mib(total)} MiB`,
+  );
+}
+
+function mib(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0);
+}
