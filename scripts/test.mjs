@@ -1,6 +1,7 @@
 // npm test: sets up, runs the tests (--quick: those that need no process of their own; --long: those whose size is a choice, at
-// their large sizes), and ends with the time by folder and one line of numbers. Other words go to vitest, such as --coverage.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// their large sizes), and ends with the time by folder and one line of numbers. --report prints what earlier long runs
+// counted. Other arguments go to vitest, such as --coverage.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { root, run, runScript, setUp } from './set-up.mjs';
@@ -79,11 +80,11 @@ function printReport(path) {
     const passed = [...portions.values()].filter(({ outcome }) => outcome === 'passed');
     const done = passed.reduce((sum, { size }) => sum + size, 0);
     const failed = [...portions.values()].filter(({ outcome }) => outcome === 'failed').map((record) => record.seed);
-    console.log(`| ${name} | ${done} | ${tellFigures(passed)} | ${failed.length > 0 ? Math.min(...failed) : 'none'} |`);
+    console.log(`| ${name} | ${done} | ${summarizeFigures(passed)} | ${failed.length > 0 ? Math.min(...failed) : 'none'} |`);
   }
 }
 
-function tellFigures(portions) {
+function summarizeFigures(portions) {
   const names = [...new Set(portions.flatMap(({ figures }) => Object.keys(figures)))];
   return names
     .map((name) => {
