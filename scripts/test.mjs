@@ -80,7 +80,9 @@ function printReport(path) {
     const passed = [...portions.values()].filter(({ outcome }) => outcome === 'passed');
     const done = passed.reduce((sum, { size }) => sum + size, 0);
     const failed = [...portions.values()].filter(({ outcome }) => outcome === 'failed').map((record) => record.seed);
-    console.log(`| ${name} | ${done} | ${summarizeFigures(passed)} | ${failed.length > 0 ? Math.min(...failed) : 'none'} |`);
+    console.log(
+      `| ${name} | ${done} | ${summarizeFigures(passed)} | ${failed.length > 0 ? Math.min(...failed) : 'none'} |`,
+    );
   }
 }
 

@@ -1,7 +1,19 @@
 import type { NumberState, ProvenNumber, ShownBrand } from '../../answers/brand-answers.ts';
 import type { Json, Listed } from '../../answers/json.ts';
-import { ChoiceFilter, Filters, Paging } from '../shell/brand-filters.ts';
-import { Dialog, ActionButton, Empty, Facts, Field, Name, Read, Section, State, Table } from '../shell/components.ts';
+import { ChoiceFilter, Filters, Paging } from '../shell/list-filters.ts';
+import {
+  Dialog,
+  ActionButton,
+  Empty,
+  Facts,
+  Name,
+  Read,
+  Section,
+  State,
+  Table,
+  type Columns,
+  ChoiceField,
+} from '../shell/components.ts';
 import { NumberProof, ProveNumbers } from './number-proof.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonField } from '../shell/reason-dialog.ts';
@@ -9,6 +21,8 @@ import { mayDo, mayRequestBranding, sendJson } from '../shell/request.ts';
 import { usePlace } from '../shell/router.ts';
 import { asWords, formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
+
+type NumberPage = Listed & { numbers: ProvenNumber[] };
 
 const numberStates = Object.keys({
   submitted: 0,
@@ -56,53 +70,35 @@ export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; on
       ['after', place.query.get('after') ?? ''],
     ].filter(([, value]) => value !== '') as [string, string][],
   );
-  const reading = useReading<Listed & { numbers: ProvenNumber[] }>(
-    `/api/brands/${brand.handle}/numbers?${query.toString()}`,
-  );
+  const reading = useReading<NumberPage>(`/api/brands/${brand.handle}/numbers?${query.toString()}`);
   const changed = () => {
     reading.readAgain();
     onChanged();
   };
+  const columns: Columns<Json<ProvenNumber>> = [
+    ['Number', ({ phone }) => phone],
+    ['Country', ({ country }) => country ?? '–'],
+    ['State', ({ state }) => html`<${State} name=${state} />`],
+    ['Call reason', ({ callReason }) => html`<${Name} text=${callReason ?? '–'} />`],
+    ['Verified', ({ verifiedAt }) => html`<${Day} at=${verifiedAt} />`],
+    ['Proof', (number) => html`<${NumberProof} handle=${brand.handle} number=${number} onChanged=${changed} />`],
+    ['Shown until', ({ liveUntil }) => html`<${Day} at=${liveUntil} />`],
+    mayDo('reviewer') && [
+      'Actions',
+      (number) =>
+        actionsIn(number.state).length === 0
+          ? '–'
+          : html`<button type="button" aria-label=${`Change ${number.phone}`} onClick=${() => setChosen(number)}>Change</button>`,
+    ],
+  ];
   const counts = Object.entries(brand.numbers);
   return html`<${Section} title="Numbers">
     ${counts.length === 0 ? null : html`<${Facts} entries=${counts.map(([state, count]) => [asWords(state), formatCount(count)])} />`}
     ${counts.length > 0 && mayRequestBranding() ? html`<${ProveNumbers} handle=${brand.handle} onChanged=${changed} />` : null}
     <${Filters}><${ChoiceFilter} name="numbers" label="State of the number" choices=${numberStates} /></${Filters}>
-    <${Read} reading=${reading} what="numbers" show=${({
-      numbers,
-      next,
-    }: Listed & { numbers: Json<ProvenNumber>[] }) => html`
-      ${
-        numbers.length === 0
-          ? html`<${Empty} title="The brand has no such number.">Numbers come with the brand, its updates, and Add Phone number for Branding.</${Empty}>`
-          : html`<div class="wide-list"><${Table} caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: Json<ProvenNumber>) => phone} columns=${[
-              { title: 'Number', show: ({ phone }: Json<ProvenNumber>) => phone },
-              { title: 'Country', show: ({ country }: Json<ProvenNumber>) => country ?? '–' },
-              { title: 'State', show: ({ state }: Json<ProvenNumber>) => html`<${State} name=${state} />` },
-              {
-                title: 'Call reason',
-                show: ({ callReason }: Json<ProvenNumber>) => html`<${Name} text=${callReason ?? '–'} />`,
-              },
-              { title: 'Verified', show: ({ verifiedAt }: Json<ProvenNumber>) => html`<${Day} at=${verifiedAt} />` },
-              {
-                title: 'Proof',
-                show: (number: Json<ProvenNumber>) =>
-                  html`<${NumberProof} handle=${brand.handle} number=${number} onChanged=${changed} />`,
-              },
-              { title: 'Shown until', show: ({ liveUntil }: Json<ProvenNumber>) => html`<${Day} at=${liveUntil} />` },
-              ...(mayDo('reviewer')
-                ? [
-                    {
-                      title: 'Actions',
-                      show: (number: Json<ProvenNumber>) =>
-                        actionsIn(number.state).length === 0
-                          ? '–'
-                          : html`<button type="button" aria-label=${`Change ${number.phone}`} onClick=${() => setChosen(number)}>Change</button>`,
-                    },
-                  ]
-                : []),
-            ]} /></div>`
-      }
+    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Json<NumberPage>) => html`
+      <${Table} box="wide-list" caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: Json<ProvenNumber>) => phone} columns=${columns}
+        empty=${html`<${Empty} title="The brand has no such number.">Numbers come with the brand, its updates, and Add Phone number for Branding.</${Empty}>`} />
       <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the numbers" stays=${true} />`} />
     <${Dialog} title=${`Change ${chosen?.phone ?? ''}`} isOpen=${chosen !== null} onClose=${() => setChosen(null)}>
       ${chosen === null ? null : html`<${NumberAction} key=${chosen.phone} handle=${brand.handle} number=${chosen} onClose=${() => setChosen(null)} onChanged=${changed} />`}
@@ -130,11 +126,7 @@ function NumberAction({
     onChanged();
   };
   return html`<p>It is <${State} name=${state} /> with ${handle}.</p>
-    <${Field} label="What to do" hint=${actions[action].effect}>${(
-      ids: object,
-    ) => html`<select onChange=${({ target }: Event) => setAction((target as HTMLSelectElement).value as NumberAction)} ...${ids}>
-      ${names.map((name) => html`<option value=${name} selected=${name === action}>${actions[name].label}</option>`)}
-    </select>`}</${Field}>
+    <${ChoiceField} label="What to do" hint=${actions[action].effect} value=${action} choices=${names.map((name) => [name, actions[name].label])} onChoose=${setAction} />
     <${ReasonField} reason=${reason} onInput=${setReason} />
     <div class="actions"><button type="button" onClick=${onClose}>Leave it as it is</button><${ActionButton} kind=${action === 'reject' ? 'danger' : 'primary'} disabled=${reason.trim() === ''} act=${act}>${actions[action].label}</${ActionButton}></div>` as VNode;
 }

@@ -15,6 +15,7 @@ import {
   Dialog,
   Field,
   ProblemNotice,
+  ChoiceField,
 } from '../shell/components.ts';
 import { FindingList } from '../letters/finding-list.ts';
 import { LetterTable } from '../letters/letter-table.ts';
@@ -202,11 +203,7 @@ function FormOrder({
   return html`<p>A PDF for the company to sign digitally. Signed by the named person, it is the only letter that rules alone can approve.</p>
     <${Field} label="Name of the signer" hint="As the certificate of the signature has it.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${name} onInput=${take('name')} ...${ids} />`}</${Field}>
     <${Field} label="Title of the signer" hint="What the person is in the company: Director, Chief Financial Officer.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${title} onInput=${take('title')} ...${ids} />`}</${Field}>
-    <${Field} label="Language" hint="Of the text of the form.">${(
-      ids: object,
-    ) => html`<select onChange=${take('language')} ...${ids}>
-      ${Object.entries(formLanguages).map(([code, text]) => html`<option value=${code} selected=${code === language}>${text}</option>`)}
-    </select>`}</${Field}>
+    <${ChoiceField} label="Language" hint="Of the text of the form." value=${language} choices=${Object.entries(formLanguages)} onChoose=${(chosen: string) => setOrder((before) => ({ ...before, language: chosen }))} />
     <${Field} label="Numbers of the letter (optional)" hint="In international form, one a line, at most 1,000. Empty: the numbers of the brand that no letter in force names.">${(ids: object) => html`<textarea rows="3" spellcheck=${false} value=${numbers} onInput=${take('numbers')} ...${ids}></textarea>`}</${Field}>
     <div class="actions"><button type="button" onClick=${onClose}>Cancel</button><${ActionButton} kind="primary" disabled=${name.trim() === '' || title.trim() === ''} act=${act}>Issue and save</${ActionButton}></div>` as VNode;
 }

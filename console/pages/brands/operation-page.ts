@@ -1,13 +1,27 @@
 import { operationTitles, asWords, formatCount, visible } from '../shell/text.ts';
 import type { Json, Listed } from '../../answers/json.ts';
 import type { Operation, OperationRow } from '../../answers/operation-answers.ts';
-import { Paging } from '../shell/brand-filters.ts';
-import { Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import { Paging } from '../shell/list-filters.ts';
+import {
+  Facts,
+  LiveMark,
+  Name,
+  Notice,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  type Columns,
+  When,
+} from '../shell/components.ts';
 import { FindingList } from '../letters/finding-list.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
 import { Link, usePlace, type PageProps } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
+
+type RowPage = Listed & { rows: OperationRow[] };
 
 /** A request for branding, followed until its outcome. */
 export default function OperationPage({ params }: PageProps): VNode {
@@ -104,21 +118,23 @@ function NumbersResult({
   </${Section}>`;
 }
 
+const columns: Columns<Json<OperationRow>> = [
+  ['Line', ({ line }) => formatCount(line), 'number'],
+  ['Number', ({ phone }) => phone ?? '–'],
+  ['Why', ({ reason }) => visible(reason)],
+  ['Code', ({ outcome }) => html`<code>${outcome}</code>`],
+];
+
 function RefusedRows({ operationId }: { operationId: number }): VNode {
   const place = usePlace();
   const after = place.query.get('after');
-  const reading = useReading<Listed & { rows: OperationRow[] }>(
+  const reading = useReading<RowPage>(
     `/api/operations/${operationId}/rows?refused=1${after === null ? '' : `&after=${encodeURIComponent(after)}`}`,
   );
   return html`<h3 class="list-head">Refused rows</h3><${Read} reading=${reading} what="refused rows" show=${({
     rows,
     next,
-  }: Listed & { rows: Json<OperationRow>[] }) => html`
-    <${Table} caption="Rows of the request that were refused" rows=${rows} keyOf=${({ line }: Json<OperationRow>) => line} columns=${[
-      { title: 'Line', isNumber: true, show: ({ line }: Json<OperationRow>) => formatCount(line) },
-      { title: 'Number', show: ({ phone }: Json<OperationRow>) => phone ?? '–' },
-      { title: 'Why', show: ({ reason }: Json<OperationRow>) => visible(reason) },
-      { title: 'Code', show: ({ outcome }: Json<OperationRow>) => html`<code>${outcome}</code>` },
-    ]} />
+  }: Json<RowPage>) => html`
+    <${Table} caption="Rows of the request that were refused" rows=${rows} keyOf=${({ line }: Json<OperationRow>) => line} columns=${columns} />
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the refused rows" stays=${true} />`} />` as VNode;
 }

@@ -1,9 +1,21 @@
 import type { Json, Listed } from '../../answers/json.ts';
 import type { LetterRequest, RequestedNumber } from '../../answers/letter-answers.ts';
-import { Empty, Pager, Read, State, Table } from '../shell/components.ts';
+import { Empty, Pager, Read, State, Table, type Columns } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
+
+type NumberPage = Listed & { numbers: RequestedNumber[] };
+
+const columns: Columns<Json<RequestedNumber>> = [
+  ['Line', ({ line }) => formatCount(line), 'number'],
+  ['Number', ({ phone }) => phone],
+  [
+    'On the letter',
+    ({ authorized: isOn }) => html`<span class=${`state ${isOn ? 'good' : 'warn'}`}>${isOn ? 'yes' : 'no'}</span>`,
+  ],
+  ['State now', ({ state }) => (state === null ? '–' : html`<${State} name=${state} />`)],
+];
 
 /** The numbers requested with a letter, and which of them it authorizes. */
 export function RequestedNumbers({
@@ -15,7 +27,7 @@ export function RequestedNumbers({
 }): VNode {
   const [after, setAfter] = useState('0');
   const [missing, setMissing] = useState(false);
-  const reading = useReading<Listed & { numbers: RequestedNumber[] }>(
+  const reading = useReading<NumberPage>(
     requested === 0 ? null : `/api/letters/${letterId}/numbers?limit=20&after=${after}&missing=${missing ? '1' : '0'}`,
   );
   if (requested === 0)
@@ -26,22 +38,7 @@ export function RequestedNumbers({
   };
   return html`<p>${formatCount(authorized)} of ${formatCount(requested)} ${requested === 1 ? 'requested number is' : 'requested numbers are'} on the letter or its CSV.</p>
     ${authorized === requested ? null : html`<p><label class="check-line"><input type="checkbox" checked=${missing} onChange=${choose} /> Only those that are not on it</label></p>`}
-    <${Read} reading=${reading} what="numbers" show=${({
-      numbers,
-      next,
-    }: Listed & { numbers: Json<RequestedNumber>[] }) => html`
-      <${Table} caption="Requested numbers" rows=${numbers} keyOf=${({ line }: Json<RequestedNumber>) => line} columns=${[
-        { title: 'Line', isNumber: true, show: ({ line }: Json<RequestedNumber>) => formatCount(line) },
-        { title: 'Number', show: ({ phone }: Json<RequestedNumber>) => phone },
-        {
-          title: 'On the letter',
-          show: ({ authorized: isOn }: Json<RequestedNumber>) =>
-            html`<span class=${`state ${isOn ? 'good' : 'warn'}`}>${isOn ? 'yes' : 'no'}</span>`,
-        },
-        {
-          title: 'State now',
-          show: ({ state }: Json<RequestedNumber>) => (state === null ? '–' : html`<${State} name=${state} />`),
-        },
-      ]} />
+    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Json<NumberPage>) => html`
+      <${Table} caption="Requested numbers" rows=${numbers} keyOf=${({ line }: Json<RequestedNumber>) => line} columns=${columns} />
       ${next === null && after === '0' ? null : html`<${Pager} moreText="More" label="Pages of the requested numbers" next=${next} isFirst=${after === '0'} onFirst=${() => setAfter('0')} onNext=${setAfter} />`}`} />` as VNode;
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../answers/json.ts';
 import type { LetterRecord } from '../../answers/letter-answers.ts';
-import { Name, State, Table, When } from '../shell/components.ts';
+import { Name, State, Table, type Columns, When } from '../shell/components.ts';
 import { Link } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
@@ -15,28 +15,17 @@ export function LetterTable({
   letters: readonly Json<LetterRecord>[];
   withBrand?: boolean;
 }): VNode {
-  const brand = withBrand
-    ? [
-        {
-          title: 'Brand',
-          show: ({ handle }: Json<LetterRecord>) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
-        },
-      ]
-    : [];
-  return html`<div class="wide-list"><${Table} caption="Letters of authorization" rows=${letters} keyOf=${({ letterId }: Json<LetterRecord>) => letterId} columns=${[
-    {
-      title: 'Letter',
-      show: ({ letterId }: Json<LetterRecord>) =>
-        html`<${Link} href=${`/letters/${letterId}`}>Letter ${letterId}</${Link}>`,
-    },
-    ...brand,
-    { title: 'State', show: ({ state }: Json<LetterRecord>) => html`<${State} name=${state} />` },
-    { title: 'Signed', show: ({ signedOn }: Json<LetterRecord>) => html`<span class="when">${signedOn ?? '–'}</span>` },
-    { title: 'Valid until', show: (letter: Json<LetterRecord>) => html`<${ValidUntil} letter=${letter} />` },
-    { title: 'Numbers', isNumber: true, show: ({ numbers }: Json<LetterRecord>) => formatCount(numbers) },
-    { title: 'Submitted', show: ({ submittedAt }: Json<LetterRecord>) => html`<${When} at=${submittedAt} />` },
-    { title: 'Decided by', show: ({ decidedBy }: Json<LetterRecord>) => html`<${Name} text=${decidedBy ?? '–'} />` },
-  ]} /></div>`;
+  const columns: Columns<Json<LetterRecord>> = [
+    ['Letter', ({ letterId }) => html`<${Link} href=${`/letters/${letterId}`}>Letter ${letterId}</${Link}>`],
+    withBrand && ['Brand', ({ handle }) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`],
+    ['State', ({ state }) => html`<${State} name=${state} />`],
+    ['Signed', ({ signedOn }) => html`<span class="when">${signedOn ?? '–'}</span>`],
+    ['Valid until', (letter) => html`<${ValidUntil} letter=${letter} />`],
+    ['Numbers', ({ numbers }) => formatCount(numbers), 'number'],
+    ['Submitted', ({ submittedAt }) => html`<${When} at=${submittedAt} />`],
+    ['Decided by', ({ decidedBy }) => html`<${Name} text=${decidedBy ?? '–'} />`],
+  ];
+  return html`<${Table} box="wide-list" caption="Letters of authorization" rows=${letters} keyOf=${({ letterId }: Json<LetterRecord>) => letterId} columns=${columns} />`;
 }
 
 /** The end of a letter's validity, and the days until then. */

@@ -1,6 +1,16 @@
 import type { NearName, OwnProtectedName, ProtectedNames } from '../../answers/brand-answers.ts';
 import type { Json } from '../../answers/json.ts';
-import { ActionButton, Field, Name, Read, Section, Table, When } from '../shell/components.ts';
+import {
+  ActionButton,
+  Field,
+  Name,
+  Read,
+  Section,
+  Table,
+  type Columns,
+  When,
+  ChoiceField,
+} from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
@@ -14,35 +24,25 @@ export function ProtectedNamesSection(): VNode {
     await sendJson('POST', '/api/protected-names/remove', { name, reason });
     reading.readAgain();
   };
+  const columns: Columns<Json<OwnProtectedName>> = [
+    ['Name', ({ name }) => html`<${Name} text=${name} />`],
+    ['Category', ({ category }) => asWords(category)],
+    ['Country', ({ country }) => country ?? 'several'],
+    ['Ordinary word', ({ common }) => (common ? 'yes' : 'no')],
+    ['Since', ({ addedAt, addedBy }) => html`<${When} at=${addedAt} /> by <${Name} text=${addedBy} />`],
+    ['Reason', ({ reason }) => html`<${Name} text=${reason} />`],
+    mayDo('operator') && [
+      'Actions',
+      ({ name }) =>
+        html`<${ReasonButton} label="Remove" title=${`Remove ${name}?`} confirm="Remove the name" act=${remove(name)}><p>From then on, brands near it no longer go to a person for its sake.</p></${ReasonButton}>`,
+    ],
+  ];
   return html`<${Section} title="Protected names">
     <p>A brand whose name is near a protected one always goes to a person. The service brings a list of its own; operators add to it.</p>
     <${Read} reading=${reading} what="protected names" show=${({ names, categories }: Json<ProtectedNames>) => html`
       <${NameCheck} categories=${categories} onAdded=${reading.readAgain} />
-      ${
-        names.length === 0
-          ? html`<p class="soft">Operators have added no name.</p>`
-          : html`<div class="wide-list"><${Table} caption="Names that operators have protected" rows=${names} keyOf=${({ name }: Json<OwnProtectedName>) => name} columns=${[
-              { title: 'Name', show: ({ name }: Json<OwnProtectedName>) => html`<${Name} text=${name} />` },
-              { title: 'Category', show: ({ category }: Json<OwnProtectedName>) => asWords(category) },
-              { title: 'Country', show: ({ country }: Json<OwnProtectedName>) => country ?? 'several' },
-              { title: 'Ordinary word', show: ({ common }: Json<OwnProtectedName>) => (common ? 'yes' : 'no') },
-              {
-                title: 'Since',
-                show: ({ addedAt, addedBy }: Json<OwnProtectedName>) =>
-                  html`<${When} at=${addedAt} /> by <${Name} text=${addedBy} />`,
-              },
-              { title: 'Reason', show: ({ reason }: Json<OwnProtectedName>) => html`<${Name} text=${reason} />` },
-              ...(mayDo('operator')
-                ? [
-                    {
-                      title: 'Actions',
-                      show: ({ name }: Json<OwnProtectedName>) =>
-                        html`<${ReasonButton} label="Remove" title=${`Remove ${name}?`} confirm="Remove the name" act=${remove(name)}><p>From then on, brands near it no longer go to a person for its sake.</p></${ReasonButton}>`,
-                    },
-                  ]
-                : []),
-            ]} /></div>`
-      }`} />
+      <${Table} box="wide-list" caption="Names that operators have protected" rows=${names} keyOf=${({ name }: Json<OwnProtectedName>) => name} columns=${columns}
+        empty=${html`<p class="soft">Operators have added no name.</p>`} />`} />
   </${Section}>`;
 }
 
@@ -91,7 +91,7 @@ function Addition({
   };
   return html`<${ReasonButton} label="Protect the name" title=${`Protect ${name}`} confirm="Protect it" act=${add}>
     <p>From the next request on, brands near it go to a person. Brands that are approved stay as they are.</p>
-    <${Field} label="Category">${(ids: object) => html`<select onChange=${({ target }: Event) => change({ category: (target as HTMLSelectElement).value })} ...${ids}>${categories.map((each) => html`<option value=${each} selected=${each === category}>${asWords(each)}</option>`)}</select>`}</${Field}>
+    <${ChoiceField} label="Category" value=${category} choices=${categories.map((each) => [each, asWords(each)])} onChoose=${(chosen: string) => change({ category: chosen })} />
     <${Field} label="Country" hint="Two letters of ISO 3166-1; empty for several countries.">${(ids: object) => html`<input maxlength="2" autocomplete="off" value=${country} onInput=${({ target }: Event) => change({ country: (target as HTMLInputElement).value })} ...${ids} />`}</${Field}>
     <label><input type="checkbox" checked=${common} onChange=${({ target }: Event) => change({ common: (target as HTMLInputElement).checked })} /> It is an ordinary word or a family name, too</label>
   </${ReasonButton}>`;

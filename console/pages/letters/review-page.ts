@@ -1,12 +1,15 @@
 import type { Json, Listed } from '../../answers/json.ts';
 import type { WaitingBrand, WaitingCounts, WaitingLetter } from '../../answers/letter-answers.ts';
-import { Paging } from '../shell/brand-filters.ts';
-import { Empty, Name, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import { Paging, queryOf } from '../shell/list-filters.ts';
+import { Empty, Name, Page, Read, Section, State, Table, type Columns, When } from '../shell/components.ts';
 import { ProtectedNamesSection } from './protected-names.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, usePlace } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
+
+type LetterPage = Listed & { letters: WaitingLetter[] };
+type BrandPage = Listed & { brands: WaitingBrand[] };
 
 /** The review desk: letters, brands and disputes that wait for a decision. */
 export default function ReviewPage(): VNode {
@@ -24,76 +27,42 @@ export default function ReviewPage(): VNode {
   </${Page}>`;
 }
 
+const letterColumns: Columns<Json<WaitingLetter>> = [
+  ['Letter', ({ letterId }) => html`<${Link} href=${`/review/letters/${letterId}`}>Letter ${letterId}</${Link}>`],
+  ['Brand', ({ displayName, handle }) => html`<${Name} text=${displayName} /><div class="soft">${handle}</div>`],
+  ['For a person', ({ findings }) => codes(findings)],
+  ['Numbers', ({ requested }) => formatCount(requested), 'number'],
+  ['Pages', ({ pages }) => formatCount(pages), 'number'],
+  ['Submitted', ({ submittedAt }) => html`<${When} at=${submittedAt} />`],
+  ['Owner', ({ owner }) => html`<${Name} text=${owner} />`],
+];
+
 function WaitingLetters(): VNode {
-  const place = usePlace();
-  const after = place.query.get('after');
-  const reading = useReading<Listed & { letters: WaitingLetter[] }>(
-    `/api/review/letters${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
-  );
-  return html`<${Read} reading=${reading} what="letters" show=${({
-    letters,
-    next,
-  }: Listed & { letters: Json<WaitingLetter>[] }) => html`
-    ${
-      letters.length === 0
-        ? html`<${Empty} title="No letter waits.">Letters that the rules cannot decide come here by themselves.</${Empty}>`
-        : html`<div class="wide-list"><${Table} caption="Letters that wait for a person" rows=${letters} keyOf=${({ letterId }: Json<WaitingLetter>) => letterId} columns=${[
-            {
-              title: 'Letter',
-              show: ({ letterId }: Json<WaitingLetter>) =>
-                html`<${Link} href=${`/review/letters/${letterId}`}>Letter ${letterId}</${Link}>`,
-            },
-            {
-              title: 'Brand',
-              show: ({ displayName, handle }: Json<WaitingLetter>) =>
-                html`<${Name} text=${displayName} /><div class="soft">${handle}</div>`,
-            },
-            { title: 'For a person', show: ({ findings }: Json<WaitingLetter>) => codes(findings) },
-            { title: 'Numbers', isNumber: true, show: ({ requested }: Json<WaitingLetter>) => formatCount(requested) },
-            { title: 'Pages', isNumber: true, show: ({ pages }: Json<WaitingLetter>) => formatCount(pages) },
-            { title: 'Submitted', show: ({ submittedAt }: Json<WaitingLetter>) => html`<${When} at=${submittedAt} />` },
-            { title: 'Owner', show: ({ owner }: Json<WaitingLetter>) => html`<${Name} text=${owner} />` },
-          ]} /></div>`
-    }
+  const reading = useReading<LetterPage>(`/api/review/letters${queryOf(usePlace().query, ['after'])}`);
+  return html`<${Read} reading=${reading} what="letters" show=${({ letters, next }: Json<LetterPage>) => html`
+    <${Table} box="wide-list" caption="Letters that wait for a person" rows=${letters} keyOf=${({ letterId }: Json<WaitingLetter>) => letterId} columns=${letterColumns}
+      empty=${html`<${Empty} title="No letter waits.">Letters that the rules cannot decide come here by themselves.</${Empty}>`} />
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the letters" stays=${true} />`} />`;
 }
 
+const brandColumns: Columns<Json<WaitingBrand>> = [
+  ['Brand', ({ handle }) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`],
+  ['Asked for', ({ pendingDisplayName }) => html`<${Name} text=${pendingDisplayName} />`],
+  ['Approved now', ({ approvedDisplayName }) => html`<${Name} text=${approvedDisplayName ?? 'nothing'} />`],
+  ['State', ({ state }) => html`<${State} name=${state} />`],
+  ['For a person', ({ findings }) => codes(findings)],
+  ['Waiting since', ({ waitingSince }) => html`<${When} at=${waitingSince} />`],
+  ['Owner', ({ owner }) => html`<${Name} text=${owner} />`],
+];
+
 function WaitingBrands(): VNode {
-  const place = usePlace();
-  const after = place.query.get('brand');
-  const reading = useReading<Listed & { brands: WaitingBrand[] }>(
+  const after = usePlace().query.get('brand');
+  const reading = useReading<BrandPage>(
     `/api/review/brands${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
   );
-  return html`<${Read} reading=${reading} what="brands" show=${({
-    brands,
-    next,
-  }: Listed & { brands: Json<WaitingBrand>[] }) => html`
-    ${
-      brands.length === 0
-        ? html`<${Empty} title="No brand waits.">A brand waits here when a person must judge its name. One whose letter waits comes after its letter.</${Empty}>`
-        : html`<div class="wide-list"><${Table} caption="Brands that wait for a person" rows=${brands} keyOf=${({ handle }: Json<WaitingBrand>) => handle} columns=${[
-            {
-              title: 'Brand',
-              show: ({ handle }: Json<WaitingBrand>) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
-            },
-            {
-              title: 'Asked for',
-              show: ({ pendingDisplayName }: Json<WaitingBrand>) => html`<${Name} text=${pendingDisplayName} />`,
-            },
-            {
-              title: 'Approved now',
-              show: ({ approvedDisplayName }: Json<WaitingBrand>) =>
-                html`<${Name} text=${approvedDisplayName ?? 'nothing'} />`,
-            },
-            { title: 'State', show: ({ state }: Json<WaitingBrand>) => html`<${State} name=${state} />` },
-            { title: 'For a person', show: ({ findings }: Json<WaitingBrand>) => codes(findings) },
-            {
-              title: 'Waiting since',
-              show: ({ waitingSince }: Json<WaitingBrand>) => html`<${When} at=${waitingSince} />`,
-            },
-            { title: 'Owner', show: ({ owner }: Json<WaitingBrand>) => html`<${Name} text=${owner} />` },
-          ]} /></div>`
-    }
+  return html`<${Read} reading=${reading} what="brands" show=${({ brands, next }: Json<BrandPage>) => html`
+    <${Table} box="wide-list" caption="Brands that wait for a person" rows=${brands} keyOf=${({ handle }: Json<WaitingBrand>) => handle} columns=${brandColumns}
+      empty=${html`<${Empty} title="No brand waits.">A brand waits here when a person must judge its name. One whose letter waits comes after its letter.</${Empty}>`} />
     <${Paging} next=${next} cursor="brand" moreText="More" label="Pages of the brands" stays=${true} />`} />`;
 }
 

@@ -1,6 +1,6 @@
 import type { ArtefactCheck, Verdict } from '../../answers/artefact-checks.ts';
 import type { Json } from '../../answers/json.ts';
-import { ActionButton, Notice, ProblemNotice, Section, Table, When } from '../shell/components.ts';
+import { ActionButton, Notice, ProblemNotice, Section, Table, type Columns, When } from '../shell/components.ts';
 import { useLive } from '../shell/reading.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
@@ -22,6 +22,13 @@ export function ArtefactCheckSection({ path, lead }: { path: string; lead: strin
   </${Section}>`;
 }
 
+const columns: Columns<Json<Verdict>> = [
+  ['Artefact', ({ artefact }) => artefact],
+  ['Version', ({ version }) => version, 'number'],
+  ['Verdict', ({ verdict }) => html`<span class="state bad">${verdict}</span>`],
+  ['Detail', ({ detail }) => detail],
+];
+
 function Result({ check }: { check: Json<ArtefactCheck> }): VNode {
   const { state, verdicts, versions, startedAt, finishedAt, problem } = check;
   const bad = verdicts.filter(({ verdict }) => verdict !== 'ok');
@@ -32,12 +39,7 @@ function Result({ check }: { check: Json<ArtefactCheck> }): VNode {
     ${
       bad.length === 0
         ? null
-        : html`<${Table} caption="Versions that are not as published" rows=${bad} keyOf=${({ artefact, version }: Json<Verdict>) => `${artefact} ${version}`} columns=${[
-            { title: 'Artefact', show: ({ artefact }: Json<Verdict>) => artefact },
-            { title: 'Version', isNumber: true, show: ({ version }: Json<Verdict>) => version },
-            { title: 'Verdict', show: ({ verdict }: Json<Verdict>) => html`<span class="state bad">${verdict}</span>` },
-            { title: 'Detail', show: ({ detail }: Json<Verdict>) => detail },
-          ]} />`
+        : html`<${Table} caption="Versions that are not as published" rows=${bad} keyOf=${({ artefact, version }: Json<Verdict>) => `${artefact} ${version}`} columns=${columns} />`
     }`;
 }
 

@@ -1,16 +1,31 @@
 import type { Manifest, ArtefactDetail, ArtefactVersion } from '../../answers/artefact-answers.ts';
-import type { Json } from '../../answers/json.ts';
+import type { Json, Listed } from '../../answers/json.ts';
 import { SizesChart } from './artefact-chart.ts';
 import { ArtefactCheckSection } from './artefact-check.ts';
 import { nameOf } from './artefact-name.ts';
-import { Empty, Facts, Name, Notice, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
+import {
+  Empty,
+  Facts,
+  Name,
+  Notice,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  type Columns,
+  When,
+} from '../shell/components.ts';
+import { Paging, queryOf } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
-import { goTo, Link, usePlace, withQuery, type PageProps } from '../shell/router.ts';
+import { Link, usePlace, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
+type VersionPage = Listed & { versions: ArtefactVersion[] };
+
 /** An artefact: its manifest, its sizes over time, its deltas, and the actions on its files. */
-export default function ArtefactPage({ params, query }: PageProps): VNode {
+export default function ArtefactPage({ params }: PageProps): VNode {
   const api = `/api/artefacts/${encodeURIComponent(params['cache']!)}/${encodeURIComponent(params['country']!)}`;
   const reading = useReading<ArtefactDetail>(api);
   const title = nameOf({ cache: params['cache']!, country: params['country'] === '-' ? '' : params['country']! });
@@ -25,7 +40,7 @@ export default function ArtefactPage({ params, query }: PageProps): VNode {
           ? html`<${Empty} title="Nothing was published yet.">Readers are answered 404 until a night has built it.</${Empty}>`
           : html`
         <${ManifestFacts} artefact=${artefact} manifest=${artefact.manifest} />
-        <${Versions} api=${api} before=${query.get('before')} />
+        <${Versions} api=${api} />
         <${Deltas} api=${api} manifest=${artefact.manifest} />
         <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index and deltas, and compares it with what was published. It goes on when this page is left." />`
       }
@@ -69,74 +84,42 @@ function ManifestFacts({ artefact, manifest }: { artefact: Json<ArtefactDetail>;
   ]} /></${Section}>`;
 }
 
-function Versions({ api, before }: { api: string; before: string | null }): VNode {
+const versionColumns: Columns<Json<ArtefactVersion>> = [
+  ['Version', ({ version }) => version, 'number'],
+  ['Published', ({ publishedAt }) => html`<${When} at=${publishedAt} />`],
+  ['Night', ({ runId }) => html`<${Link} href=${`/nights/${runId}`}>run ${runId}</${Link}>`],
+  ['Rows', ({ rows }) => formatCount(rows), 'number'],
+  ['Bytes', ({ bytes }) => formatBytes(bytes), 'number'],
+  ['Delta to it', ({ delta }) => formatBytes(delta?.bytes), 'number'],
+  ['Added', ({ delta }) => formatCount(delta?.added), 'number'],
+  ['Changed', ({ delta }) => formatCount(delta?.changed), 'number'],
+  ['Removed', ({ delta }) => formatCount(delta?.removed), 'number'],
+];
+
+function Versions({ api }: { api: string }): VNode {
   const place = usePlace();
-  const reading = useReading<{ versions: ArtefactVersion[]; next: string | null }>(
-    `${api}/versions${before === null ? '' : `?before=${encodeURIComponent(before)}`}`,
-  );
+  const reading = useReading<VersionPage>(`${api}/versions${queryOf(place.query, ['before'])}`);
   return html`<${Section} title="Versions"><${Read} reading=${reading} what="the versions" show=${({
     versions,
     next,
-  }: {
-    versions: Json<ArtefactVersion>[];
-    next: string | null;
-  }) => html`
+  }: Json<VersionPage>) => html`
     ${versions.length < 2 ? html`<p class="hint">Sizes over time are drawn from the second version on.</p>` : html`<${SizesChart} versions=${versions} />`}
-    <${Table} caption="Versions, newest first" rows=${versions} keyOf=${({ version }: Json<ArtefactVersion>) => version} columns=${[
-      { title: 'Version', isNumber: true, show: ({ version }: Json<ArtefactVersion>) => version },
-      { title: 'Published', show: ({ publishedAt }: Json<ArtefactVersion>) => html`<${When} at=${publishedAt} />` },
-      {
-        title: 'Night',
-        show: ({ runId }: Json<ArtefactVersion>) => html`<${Link} href=${`/nights/${runId}`}>run ${runId}</${Link}>`,
-      },
-      { title: 'Rows', isNumber: true, show: ({ rows }: Json<ArtefactVersion>) => formatCount(rows) },
-      { title: 'Bytes', isNumber: true, show: ({ bytes }: Json<ArtefactVersion>) => formatBytes(bytes) },
-      { title: 'Delta to it', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatBytes(delta?.bytes) },
-      { title: 'Added', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatCount(delta?.added) },
-      { title: 'Changed', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatCount(delta?.changed) },
-      { title: 'Removed', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatCount(delta?.removed) },
-    ]} />
-    <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} /></${Section}>`;
+    <${Table} caption="Versions, newest first" rows=${versions} keyOf=${({ version }: Json<ArtefactVersion>) => version} columns=${versionColumns} />
+    <${Paging} next=${next} cursor="before" isAlwaysShown />`} /></${Section}>`;
 }
 
 function Deltas({ api, manifest: { version, deltas, file } }: { api: string; manifest: Json<Manifest> }): VNode {
+  const columns: Columns<Json<Manifest['deltas'][number]>> = [
+    ['From version', ({ from }) => from, 'number'],
+    ['Bytes', ({ bytes }) => formatBytes(bytes), 'number'],
+    ['Of the file', ({ bytes }) => `${((100 * bytes) / file.bytes).toFixed(1)} %`, 'number'],
+    ['Added', ({ added }) => formatCount(added), 'number'],
+    ['Changed', ({ changed }) => formatCount(changed), 'number'],
+    ['Removed', ({ removed }) => formatCount(removed), 'number'],
+    ['File', ({ from }) => html`<a href=${`${api}/deltas/${from}`} download>Download from ${from}</a>`],
+  ];
   return html`<${Section} title=${`Deltas to version ${version}`}>
-    ${
-      deltas.length === 0
-        ? html`<${Empty} title="There is no delta.">One is written when a version follows another. Readers take the whole file.</${Empty}>`
-        : html`<${Table} caption="Deltas" rows=${deltas} keyOf=${({ from }: Json<Manifest['deltas'][number]>) => from} columns=${[
-            { title: 'From version', isNumber: true, show: ({ from }: Json<Manifest['deltas'][number]>) => from },
-            {
-              title: 'Bytes',
-              isNumber: true,
-              show: ({ bytes }: Json<Manifest['deltas'][number]>) => formatBytes(bytes),
-            },
-            {
-              title: 'Of the file',
-              isNumber: true,
-              show: ({ bytes }: Json<Manifest['deltas'][number]>) => `${((100 * bytes) / file.bytes).toFixed(1)} %`,
-            },
-            {
-              title: 'Added',
-              isNumber: true,
-              show: ({ added }: Json<Manifest['deltas'][number]>) => formatCount(added),
-            },
-            {
-              title: 'Changed',
-              isNumber: true,
-              show: ({ changed }: Json<Manifest['deltas'][number]>) => formatCount(changed),
-            },
-            {
-              title: 'Removed',
-              isNumber: true,
-              show: ({ removed }: Json<Manifest['deltas'][number]>) => formatCount(removed),
-            },
-            {
-              title: 'File',
-              show: ({ from }: Json<Manifest['deltas'][number]>) =>
-                html`<a href=${`${api}/deltas/${from}`} download>Download from ${from}</a>`,
-            },
-          ]} />`
-    }
+    <${Table} caption="Deltas" rows=${deltas} keyOf=${({ from }: Json<Manifest['deltas'][number]>) => from} columns=${columns}
+      empty=${html`<${Empty} title="There is no delta.">One is written when a version follows another. Readers take the whole file.</${Empty}>`} />
   </${Section}>`;
 }

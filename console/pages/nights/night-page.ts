@@ -1,7 +1,20 @@
 import type { Json } from '../../answers/json.ts';
 import type { NightBuild, FailureFacts, NightDetail } from '../../answers/night-answers.ts';
 import { nameOf, pathOf } from './artefact-name.ts';
-import { Empty, Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import {
+  Empty,
+  Facts,
+  LiveMark,
+  Name,
+  Notice,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  type Columns,
+  When,
+} from '../shell/components.ts';
 import { NightProgress } from './night-progress.ts';
 import { ReleaseFiles, RunNight } from './night-run.ts';
 import { NightTimeline } from './night-timeline.ts';
@@ -121,61 +134,53 @@ function NightFacts({ detail: { night, builds } }: { detail: Json<NightDetail> }
   ]} /></${Section}>`;
 }
 
+const buildColumns: Columns<Json<NightBuild>> = [
+  ['Artefact', (build) => html`<${Link} href=${`/artefacts/${pathOf(build)}`}>${nameOf(build)}</${Link}>`],
+  [
+    'Outcome',
+    ({ state, failure }) =>
+      html`<${State} name=${state} />${failure === null ? null : html` <code class="night-code">${failure.code}</code>`}`,
+  ],
+  ['Version', ({ version }) => version ?? '–', 'number'],
+  [
+    'Rows',
+    ({ rows, rowsExpected, builtAt }) =>
+      builtAt === null && rows !== null ? `${formatCount(rows)} of ${formatCount(rowsExpected)}` : formatCount(rows),
+    'number',
+  ],
+  ['Before', ({ rowsBefore }) => formatCount(rowsBefore), 'number'],
+  ['Read', ({ rowsRead }) => formatCount(rowsRead), 'number'],
+  ['Build', ({ kind }) => kinds[kind]],
+  ['Bytes', ({ bytes }) => formatBytes(bytes), 'number'],
+  [
+    'Took',
+    ({ startedAt, builtAt }) =>
+      startedAt === null || builtAt === null
+        ? '–'
+        : formatSeconds((Date.parse(builtAt) - Date.parse(startedAt)) / 1000),
+    'number',
+  ],
+  ['Tries', ({ attempts }) => attempts, 'number'],
+];
+
 function Builds({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode {
   if (builds.length === 0)
     return html`<${Section} title="Artefacts"><${Empty} title="No file was counted yet.">${night.state === 'finished' ? 'The night ended before it knew what to build.' : 'They are shown when a worker has opened the night.'}</${Empty}></${Section}>`;
-  return html`<${Section} title="Artefacts"><${Table} caption="Artefacts of the night" rows=${builds} keyOf=${nameOf} columns=${[
-    {
-      title: 'Artefact',
-      show: (build: Json<NightBuild>) =>
-        html`<${Link} href=${`/artefacts/${pathOf(build)}`}>${nameOf(build)}</${Link}>`,
-    },
-    {
-      title: 'Outcome',
-      show: ({ state, failure }: Json<NightBuild>) =>
-        html`<${State} name=${state} />${failure === null ? null : html` <code class="night-code">${failure.code}</code>`}`,
-    },
-    { title: 'Version', isNumber: true, show: ({ version }: Json<NightBuild>) => version ?? '–' },
-    {
-      title: 'Rows',
-      isNumber: true,
-      show: ({ rows, rowsExpected, builtAt }: Json<NightBuild>) =>
-        builtAt === null && rows !== null ? `${formatCount(rows)} of ${formatCount(rowsExpected)}` : formatCount(rows),
-    },
-    { title: 'Before', isNumber: true, show: ({ rowsBefore }: Json<NightBuild>) => formatCount(rowsBefore) },
-    { title: 'Read', isNumber: true, show: ({ rowsRead }: Json<NightBuild>) => formatCount(rowsRead) },
-    { title: 'Build', show: ({ kind }: Json<NightBuild>) => kinds[kind] },
-    { title: 'Bytes', isNumber: true, show: ({ bytes }: Json<NightBuild>) => formatBytes(bytes) },
-    {
-      title: 'Took',
-      isNumber: true,
-      show: ({ startedAt, builtAt }: Json<NightBuild>) =>
-        startedAt === null || builtAt === null
-          ? '–'
-          : formatSeconds((Date.parse(builtAt) - Date.parse(startedAt)) / 1000),
-    },
-    { title: 'Tries', isNumber: true, show: ({ attempts }: Json<NightBuild>) => attempts },
-  ]} /></${Section}>`;
+  return html`<${Section} title="Artefacts"><${Table} caption="Artefacts of the night" rows=${builds} keyOf=${nameOf} columns=${buildColumns} /></${Section}>`;
 }
 
 /** How a file was built, for people. */
 const kinds = { full: 'full', incremental: 'changes', keep: 'copy' } as const;
 
+const lapsedColumns: Columns<Json<NightDetail>['lapsed'][number]> = [
+  [
+    'Brand',
+    ({ brand }) => html`<${Link} href=${`/brands/${encodeURIComponent(brand)}`}><${Name} text=${brand} /></${Link}>`,
+  ],
+  ['Numbers', ({ numbers }) => formatCount(numbers), 'number'],
+  ['Letter ended', ({ validUntil }) => html`<${When} at=${validUntil} />`],
+];
+
 function Lapsed({ lapsed }: { lapsed: Json<NightDetail>['lapsed'] }): VNode {
-  return html`<${Section} title="Brands that lapsed"><p>Their numbers left the files, because the letters that named them have ended.</p><${Table} caption="Brands that lapsed" rows=${lapsed} keyOf=${({ brand, validUntil }: Json<NightDetail>['lapsed'][number]) => `${brand} ${validUntil}`} columns=${[
-    {
-      title: 'Brand',
-      show: ({ brand }: Json<NightDetail>['lapsed'][number]) =>
-        html`<${Link} href=${`/brands/${encodeURIComponent(brand)}`}><${Name} text=${brand} /></${Link}>`,
-    },
-    {
-      title: 'Numbers',
-      isNumber: true,
-      show: ({ numbers }: Json<NightDetail>['lapsed'][number]) => formatCount(numbers),
-    },
-    {
-      title: 'Letter ended',
-      show: ({ validUntil }: Json<NightDetail>['lapsed'][number]) => html`<${When} at=${validUntil} />`,
-    },
-  ]} /></${Section}>`;
+  return html`<${Section} title="Brands that lapsed"><p>Their numbers left the files, because the letters that named them have ended.</p><${Table} caption="Brands that lapsed" rows=${lapsed} keyOf=${({ brand, validUntil }: Json<NightDetail>['lapsed'][number]) => `${brand} ${validUntil}`} columns=${lapsedColumns} /></${Section}>`;
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../answers/json.ts';
 import type { NightSettings, ReleasedFiles, RequestedNight } from '../../answers/night-answers.ts';
-import { ActionButton, Dialog, Field } from '../shell/components.ts';
+import { ActionButton, Dialog, ChoiceField } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { asProblem, postOnce, Problem, sendJson } from '../shell/request.ts';
@@ -92,11 +92,7 @@ function Choices({
   const names = [...new Set([...caches, ...choices, ...(only === '' ? [] : [only])])].sort();
   return html`
     <p>It builds from the data as they are when a worker opens it, as today's night. Readers keep what is published until a file is whole.</p>
-    <${Field} label="What to build">${(
-      ids: object,
-    ) => html`<select value=${choice.only} onChange=${(event: Event) => setChoice({ ...choice, only: (event.target as HTMLSelectElement).value })} ...${ids}>
-      <option value="">everything</option>${names.map((name) => html`<option value=${name}>${name}</option>`)}
-    </select>`}</${Field}>
+    <${ChoiceField} label="What to build" value=${choice.only} choices=${[['', 'everything'], ...names.map((name) => [name, name])]} onChoose=${(only: string) => setChoice({ ...choice, only })} />
     <${Check} label="Read all rows" isOn=${choice.full} onChange=${(full: boolean) => setChoice({ ...choice, full })}
       hint="Otherwise only ranges are read that changed, and the rest is copied from the version before. A full build takes longer and compares: it finds changes that were not marked, and writes a damaged file again." />
     <${Check} label="Accept files that shrink" isOn=${choice.acceptShrink} onChange=${(acceptShrink: boolean) => setChoice({ ...choice, acceptShrink })}

@@ -1,7 +1,7 @@
 import type { Json } from '../../answers/json.ts';
 import type { NightBuild, NightDetail } from '../../answers/night-answers.ts';
 import { nameOf } from './artefact-name.ts';
-import { Table } from '../shell/components.ts';
+import { Table, type Columns } from '../shell/components.ts';
 import { formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
@@ -24,20 +24,17 @@ export function NightTimeline({
   const start = Date.parse(night.requestedAt);
   const end = night.finishedAt === null ? Date.now() : Date.parse(night.finishedAt);
   const share = (instant: number) => Math.max(0, Math.min(1, (instant - start) / Math.max(1, end - start))) * 100;
-  return html`<${Table} caption="Timings of the night" rows=${stages} keyOf=${({ name }: Stage) => name} columns=${[
-    { title: 'Stage', show: ({ name }: Stage) => name },
-    {
-      title: 'In the night',
-      show: ({ from, to }: Stage) =>
+  const columns: Columns<Stage> = [
+    ['Stage', ({ name }) => name],
+    [
+      'In the night',
+      ({ from, to }) =>
         html`<span class="timeline" aria-hidden="true"><span class=${to === null ? 'timeline-bar open' : 'timeline-bar'} style=${{ left: `${share(from)}%`, width: `${Math.max(0.5, share(to ?? end) - share(from))}%` }}></span></span>`,
-    },
-    { title: 'Began after', isNumber: true, show: ({ from }: Stage) => formatSeconds((from - start) / 1000) },
-    {
-      title: 'Took',
-      isNumber: true,
-      show: ({ from, to }: Stage) => (to === null ? 'goes on' : formatSeconds((to - from) / 1000)),
-    },
-  ]} />`;
+    ],
+    ['Began after', ({ from }) => formatSeconds((from - start) / 1000), 'number'],
+    ['Took', ({ from, to }) => (to === null ? 'goes on' : formatSeconds((to - from) / 1000)), 'number'],
+  ];
+  return html`<${Table} caption="Timings of the night" rows=${stages} keyOf=${({ name }: Stage) => name} columns=${columns} />`;
 }
 
 function stagesOf(

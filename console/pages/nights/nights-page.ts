@@ -1,10 +1,11 @@
 import type { Json } from '../../answers/json.ts';
 import type { NightHistory, NightSummary } from '../../answers/night-answers.ts';
 import { nameOf } from './artefact-name.ts';
-import { Empty, LiveMark, Name, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
+import { Empty, LiveMark, Name, Page, Read, Section, State, Table, type Columns, When } from '../shell/components.ts';
 import { NightGrid } from './night-grid.ts';
 import { NightProgress } from './night-progress.ts';
 import { RunNight } from './night-run.ts';
+import { Paging, queryOf } from '../shell/list-filters.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
@@ -15,9 +16,7 @@ import { html, useEffect, type Shown, type VNode } from '../shell/view.ts';
 export default function NightsPage(): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  const reading = useReading<NightHistory>(
-    `/api/nights${before === null ? '' : `?before=${encodeURIComponent(before)}`}`,
-  );
+  const reading = useReading<NightHistory>(`/api/nights${queryOf(place.query, ['before'])}`);
   const live = useLive<NightHistory>(before === null ? '/api/nights/live' : null);
   const isNextDay =
     reading.value !== undefined && live.value !== undefined && reading.value.days[0] !== live.value.days[0];
@@ -30,7 +29,7 @@ export default function NightsPage(): VNode {
     <${Read} reading=${reading} what="the history" show=${(history: Json<NightHistory>) => html`
       ${before === null ? html`<${Running} history=${live.value ?? history} isLive=${live.isLive} />` : null}
       <${History} history=${before === null && live.value !== undefined ? withLastDays(history, live.value) : history} />
-      <${Pager} next=${history.next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(next: string) => goTo(withQuery(place, { before: next }))} />`} />
+      <${Paging} next=${history.next} cursor="before" isAlwaysShown />`} />
   </${Page}>`;
 }
 
@@ -94,29 +93,30 @@ function History({ history }: { history: Json<NightHistory> }): VNode {
   </div>`;
 }
 
+const columns: Columns<Json<NightSummary>> = [
+  [
+    'Night',
+    ({ date, runId }) => html`<${Link} class="night-name" href=${`/nights/${runId}`}>${date}, run ${runId}</${Link}>`,
+  ],
+  ['Outcome', ({ outcome, state }) => html`<${State} name=${outcome ?? state} />`],
+  ['What', describeScope],
+  ['Files', ({ files }) => formatCount(files), 'number'],
+  ['Failed', ({ filesFailed }) => formatCount(filesFailed), 'number'],
+  [
+    'Took',
+    ({ openedAt, finishedAt }) =>
+      openedAt === null || finishedAt === null
+        ? '–'
+        : formatSeconds((Date.parse(finishedAt) - Date.parse(openedAt)) / 1000),
+    'number',
+  ],
+  ['Requested', ({ requestedAt }) => html`<${When} at=${requestedAt} />`],
+  ['By', ({ requestedBy }) => html`<${Name} text=${requestedBy} />`],
+];
+
 /** Nights, newest first. */
 export function NightTable({ nights }: { nights: readonly Json<NightSummary>[] }): VNode {
-  return html`<${Table} caption="Nights" rows=${nights} keyOf=${({ runId }: Json<NightSummary>) => runId} columns=${[
-    {
-      title: 'Night',
-      show: ({ date, runId }: Json<NightSummary>) =>
-        html`<${Link} class="night-name" href=${`/nights/${runId}`}>${date}, run ${runId}</${Link}>`,
-    },
-    { title: 'Outcome', show: ({ outcome, state }: Json<NightSummary>) => html`<${State} name=${outcome ?? state} />` },
-    { title: 'What', show: describeScope },
-    { title: 'Files', isNumber: true, show: ({ files }: Json<NightSummary>) => formatCount(files) },
-    { title: 'Failed', isNumber: true, show: ({ filesFailed }: Json<NightSummary>) => formatCount(filesFailed) },
-    {
-      title: 'Took',
-      isNumber: true,
-      show: ({ openedAt, finishedAt }: Json<NightSummary>) =>
-        openedAt === null || finishedAt === null
-          ? '–'
-          : formatSeconds((Date.parse(finishedAt) - Date.parse(openedAt)) / 1000),
-    },
-    { title: 'Requested', show: ({ requestedAt }: Json<NightSummary>) => html`<${When} at=${requestedAt} />` },
-    { title: 'By', show: ({ requestedBy }: Json<NightSummary>) => html`<${Name} text=${requestedBy} />` },
-  ]} />`;
+  return html`<${Table} caption="Nights" rows=${nights} keyOf=${({ runId }: Json<NightSummary>) => runId} columns=${columns} />`;
 }
 
 /** The request of a night in words. */

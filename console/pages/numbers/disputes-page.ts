@@ -1,27 +1,22 @@
 import type { Json, Listed } from '../../answers/json.ts';
 import type { Dispute } from '../../answers/number-answers.ts';
-import { ChoiceFilter, Filters, Paging } from '../shell/brand-filters.ts';
+import { ChoiceFilter, Filters, Paging, queryOf } from '../shell/list-filters.ts';
 import { Empty, Page, Read } from '../shell/components.ts';
 import { DisputeTable } from './dispute-table.ts';
 import { useReading } from '../shell/reading.ts';
 import { usePlace } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
 
+type DisputePage = Listed & { disputes: Dispute[] };
+
 const states = ['open', 'cleared', 'upheld'];
 
 /** Disputes of labels, oldest first. */
 export default function DisputesPage(): VNode {
-  const place = usePlace();
-  const query = new URLSearchParams(
-    ['state', 'after'].map((name) => [name, place.query.get(name) ?? '']).filter(([, value]) => value !== ''),
-  );
-  const reading = useReading<Listed & { disputes: Dispute[] }>(`/api/disputes?${query.toString()}`);
+  const reading = useReading<DisputePage>(`/api/disputes${queryOf(usePlace().query, ['state', 'after'])}`);
   return html`<${Page} title="Disputes" lead="Requests to look at the label of a number again, oldest first.">
     <${Filters}><${ChoiceFilter} name="state" label="State" choices=${states} /></${Filters}>
-    <${Read} reading=${reading} what="disputes" show=${({
-      disputes,
-      next,
-    }: Listed & { disputes: Json<Dispute>[] }) => html`
+    <${Read} reading=${reading} what="disputes" show=${({ disputes, next }: Json<DisputePage>) => html`
       ${disputes.length === 0 ? html`<${Empty} title="There is no such dispute.">Disputes are filed with the command line.</${Empty}>` : html`<${DisputeTable} disputes=${disputes} />`}
       <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the disputes" stays=${true} />`} />
   </${Page}>`;

@@ -1,7 +1,19 @@
 import type { FeedLoad, FeedReject, FeedRejects } from '../../answers/feed-answers.ts';
 import type { Json } from '../../answers/json.ts';
-import { Paging } from '../shell/brand-filters.ts';
-import { Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import { Paging, queryOf } from '../shell/list-filters.ts';
+import {
+  Facts,
+  LiveMark,
+  Name,
+  Notice,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  type Columns,
+  When,
+} from '../shell/components.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
@@ -72,29 +84,31 @@ function Held({ loadId, onDecided }: { loadId: number; onDecided: () => void }):
   </${Notice}>` as VNode;
 }
 
+const gateColumns: Columns<Json<FeedLoad['gates'][number]>> = [
+  ['Gate', ({ gate }) => gate.replaceAll('_', ' ')],
+  ['Here, %', ({ figure }) => formatCount(figure), 'number'],
+  ['Usual, %', ({ usual }) => formatCount(usual), 'number'],
+  ['Why', ({ reason }) => visible(reason)],
+];
+
 function Gates({ gates }: { gates: readonly Json<FeedLoad['gates'][number]>[] }): VNode {
-  return html`<${Section} title="Gates that it did not pass"><div class="wide-list"><${Table} caption="Gates" rows=${gates} keyOf=${({ reason }: Json<FeedLoad['gates'][number]>) => reason} columns=${[
-    { title: 'Gate', show: ({ gate }: Json<FeedLoad['gates'][number]>) => gate.replaceAll('_', ' ') },
-    { title: 'Here, %', isNumber: true, show: ({ figure }: Json<FeedLoad['gates'][number]>) => formatCount(figure) },
-    { title: 'Usual, %', isNumber: true, show: ({ usual }: Json<FeedLoad['gates'][number]>) => formatCount(usual) },
-    { title: 'Why', show: ({ reason }: Json<FeedLoad['gates'][number]>) => visible(reason) },
-  ]} /></div></${Section}>`;
+  return html`<${Section} title="Gates that it did not pass"><${Table} box="wide-list" caption="Gates" rows=${gates} keyOf=${({ reason }: Json<FeedLoad['gates'][number]>) => reason} columns=${gateColumns} /></${Section}>`;
 }
 
+const rejectColumns: Columns<Json<FeedReject>> = [
+  ['Line', ({ line }) => formatCount(line), 'number'],
+  ['Code', ({ code }) => html`<code>${code}</code>`],
+  ['Why', ({ reason }) => visible(reason)],
+  ['Row', ({ excerpt }) => visible(excerpt)],
+];
+
 function Rejects({ loadId }: { loadId: number }): VNode {
-  const after = usePlace().query.get('after');
-  const reading = useReading<FeedRejects>(
-    `/api/feeds/loads/${loadId}/rejects${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
-  );
+  const place = usePlace();
+  const reading = useReading<FeedRejects>(`/api/feeds/loads/${loadId}/rejects${queryOf(place.query, ['after'])}`);
   return html`<${Section} title="Refused rows"><${Read} reading=${reading} what="refused rows" show=${({
     rejects,
     next,
   }: Json<FeedRejects>) => html`
-    <div class="wide-list"><${Table} caption="Rows of the file that were refused" rows=${rejects} keyOf=${({ line }: Json<FeedReject>) => line} columns=${[
-      { title: 'Line', isNumber: true, show: ({ line }: Json<FeedReject>) => formatCount(line) },
-      { title: 'Code', show: ({ code }: Json<FeedReject>) => html`<code>${code}</code>` },
-      { title: 'Why', show: ({ reason }: Json<FeedReject>) => visible(reason) },
-      { title: 'Row', show: ({ excerpt }: Json<FeedReject>) => visible(excerpt) },
-    ]} /></div>
+    <${Table} box="wide-list" caption="Rows of the file that were refused" rows=${rejects} keyOf=${({ line }: Json<FeedReject>) => line} columns=${rejectColumns} />
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the refused rows" stays=${true} />`} /></${Section}>`;
 }

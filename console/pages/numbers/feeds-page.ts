@@ -1,6 +1,6 @@
 import type { FeedArrivals, FeedLoad, FeedLoads, SubmittedFeed } from '../../answers/feed-answers.ts';
 import type { Json } from '../../answers/json.ts';
-import { ChoiceFilter, Filters, Paging, queryOf } from '../shell/brand-filters.ts';
+import { ChoiceFilter, Filters, Paging, queryOf } from '../shell/list-filters.ts';
 import {
   Empty,
   Name,
@@ -10,10 +10,12 @@ import {
   Section,
   State,
   Table,
+  type Columns,
   When,
   ActionButton,
   Dialog,
   Field,
+  ChoiceField,
 } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { mayDo, sendForm } from '../shell/request.ts';
@@ -37,33 +39,23 @@ export default function FeedsPage(): VNode {
   </${Page}>`;
 }
 
+const arrivalColumns: Columns<Json<FeedArrivals['arrivals'][number]>> = [
+  ['Feed', (arrival) => html`<${Name} text=${nameOfFeed(arrival)} />`],
+  ['Last load', ({ lastAt }) => (lastAt === null ? 'never' : html`<${When} at=${lastAt} />`)],
+  ['Rows', ({ rows }) => formatCount(rows), 'number'],
+  [
+    'Expected every',
+    ({ expectedHours }) => (expectedHours === null ? 'not known yet' : `${formatCount(expectedHours)} hours`),
+  ],
+  ['State', (arrival) => html`<${State} name=${arrival.late ? 'late' : 'in_time'} />`],
+];
+
 function Arrivals({ arrivals }: { arrivals: readonly Json<FeedArrivals['arrivals'][number]>[] }): VNode | null {
   if (arrivals.length === 0) return null;
   const late = arrivals.filter((arrival) => arrival.late);
   return html`<${Section} title="When they came last">
     ${late.length === 0 ? null : html`<${Notice} kind="bad"><p><strong>Stopped coming:</strong> ${late.map(nameOfFeed).join(', ')}. Nights run on with what came before.</p></${Notice}>`}
-    <${Table} caption="When each feed came last" rows=${arrivals} keyOf=${nameOfFeed} columns=${[
-      {
-        title: 'Feed',
-        show: (arrival: Json<FeedArrivals['arrivals'][number]>) => html`<${Name} text=${nameOfFeed(arrival)} />`,
-      },
-      {
-        title: 'Last load',
-        show: ({ lastAt }: Json<FeedArrivals['arrivals'][number]>) =>
-          lastAt === null ? 'never' : html`<${When} at=${lastAt} />`,
-      },
-      { title: 'Rows', isNumber: true, show: ({ rows }: Json<FeedArrivals['arrivals'][number]>) => formatCount(rows) },
-      {
-        title: 'Expected every',
-        show: ({ expectedHours }: Json<FeedArrivals['arrivals'][number]>) =>
-          expectedHours === null ? 'not known yet' : `${formatCount(expectedHours)} hours`,
-      },
-      {
-        title: 'State',
-        show: (arrival: Json<FeedArrivals['arrivals'][number]>) =>
-          html`<${State} name=${arrival.late ? 'late' : 'in_time'} />`,
-      },
-    ]} />
+    <${Table} caption="When each feed came last" rows=${arrivals} keyOf=${nameOfFeed} columns=${arrivalColumns} />
   </${Section}>`;
 }
 
@@ -71,26 +63,22 @@ function nameOfFeed({ feed, source }: Pick<Json<FeedArrivals['arrivals'][number]
   return source === '' ? feed : `${feed}/${source}`;
 }
 
+const loadColumns: Columns<Json<FeedLoad>> = [
+  ['Load', ({ loadId }) => html`<${Link} href=${`/feeds/${loadId}`}>Load ${loadId}</${Link}>`],
+  ['Feed', (load) => html`<${Name} text=${nameOfFeed(load)} />`],
+  ['State', ({ state }) => html`<${State} name=${state} />`],
+  ['Held by', ({ gates }) => gates.map(({ gate }) => gate.replaceAll('_', ' ')).join(', ') || '–'],
+  ['Given', ({ rowsGiven }) => formatCount(rowsGiven), 'number'],
+  ['Rejected', ({ rowsRejected }) => formatCount(rowsRejected), 'number'],
+  ['Submitted', ({ requestedAt }) => html`<${When} at=${requestedAt} />`],
+  ['By', ({ submittedBy }) => html`<${Name} text=${submittedBy} />`],
+  ['File', ({ fileName }) => visible(fileName)],
+];
+
 function Loads({ page: { loads, next } }: { page: Json<FeedLoads> }): VNode {
   if (loads.length === 0)
     return html`<${Empty} title="There is no such load.">A file comes by the command line, the drop folder, or the button above.</${Empty}>`;
-  return html`<div class="wide-list"><${Table} caption="Loads of feeds" rows=${loads} keyOf=${({ loadId }: Json<FeedLoad>) => loadId} columns=${[
-    {
-      title: 'Load',
-      show: ({ loadId }: Json<FeedLoad>) => html`<${Link} href=${`/feeds/${loadId}`}>Load ${loadId}</${Link}>`,
-    },
-    { title: 'Feed', show: (load: Json<FeedLoad>) => html`<${Name} text=${nameOfFeed(load)} />` },
-    { title: 'State', show: ({ state }: Json<FeedLoad>) => html`<${State} name=${state} />` },
-    {
-      title: 'Held by',
-      show: ({ gates }: Json<FeedLoad>) => gates.map(({ gate }) => gate.replaceAll('_', ' ')).join(', ') || '–',
-    },
-    { title: 'Given', isNumber: true, show: ({ rowsGiven }: Json<FeedLoad>) => formatCount(rowsGiven) },
-    { title: 'Rejected', isNumber: true, show: ({ rowsRejected }: Json<FeedLoad>) => formatCount(rowsRejected) },
-    { title: 'Submitted', show: ({ requestedAt }: Json<FeedLoad>) => html`<${When} at=${requestedAt} />` },
-    { title: 'By', show: ({ submittedBy }: Json<FeedLoad>) => html`<${Name} text=${submittedBy} />` },
-    { title: 'File', show: ({ fileName }: Json<FeedLoad>) => visible(fileName) },
-  ]} /></div><${Paging} next=${next} cursor="before" />` as VNode;
+  return html`<${Table} box="wide-list" caption="Loads of feeds" rows=${loads} keyOf=${({ loadId }: Json<FeedLoad>) => loadId} columns=${loadColumns} /><${Paging} next=${next} cursor="before" />` as VNode;
 }
 
 const feeds = ['complaints', 'reputation', 'directory'];
@@ -118,7 +106,7 @@ function UploadForm({ onLeave }: { onLeave: () => void }): VNode {
   };
   return html`
     <p>CSV or TSV, plain or gzipped. Files in other shapes need the options of the command line.</p>
-    <${Field} label="Feed">${(ids: object) => html`<select value=${feed} onChange=${({ target }: Event) => setFeed((target as HTMLSelectElement).value)} ...${ids}>${feeds.map((name) => html`<option value=${name}>${name}</option>`)}</select>`}</${Field}>
+    <${ChoiceField} label="Feed" value=${feed} choices=${feeds.map((name) => [name, name])} onChoose=${setFeed} />
     <${Field} label="Source" hint="Which provider it is from, if there are several.">${(ids: object) => html`<input type="text" maxlength="40" autocomplete="off" value=${source} onInput=${({ target }: Event) => setSource((target as HTMLInputElement).value)} ...${ids} />`}</${Field}>
     <${Field} label="File">${(ids: object) => html`<input type="file" onChange=${({ target }: Event) => setFile((target as HTMLInputElement).files?.[0] ?? null)} ...${ids} />`}</${Field}>
     <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Sending …" disabled=${file === null} act=${load}>Load the file</${ActionButton}></div>` as VNode;

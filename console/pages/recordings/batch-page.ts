@@ -1,13 +1,12 @@
 import type { ListedItem, LiveBatch, RetriedBatch } from '../../answers/batch-answers.ts';
-import type { Json } from '../../answers/json.ts';
-import type { ReasonFacts, VerificationState } from '../../answers/verification-answers.ts';
+import type { Json, Listed } from '../../answers/json.ts';
+import type { VerificationState } from '../../answers/verification-answers.ts';
 import { BatchBar, BatchKey, describeRate, useRate } from './batch-progress.ts';
 import {
   ActionButton,
   Dialog,
   Empty,
   Facts,
-  Field,
   LiveMark,
   Name,
   Notice,
@@ -16,15 +15,19 @@ import {
   Section,
   State,
   Table,
+  type Columns,
   When,
 } from '../shell/components.ts';
+import { Paging, ChoiceFilter, queryOf } from '../shell/list-filters.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
-import { goTo, Link, usePlace, withQuery, type PageProps } from '../shell/router.ts';
+import { Link, usePlace, type PageProps } from '../shell/router.ts';
 import { asWords, formatCount, formatScore, formatSeconds } from '../shell/text.ts';
 import { modeTitles } from './verification-page.ts';
 import { NoWorkerNotice } from './verification-result.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
+
+type ItemPage = Listed & { items: ListedItem[] };
 
 const states: readonly VerificationState[] = ['performed', 'performedWithoutScore', 'error', 'performing', 'queued'];
 
@@ -110,16 +113,18 @@ function CancelBatch({ path, onDone }: { path: string; onDone: () => void }): VN
     </${Dialog}>`;
 }
 
+const reasonColumns: Columns<Json<LiveBatch>['reasons'][number]> = [
+  ['Reason', ({ meaning, reason }) => html`${meaning} <code>${reason}</code>`],
+  ['Recordings', ({ items }) => formatCount(items), 'number'],
+  ['Another try', ({ retryHelps }) => (retryHelps ? 'may help' : 'does not help')],
+];
+
 function Reasons({ reasons }: { reasons: Json<LiveBatch>['reasons'] }): VNode {
-  return html`<${Section} title="Why recordings have no score"><${Table} caption="Reasons" rows=${reasons} keyOf=${({ reason }: Json<ReasonFacts>) => reason} columns=${[
-    { title: 'Reason', show: ({ meaning, reason }: Json<ReasonFacts>) => html`${meaning} <code>${reason}</code>` },
-    {
-      title: 'Recordings',
-      isNumber: true,
-      show: ({ items }: Json<LiveBatch>['reasons'][number]) => formatCount(items),
-    },
-    { title: 'Another try', show: ({ retryHelps }: Json<ReasonFacts>) => (retryHelps ? 'may help' : 'does not help') },
-  ]} /></${Section}>`;
+  return html`<${Section} title="Why recordings have no score"><${Table} caption="Reasons" rows=${reasons} keyOf=${({ reason }: Json<LiveBatch>['reasons'][number]) => reason} columns=${reasonColumns} /></${Section}>`;
+}
+
+function stateText(state: string): string {
+  return state === 'error' ? 'error (failed)' : asWords(state);
 }
 
 /** Milliseconds between reloads of the items while a batch runs. */
@@ -127,9 +132,7 @@ const itemsAgainMs = 3000;
 
 function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   const place = usePlace();
-  const [state, after] = [place.query.get('state') ?? '', place.query.get('after')];
-  const query = new URLSearchParams({ ...(state === '' ? {} : { state }), ...(after === null ? {} : { after }) });
-  const reading = useReading<{ items: ListedItem[]; next: string | null }>(`${path}/items?${query.toString()}`);
+  const reading = useReading<ItemPage>(`${path}/items${queryOf(place.query, ['state', 'after'])}`);
   const wasOpen = useRef(isOpen);
   const isReading = useRef(false);
   isReading.current = reading.isReading;
@@ -143,52 +146,35 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
     );
     return () => clearInterval(timer);
   }, [isOpen]);
-  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
-    goTo(withQuery(place, { state: currentTarget.value, after: null }), { replace: true });
   return html`<${Section} title="Recordings">
-    <div class="filters"><${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${states.map((each) => html`<option value=${each} selected=${each === state}>${each === 'error' ? 'error (failed)' : asWords(each)}</option>`)}</select>`}</${Field}></div>
-    <${Read} reading=${reading} what="the recordings" show=${({
-      items,
-      next,
-    }: {
-      items: Json<ListedItem>[];
-      next: string | null;
-    }) => html`
+    <div class="filters"><${ChoiceFilter} name="state" label="State" choices=${states} textOf=${stateText} /></div>
+    <${Read} reading=${reading} what="the recordings" show=${({ items, next }: Json<ItemPage>) => html`
       ${items.length === 0 ? html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>` : html`<${ItemTable} items=${items} />`}
-      <nav class="pager" aria-label="Pages of the recordings">
-        <button type="button" disabled=${after === null} onClick=${() => goTo(withQuery(place, { after: null }))}>To the start</button>
-        <button type="button" disabled=${next === null} onClick=${() => next !== null && goTo(withQuery(place, { after: next }))}>Next</button>
-      </nav>`} />
+      <${Paging} next=${next} cursor="after" moreText="Next" label="Pages of the recordings" isAlwaysShown />`} />
   </${Section}>`;
 }
 
+const itemColumns: Columns<Json<ListedItem>> = [
+  ['Line', ({ line }) => formatCount(line), 'number'],
+  ['Recording', ({ id, source }) => html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`],
+  ['State', ({ state }) => html`<${State} name=${state} />`],
+  ['Model', ({ model, requestedModel }) => model ?? requestedModel],
+  ['Synthesis', ({ scores }) => formatScore(scores?.synthesis), 'number'],
+  ['Replay', ({ scores }) => formatScore(scores?.replay), 'number'],
+  [
+    'Decision or reason',
+    ({ decision, why }) =>
+      decision !== null
+        ? html`<${State} name=${decision.label} />`
+        : why !== null
+          ? html`<span class="reason">${why.meaning}</span>`
+          : '–',
+  ],
+  ['Length', ({ audio }) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)), 'number'],
+];
+
 function ItemTable({ items }: { items: readonly Json<ListedItem>[] }): VNode {
-  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: Json<ListedItem>) => line} columns=${[
-    { title: 'Line', isNumber: true, show: ({ line }: Json<ListedItem>) => formatCount(line) },
-    {
-      title: 'Recording',
-      show: ({ id, source }: Json<ListedItem>) =>
-        html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`,
-    },
-    { title: 'State', show: ({ state }: Json<ListedItem>) => html`<${State} name=${state} />` },
-    { title: 'Model', show: ({ model, requestedModel }: Json<ListedItem>) => model ?? requestedModel },
-    { title: 'Synthesis', isNumber: true, show: ({ scores }: Json<ListedItem>) => formatScore(scores?.synthesis) },
-    { title: 'Replay', isNumber: true, show: ({ scores }: Json<ListedItem>) => formatScore(scores?.replay) },
-    {
-      title: 'Decision or reason',
-      show: ({ decision, why }: Json<ListedItem>) =>
-        decision !== null
-          ? html`<${State} name=${decision.label} />`
-          : why !== null
-            ? html`<span class="reason">${why.meaning}</span>`
-            : '–',
-    },
-    {
-      title: 'Length',
-      isNumber: true,
-      show: ({ audio }: Json<ListedItem>) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)),
-    },
-  ]} />`;
+  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: Json<ListedItem>) => line} columns=${itemColumns} />`;
 }
 
 function BatchFacts({ batch }: { batch: Json<LiveBatch>['batch'] }): VNode {

@@ -1,6 +1,6 @@
 import type { DetectionFacts, SubmittedRecording } from '../../answers/detection-answers.ts';
 import type { LiveVerification } from '../../answers/verification-answers.ts';
-import { Field, Notice, Page, ProblemNotice, Read, Section } from '../shell/components.ts';
+import { Field, Notice, Page, ProblemNotice, Read, Section, ChoiceField } from '../shell/components.ts';
 import { Microphone } from './detect-microphone.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { asProblem, csrfToken, Problem, readProblem } from '../shell/request.ts';
@@ -10,7 +10,11 @@ import { NoWorkerNotice, VerificationResult } from './verification-result.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 import type { Json } from '../../answers/json.ts';
 
-type Channels = 'apart' | 'mixed';
+const channelChoices = [
+  ['apart', 'apart'],
+  ['mixed', 'mixed'],
+] as const;
+type Channels = (typeof channelChoices)[number][0];
 
 /** The demo AI Voice Detection: submits a recording and shows the results in words. */
 export default function DetectPage(): VNode {
@@ -30,7 +34,7 @@ export default function DetectPage(): VNode {
         </fieldset>
         <div class="detect-fields">
           <${ModelField} known=${known} model=${model} onModel=${setModel} />
-          <${Field} label="Channels" hint=${channels === 'apart' ? 'The two sides of a call are scored on their own.' : 'All channels are mixed into one.'}>${(ids: object) => html`<select value=${channels} onChange=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => setChannels(currentTarget.value as Channels)} ...${ids}><option value="apart">apart</option><option value="mixed">mixed</option></select>`}</${Field}>
+          <${ChoiceField} label="Channels" hint=${channels === 'apart' ? 'The two sides of a call are scored on their own.' : 'All channels are mixed into one.'} value=${channels} choices=${channelChoices} onChoose=${setChannels} />
         </div>
         ${way === 'file' ? html`<${FileForm} known=${known} model=${model} channels=${channels} onSubmitted=${show} />` : html`<${Microphone} model=${model} channels=${channels} onVerified=${show} />`}
       </${Section}>

@@ -14,6 +14,7 @@ import {
   Section,
   State,
   Table,
+  type Columns,
   When,
 } from '../shell/components.ts';
 import { useLive, useReading, type Reading } from '../shell/reading.ts';
@@ -167,49 +168,43 @@ function DeleteRecording({ sha256, onDeleted }: { sha256: string; onDeleted: () 
     </${Dialog}>`;
 }
 
+const identityColumns: Columns<Json<IdentityAnswer>> = [
+  ['When', ({ at }) => html`<${When} at=${at} />`],
+  ['Person', ({ voiceprint, subject }) => html`<${Link} href=${`/voices/${voiceprint}`}>${visible(subject)}</${Link}>`],
+  [
+    'Identity, higher is the person',
+    ({ score, threshold, reason }) =>
+      score === null
+        ? asWords(reason ?? 'no score')
+        : html`<${ScoreMeter} name="identity" score=${score} threshold=${threshold} />`,
+  ],
+  ['Came to', ({ label }) => (label === null ? '–' : html`<${State} name=${label} />`)],
+];
+
 function Identities({ identities }: { identities: readonly Json<IdentityAnswer>[] }): VNode {
   return html`<${Section} title="Identity">
-    ${
-      identities.length === 0
-        ? html`<p>The recording was not compared with a voiceprint, so it has no identity score. Voice Authentication compares recordings with enrolled persons.</p>`
-        : html`<${Table} caption="Comparisons with voiceprints" rows=${identities} keyOf=${({ id }: Json<IdentityAnswer>) => id} columns=${[
-            { title: 'When', show: ({ at }: Json<IdentityAnswer>) => html`<${When} at=${at} />` },
-            {
-              title: 'Person',
-              show: ({ voiceprint, subject }: Json<IdentityAnswer>) =>
-                html`<${Link} href=${`/voices/${voiceprint}`}>${visible(subject)}</${Link}>`,
-            },
-            {
-              title: 'Identity, higher is the person',
-              show: ({ score, threshold, reason }: Json<IdentityAnswer>) =>
-                score === null
-                  ? asWords(reason ?? 'no score')
-                  : html`<${ScoreMeter} name="identity" score=${score} threshold=${threshold} />`,
-            },
-            {
-              title: 'Came to',
-              show: ({ label }: Json<IdentityAnswer>) => (label === null ? '–' : html`<${State} name=${label} />`),
-            },
-          ]} />`
-    }
+    <${Table} caption="Comparisons with voiceprints" rows=${identities} keyOf=${({ id }: Json<IdentityAnswer>) => id} columns=${identityColumns}
+      empty=${html`<p>The recording was not compared with a voiceprint, so it has no identity score. Voice Authentication compares recordings with enrolled persons.</p>`} />
   </${Section}>`;
 }
 
 const tableStep = 50;
+
+const windowColumns: Columns<Json<ScoredWindow>> = [
+  ['Channel', ({ channel }) => (channel === null ? 'mixed' : channel + 1)],
+  ['From', ({ start }) => formatSeconds(start), 'number'],
+  ['To', ({ end }) => formatSeconds(end), 'number'],
+  ['Label', ({ label }) => html`<${State} name=${label} />`],
+  ['Synthesis', ({ scores }) => formatScore(scores?.synthesis), 'number'],
+  ['Replay', ({ scores }) => formatScore(scores?.replay), 'number'],
+];
 
 /** The windows as a table, the accessible form of the pictures. */
 function WindowTable({ windows }: { windows: readonly Json<ScoredWindow>[] }): VNode | null {
   const [shown, setShown] = useState(tableStep);
   if (windows.length === 0) return null;
   return html`<${Section} title=${`Windows (${formatCount(windows.length)})`}>
-    <${Table} caption="Windows with their labels and scores" rows=${windows.slice(0, shown)} keyOf=${({ channel, start }: Json<ScoredWindow>) => `${channel} ${start}`} columns=${[
-      { title: 'Channel', show: ({ channel }: Json<ScoredWindow>) => (channel === null ? 'mixed' : channel + 1) },
-      { title: 'From', isNumber: true, show: ({ start }: Json<ScoredWindow>) => formatSeconds(start) },
-      { title: 'To', isNumber: true, show: ({ end }: Json<ScoredWindow>) => formatSeconds(end) },
-      { title: 'Label', show: ({ label }: Json<ScoredWindow>) => html`<${State} name=${label} />` },
-      { title: 'Synthesis', isNumber: true, show: ({ scores }: Json<ScoredWindow>) => formatScore(scores?.synthesis) },
-      { title: 'Replay', isNumber: true, show: ({ scores }: Json<ScoredWindow>) => formatScore(scores?.replay) },
-    ]} />
+    <${Table} caption="Windows with their labels and scores" rows=${windows.slice(0, shown)} keyOf=${({ channel, start }: Json<ScoredWindow>) => `${channel} ${start}`} columns=${windowColumns} />
     ${shown < windows.length ? html`<p><button type="button" onClick=${() => setShown(shown + 10 * tableStep)}>Show more windows</button></p>` : null}
   </${Section}>`;
 }

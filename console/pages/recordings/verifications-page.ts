@@ -1,14 +1,16 @@
 import type { DetectionFacts } from '../../answers/detection-answers.ts';
-import type { Json } from '../../answers/json.ts';
+import type { Json, Listed } from '../../answers/json.ts';
 import type { DecisionLabel, ListedVerification, VerificationState } from '../../answers/verification-answers.ts';
-import { Empty, Field, Name, Page, Pager, Read, State, Table, When } from '../shell/components.ts';
+import { Empty, Name, Page, Read, State, Table, type Columns, When } from '../shell/components.ts';
+import { Paging, TextFilter, ChoiceFilter, queryOf } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
-import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
+import { goTo, Link, usePlace } from '../shell/router.ts';
 import { ScoreMeter } from './score-meter.ts';
-import { asWords } from '../shell/text.ts';
 import { modeTitles } from './verification-page.ts';
 import { html, type VNode } from '../shell/view.ts';
+
+type VerificationPage = Listed & { verifications: ListedVerification[] };
 
 const states: readonly VerificationState[] = ['queued', 'performing', 'performed', 'performedWithoutScore', 'error'];
 const labels: readonly DecisionLabel[] = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed'];
@@ -17,25 +19,16 @@ const filterNames = ['state', 'model', 'mode', 'label', 'batch', 'from', 'to'] a
 /** Verifications of all clients, the newest first. */
 export default function VerificationsPage(): VNode {
   const place = usePlace();
-  const before = place.query.get('before');
-  const query = new URLSearchParams(
-    [...place.query].filter(([name]) => name === 'before' || filterNames.some((each) => each === name)),
-  );
-  const reading = useReading<{ verifications: ListedVerification[]; next: string | null }>(
-    `/api/verifications?${query.toString()}`,
-  );
+  const reading = useReading<VerificationPage>(`/api/verifications${queryOf(place.query, [...filterNames, 'before'])}`);
   const isFiltered = filterNames.some((name) => place.query.has(name));
   return html`<${Page} title="Verifications" lead="Recordings that were verified, the newest first. Scores run from 0 to 1; higher is authentic, and the mark is the threshold." actions=${mayDo('reviewer') ? html`<${Link} class="button" href="/detect">Verify a recording</${Link}>` : null}>
     <${Filters} />
     <${Read} reading=${reading} what="the verifications" show=${({
       verifications,
       next,
-    }: {
-      verifications: Json<ListedVerification>[];
-      next: string | null;
-    }) => html`
+    }: Json<VerificationPage>) => html`
       ${verifications.length === 0 ? html`<${NothingFound} isFiltered=${isFiltered} />` : html`<${VerificationTable} verifications=${verifications} />`}
-      <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} />
+      <${Paging} next=${next} cursor="before" isAlwaysShown />`} />
   </${Page}>`;
 }
 
@@ -51,58 +44,36 @@ const wideMin = 830;
 function Filters(): VNode {
   const place = usePlace();
   const facts = useReading<DetectionFacts>('/api/detection');
-  const value = (name: string) => place.query.get(name) ?? '';
-  const set =
-    (name: string) =>
-    ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
-      goTo(withQuery(place, { [name]: currentTarget.value.trim(), before: null }), { replace: true });
-  const choice = (label: string, name: string, options: readonly (readonly [string, string])[]) =>
-    html`<${Field} label=${label}>${(ids: object) => html`<select value=${value(name)} onChange=${set(name)} ...${ids}><option value="">all</option>${options.map(([key, text]) => html`<option value=${key} selected=${key === value(name)}>${text}</option>`)}</select>`}</${Field}>`;
-  const models = (facts.value?.models ?? []).map(({ model }) => [model, model] as const);
-  const known =
-    models.some(([model]) => model === value('model')) || value('model') === ''
-      ? models
-      : [...models, [value('model'), value('model')] as const];
+  const models = new Set(facts.value?.models.map(({ model }) => model));
+  const chosen = place.query.get('model');
+  if (chosen !== null) models.add(chosen);
   const isFiltered = filterNames.some((name) => place.query.has(name));
   return html`<details class="section" open=${isFiltered || innerWidth >= wideMin}><summary>Filters</summary><form class="filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
-    ${choice(
-      'State',
-      'state',
-      states.map((state) => [state, asWords(state)] as const),
-    )}
-    ${choice(
-      'Decision',
-      'label',
-      labels.map((label) => [label, asWords(label)] as const),
-    )}
-    ${choice('Model', 'model', known)}
-    ${choice('Mode', 'mode', Object.entries(modeTitles))}
-    <${Field} label="From (UTC)">${(ids: object) => html`<input type="date" value=${value('from')} onChange=${set('from')} ...${ids} />`}</${Field}>
-    <${Field} label="To and with (UTC)">${(ids: object) => html`<input type="date" value=${value('to')} onChange=${set('to')} ...${ids} />`}</${Field}>
-    <${Field} label="Id of the batch">${(ids: object) => html`<input value=${value('batch')} spellcheck=${false} onChange=${set('batch')} ...${ids} />`}</${Field}>
+    <${ChoiceFilter} name="state" label="State" choices=${states} />
+    <${ChoiceFilter} name="label" label="Decision" choices=${labels} />
+    <${ChoiceFilter} name="model" label="Model" choices=${[...models]} textOf=${String} />
+    <${ChoiceFilter} name="mode" label="Mode" choices=${Object.keys(modeTitles)} textOf=${(mode: keyof typeof modeTitles) => modeTitles[mode]} />
+    <${TextFilter} name="from" label="From (UTC)" type="date" />
+    <${TextFilter} name="to" label="To and with (UTC)" type="date" />
+    <${TextFilter} name="batch" label="Id of the batch" />
     <div class="field"><button type="button" disabled=${!isFiltered} onClick=${() => goTo(place.path, { replace: true })}>Clear the filters</button><p class="hint"></p></div>
   </form></details>`;
 }
 
+const columns: Columns<Json<ListedVerification>> = [
+  ['Submitted', ({ times }) => html`<${When} at=${times.requested} />`],
+  ['Recording', ({ id, source }) => html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`],
+  ['Outcome', (each) => html`<${Outcome} verification=${each} />`],
+  [
+    'Model and mode',
+    ({ model, requestedModel, mode }) =>
+      html`<span class="model-name">${model ?? requestedModel}</span><br />${modeTitles[mode]}`,
+  ],
+  ['Scores, higher is authentic', (each) => html`<${RowScores} verification=${each} />`],
+];
+
 function VerificationTable({ verifications }: { verifications: readonly Json<ListedVerification>[] }): VNode {
-  return html`<div class="verification-table"><${Table} caption="Verifications" rows=${verifications} keyOf=${({ id }: Json<ListedVerification>) => id} columns=${[
-    { title: 'Submitted', show: ({ times }: Json<ListedVerification>) => html`<${When} at=${times.requested} />` },
-    {
-      title: 'Recording',
-      show: ({ id, source }: Json<ListedVerification>) =>
-        html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`,
-    },
-    { title: 'Outcome', show: (each: Json<ListedVerification>) => html`<${Outcome} verification=${each} />` },
-    {
-      title: 'Model and mode',
-      show: ({ model, requestedModel, mode }: Json<ListedVerification>) =>
-        html`<span class="model-name">${model ?? requestedModel}</span><br />${modeTitles[mode]}`,
-    },
-    {
-      title: 'Scores, higher is authentic',
-      show: (each: Json<ListedVerification>) => html`<${RowScores} verification=${each} />`,
-    },
-  ]} /></div>`;
+  return html`<${Table} box="verification-table" caption="Verifications" rows=${verifications} keyOf=${({ id }: Json<ListedVerification>) => id} columns=${columns} />`;
 }
 
 function Outcome({ verification: { state, decision, why } }: { verification: Json<ListedVerification> }): VNode {

@@ -3,16 +3,17 @@ import type { JobPage, QueueList, QueueSummary } from '../../answers/queue-answe
 import {
   ActionButton,
   Empty,
-  Field,
   Name,
   Page,
-  Pager,
   Read,
   Section,
   State,
   Table,
+  type Columns,
   When,
+  ChoiceField,
 } from '../shell/components.ts';
+import { Paging } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
 import { sendJson } from '../shell/request.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
@@ -45,26 +46,25 @@ export default function QueuesPage(): VNode {
   </${Page}>`;
 }
 
+const queueColumns: Columns<Json<QueueSummary>> = [
+  ['Queue', ({ name }) => html`<${Link} href=${`/queues?queue=${name}`}>${name}</${Link}>`],
+  ...states.map(
+    (state) =>
+      [
+        stateTitles[state],
+        ({ name, counts }: Json<QueueSummary>) =>
+          counts[state] === 0
+            ? '0'
+            : html`<${Link} href=${`/queues?queue=${name}&state=${state}`}>${formatCount(counts[state])}</${Link}>`,
+        'number',
+      ] as const,
+  ),
+  ['Workers', ({ workers }) => workers, 'number'],
+  ['State', ({ isPaused }) => html`<${State} name=${isPaused ? 'paused' : 'running'} />`],
+];
+
 function QueueTable({ list: { backend, queues } }: { list: Json<QueueList> }): VNode {
-  return html`<${Section} title=${`In ${backend === 'redis' ? 'Redis' : 'PostgreSQL'}`}><${Table} caption="Queues" rows=${queues} keyOf=${({ name }: Json<QueueSummary>) => name} columns=${[
-    {
-      title: 'Queue',
-      show: ({ name }: Json<QueueSummary>) => html`<${Link} href=${`/queues?queue=${name}`}>${name}</${Link}>`,
-    },
-    ...states.map((state) => ({
-      title: stateTitles[state],
-      isNumber: true,
-      show: ({ name, counts }: Json<QueueSummary>) =>
-        counts[state] === 0
-          ? '0'
-          : html`<${Link} href=${`/queues?queue=${name}&state=${state}`}>${formatCount(counts[state])}</${Link}>`,
-    })),
-    { title: 'Workers', isNumber: true, show: ({ workers }: Json<QueueSummary>) => workers },
-    {
-      title: 'State',
-      show: ({ isPaused }: Json<QueueSummary>) => html`<${State} name=${isPaused ? 'paused' : 'running'} />`,
-    },
-  ]} /></${Section}>`;
+  return html`<${Section} title=${`In ${backend === 'redis' ? 'Redis' : 'PostgreSQL'}`}><${Table} caption="Queues" rows=${queues} keyOf=${({ name }: Json<QueueSummary>) => name} columns=${queueColumns} /></${Section}>`;
 }
 
 function Jobs({
@@ -77,8 +77,7 @@ function Jobs({
   const place = usePlace();
   const [state, from] = [place.query.get('state') ?? 'failed', place.query.get('from') ?? '0'];
   const reading = useReading<JobPage>(`/api/queues/${queue}/jobs?${new URLSearchParams({ state, from }).toString()}`);
-  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
-    goTo(withQuery(place, { state: currentTarget.value, from: null }), { replace: true });
+  const choose = (chosen: string) => goTo(withQuery(place, { state: chosen, from: null }), { replace: true });
   const change = async (id: string, path: 'run' | 'remove') => {
     await sendJson('POST', `/api/queues/${queue}/jobs/${encodeURIComponent(id)}/${path}`);
     reading.readAgain();
@@ -89,36 +88,27 @@ function Jobs({
     onChanged();
   };
   const hasEnded = state === 'failed' || state === 'completed';
-  return html`<${Section} title=${`Jobs of ${queue}`} actions=${html`<${ActionButton} act=${pauseOrResume}>${isPaused ? 'Resume' : 'Pause'} ${queue}</${ActionButton}>`}>
-    <form class="filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}>${states.map((each) => html`<option value=${each} selected=${each === state}>${asWords(stateTitles[each])}</option>`)}</select>`}</${Field}>
-    </form>
-    <${Read} reading=${reading} what="the jobs" show=${({ jobs, next }: Json<JobPage>) => html`
-      ${
-        jobs.length === 0
-          ? html`<${Empty} title="No job is in this state." />`
-          : html`<${Table} caption=${`${queue}: ${asWords(state)} jobs`} rows=${jobs} keyOf=${({ id }: ListedJob) => id} columns=${[
-              { title: 'Job', show: ({ id }: ListedJob) => html`<code>${id}</code>` },
-              {
-                title: 'What',
-                show: ({ name, payload }: ListedJob) =>
-                  html`${name} <code><${Name} text=${JSON.stringify(payload)} /></code>`,
-              },
-              {
-                title: hasEnded ? 'Ended' : 'Queued',
-                show: ({ queuedAt, endedAt }: ListedJob) => html`<${When} at=${hasEnded ? endedAt : queuedAt} />`,
-              },
-              { title: 'Tries', isNumber: true, show: ({ tries }: ListedJob) => tries },
-              { title: 'Reason', show: ({ reason }: ListedJob) => html`<${Name} text=${reason} />` },
-              {
-                title: 'Change',
-                show: ({ id }: ListedJob) => html`<span class="actions">
+  const columns: Columns<ListedJob> = [
+    ['Job', ({ id }) => html`<code>${id}</code>`],
+    ['What', ({ name, payload }) => html`${name} <code><${Name} text=${JSON.stringify(payload)} /></code>`],
+    [hasEnded ? 'Ended' : 'Queued', ({ queuedAt, endedAt }) => html`<${When} at=${hasEnded ? endedAt : queuedAt} />`],
+    ['Tries', ({ tries }) => tries, 'number'],
+    ['Reason', ({ reason }) => html`<${Name} text=${reason} />`],
+    [
+      'Change',
+      ({ id }) => html`<span class="actions">
                   ${state === 'failed' || state === 'delayed' ? html`<${ActionButton} act=${() => change(id, 'run')}>${state === 'failed' ? 'Retry' : 'Run now'}</${ActionButton}>` : null}
                   ${state === 'active' ? null : html`<${ActionButton} kind="danger" act=${() => change(id, 'remove')}>Remove</${ActionButton}>`}
                 </span>`,
-              },
-            ]} />`
-      }
-      <${Pager} next=${next} isFirst=${from === '0'} onFirst=${() => goTo(withQuery(place, { from: null }))} onNext=${(at: string) => goTo(withQuery(place, { from: at }))} />`} />
+    ],
+  ];
+  return html`<${Section} title=${`Jobs of ${queue}`} actions=${html`<${ActionButton} act=${pauseOrResume}>${isPaused ? 'Resume' : 'Pause'} ${queue}</${ActionButton}>`}>
+    <form class="filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
+      <${ChoiceField} label="State" value=${state} choices=${states.map((each) => [each, asWords(stateTitles[each])])} onChoose=${choose} />
+    </form>
+    <${Read} reading=${reading} what="the jobs" show=${({ jobs, next }: Json<JobPage>) => html`
+      <${Table} caption=${`${queue}: ${asWords(state)} jobs`} rows=${jobs} keyOf=${({ id }: ListedJob) => id} columns=${columns}
+        empty=${html`<${Empty} title="No job is in this state." />`} />
+      <${Paging} next=${next} cursor="from" isAlwaysShown />`} />
   </${Section}>`;
 }

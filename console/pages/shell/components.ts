@@ -79,35 +79,40 @@ export function Empty({ title, children }: { title: string; children?: Shown }):
   return html`<div class="empty"><p><strong>${title}</strong></p>${children ? html`<p>${children}</p>` : null}</div>`;
 }
 
-/** A column of a table. */
-export interface Column<Row> {
-  readonly title: string;
-  readonly show: (row: Row) => Shown;
-  /** Numbers are right-aligned. */
-  readonly isNumber?: boolean;
-}
+/** The columns of a table: title, cell, and 'number' where cells are right-aligned. False stands for a column that is left out. */
+export type Columns<Row> = readonly (readonly [title: string, show: (row: Row) => Shown, align?: 'number'] | false)[];
 
-/** A table that scrolls horizontally in its own box; the caption is for screen readers. */
+/**
+ * A table that scrolls horizontally in its own box; the caption is for screen readers. `box` is the class of a box around
+ * it, and `empty` is shown instead of a table without rows.
+ */
 export function Table<Row>({
   caption,
   columns,
   rows,
   keyOf,
   rowClass,
+  box,
+  empty,
 }: {
   caption: string;
-  columns: readonly Column<Row>[];
+  columns: Columns<Row>;
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
   rowClass?: (row: Row) => string;
+  box?: string;
+  empty?: VNode;
 }): VNode {
-  return html`<div class="table-box" role="region" aria-label=${caption} tabindex="0">
+  if (rows.length === 0 && empty !== undefined) return empty;
+  const shown = columns.filter((column) => column !== false);
+  const table = html`<div class="table-box" role="region" aria-label=${caption} tabindex="0">
     <table>
       <caption class="unseen">${caption}</caption>
-      <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col" class=${isNumber ? 'number' : ''}>${title}</th>`)}</tr></thead>
-      <tbody>${rows.map((row) => html`<tr key=${keyOf(row)} class=${rowClass?.(row) ?? ''}>${columns.map(({ show, isNumber }) => html`<td class=${isNumber ? 'number' : ''}>${show(row)}</td>`)}</tr>`)}</tbody>
+      <thead><tr>${shown.map(([title, , align]) => html`<th scope="col" class=${align ?? ''}>${title}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr key=${keyOf(row)} class=${rowClass?.(row) ?? ''}>${shown.map(([, show, align]) => html`<td class=${align ?? ''}>${show(row)}</td>`)}</tr>`)}</tbody>
     </table>
   </div>`;
+  return box === undefined ? table : html`<div class=${box}>${table}</div>`;
 }
 
 /** Names with their values. Entries whose value is null are left out. */
@@ -215,6 +220,24 @@ export function Field({
     ${children({ id, 'aria-describedby': `${id}-hint` })}
     <p class="hint" id=${`${id}-hint`}>${problem ? html`<span class="wrong">${problem}</span>` : hint}</p>
   </div>`;
+}
+
+/** A field with a choice: its values with their texts. */
+export function ChoiceField({
+  label,
+  hint,
+  value,
+  choices,
+  onChoose,
+}: {
+  label: string;
+  hint?: Shown;
+  value: string;
+  choices: readonly (readonly [value: string, text: string])[];
+  onChoose: (value: string) => void;
+}): VNode {
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => onChoose(currentTarget.value);
+  return html`<${Field} label=${label} hint=${hint}>${(ids: object) => html`<select value=${value} onChange=${choose} ...${ids}>${choices.map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}</select>`}</${Field}>`;
 }
 
 /** A button for an asynchronous action: disabled while it runs, with the problem if it fails. */

@@ -43,11 +43,14 @@ function showBlock(block: CardBlock, { caption, pictures }: { caption: string; p
 type CardRow = readonly (readonly Span[])[];
 
 function showTable({ head, rows }: Extract<CardBlock, { kind: 'table' }>, caption: string): VNode {
-  const columns = head.map((title, at) => ({
-    title: visible(title),
-    isNumber: rows.every((row) => isFigure(row[at])),
-    show: (row: CardRow) => (row[at] ?? []).map(showSpan),
-  }));
+  const columns = head.map(
+    (title, at) =>
+      [
+        visible(title),
+        (row: CardRow) => (row[at] ?? []).map(showSpan),
+        rows.every((row) => isFigure(row[at])) ? 'number' : undefined,
+      ] as const,
+  );
   return html`<${Table} caption=${caption} rows=${rows.map((row, at) => Object.assign([...row], { at }))} keyOf=${({ at }: CardRow & { at: number }) => at} columns=${columns} />`;
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../answers/json.ts';
 import type { ShownReport } from '../../answers/model-answers.ts';
 import type { Scores } from '../../answers/voice-answers.ts';
-import { Empty, Facts, Name, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import { Empty, Facts, Name, Page, Read, Section, State, Table, type Columns, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
 import { asWords, formatCount, formatScore } from '../shell/text.ts';
@@ -56,72 +56,45 @@ function Picture({
 }
 
 function Decisions({ report: { classes, moves, old, new: now } }: { report: Json<ShownReport> }): VNode {
-  return html`<${Table} caption="Recordings by decision" rows=${classes} keyOf=${({ label }: Json<ShownReport>['classes'][number]) => label} columns=${[
-    { title: 'Decision', show: ({ label }: Json<ShownReport>['classes'][number]) => html`<${State} name=${label} />` },
-    { title: old.model, isNumber: true, show: (row: Json<ShownReport>['classes'][number]) => formatCount(row.old) },
-    { title: now.model, isNumber: true, show: (row: Json<ShownReport>['classes'][number]) => formatCount(row.new) },
-    {
-      title: 'Change of the share',
-      isNumber: true,
-      show: ({ change }: Json<ShownReport>['classes'][number]) => percent(change),
-    },
-    {
-      title: '95 % interval',
-      isNumber: true,
-      show: ({ interval }: Json<ShownReport>['classes'][number]) =>
-        interval === null ? '–' : `${percent(interval[0])} to ${percent(interval[1])}`,
-    },
-    {
-      title: 'p (McNemar)',
-      isNumber: true,
-      show: ({ p }: Json<ShownReport>['classes'][number]) =>
-        p === null ? '–' : p < 0.001 ? 'below 0.001' : p.toFixed(3),
-    },
-  ]} />
-    <${Table} caption="From one decision to another" rows=${moves} keyOf=${(move: Json<ShownReport>['moves'][number]) => `${move.old} ${move.new}`} columns=${[
-      { title: old.model, show: (move: Json<ShownReport>['moves'][number]) => html`<${State} name=${move.old} />` },
-      { title: now.model, show: (move: Json<ShownReport>['moves'][number]) => html`<${State} name=${move.new} />` },
-      {
-        title: 'Recordings',
-        isNumber: true,
-        show: ({ recordings }: Json<ShownReport>['moves'][number]) => formatCount(recordings),
-      },
-    ]} />` as VNode;
+  const classColumns: Columns<Json<ShownReport>['classes'][number]> = [
+    ['Decision', ({ label }) => html`<${State} name=${label} />`],
+    [old.model, (row) => formatCount(row.old), 'number'],
+    [now.model, (row) => formatCount(row.new), 'number'],
+    ['Change of the share', ({ change }) => percent(change), 'number'],
+    [
+      '95 % interval',
+      ({ interval }) => (interval === null ? '–' : `${percent(interval[0])} to ${percent(interval[1])}`),
+      'number',
+    ],
+    ['p (McNemar)', ({ p }) => (p === null ? '–' : p < 0.001 ? 'below 0.001' : p.toFixed(3)), 'number'],
+  ];
+  const moveColumns: Columns<Json<ShownReport>['moves'][number]> = [
+    [old.model, (move) => html`<${State} name=${move.old} />`],
+    [now.model, (move) => html`<${State} name=${move.new} />`],
+    ['Recordings', ({ recordings }) => formatCount(recordings), 'number'],
+  ];
+  return html`<${Table} caption="Recordings by decision" rows=${classes} keyOf=${({ label }: Json<ShownReport>['classes'][number]) => label} columns=${classColumns} />
+    <${Table} caption="From one decision to another" rows=${moves} keyOf=${(move: Json<ShownReport>['moves'][number]) => `${move.old} ${move.new}`} columns=${moveColumns} />` as VNode;
 }
 
+const shiftColumns: Columns<Json<ShownReport>['shifts'][number]> = [
+  ['Score', ({ score }) => score],
+  ['Compared', ({ compared }) => formatCount(compared), 'number'],
+  ['Mean shift', ({ mean }) => signed(mean), 'number'],
+  [
+    '95 % interval',
+    ({ interval }) => (interval === null ? '–' : `${signed(interval[0])} to ${signed(interval[1])}`),
+    'number',
+  ],
+  ['5 %', ({ fifthPercentile }) => signed(fifthPercentile), 'number'],
+  ['Median', ({ median }) => signed(median), 'number'],
+  ['95 %', ({ ninetyFifthPercentile }) => signed(ninetyFifthPercentile), 'number'],
+  ['Largest', ({ largest }) => signed(largest), 'number'],
+  ['Same order', ({ rankCorrelation }) => rankCorrelation?.toFixed(3) ?? '–', 'number'],
+];
+
 function Shifts({ report: { shifts } }: { report: Json<ShownReport> }): VNode {
-  return html`<${Table} caption="Shifts of the scores, new less old" rows=${shifts} keyOf=${({ score }: Json<ShownReport>['shifts'][number]) => score} columns=${[
-    { title: 'Score', show: ({ score }: Json<ShownReport>['shifts'][number]) => score },
-    {
-      title: 'Compared',
-      isNumber: true,
-      show: ({ compared }: Json<ShownReport>['shifts'][number]) => formatCount(compared),
-    },
-    { title: 'Mean shift', isNumber: true, show: ({ mean }: Json<ShownReport>['shifts'][number]) => signed(mean) },
-    {
-      title: '95 % interval',
-      isNumber: true,
-      show: ({ interval }: Json<ShownReport>['shifts'][number]) =>
-        interval === null ? '–' : `${signed(interval[0])} to ${signed(interval[1])}`,
-    },
-    {
-      title: '5 %',
-      isNumber: true,
-      show: ({ fifthPercentile }: Json<ShownReport>['shifts'][number]) => signed(fifthPercentile),
-    },
-    { title: 'Median', isNumber: true, show: ({ median }: Json<ShownReport>['shifts'][number]) => signed(median) },
-    {
-      title: '95 %',
-      isNumber: true,
-      show: ({ ninetyFifthPercentile }: Json<ShownReport>['shifts'][number]) => signed(ninetyFifthPercentile),
-    },
-    { title: 'Largest', isNumber: true, show: ({ largest }: Json<ShownReport>['shifts'][number]) => signed(largest) },
-    {
-      title: 'Same order',
-      isNumber: true,
-      show: ({ rankCorrelation }: Json<ShownReport>['shifts'][number]) => rankCorrelation?.toFixed(3) ?? '–',
-    },
-  ]} />`;
+  return html`<${Table} caption="Shifts of the scores, new less old" rows=${shifts} keyOf=${({ score }: Json<ShownReport>['shifts'][number]) => score} columns=${shiftColumns} />`;
 }
 
 type Flip = Json<ShownReport>['flips'][number];
@@ -129,27 +102,25 @@ type Flip = Json<ShownReport>['flips'][number];
 function Flips({ report: { flips, counts, old, new: now } }: { report: Json<ShownReport> }): VNode {
   if (flips.length === 0)
     return html`<${Empty} title="No decision changed.">Scores may have moved all the same: see above.</${Empty}>`;
-  return html`<${Table} caption="Changed decisions" rows=${flips} keyOf=${({ line }: Flip) => line} columns=${[
-    { title: 'Line', isNumber: true, show: ({ line }: Flip) => formatCount(line) },
-    { title: 'Recording', show: ({ source }: Flip) => html`<${Name} text=${source} />` },
-    { title: old.model, show: (flip: Flip) => html`<${State} name=${flip.old.label} />` },
-    { title: 'Synthesis, replay', isNumber: true, show: (flip: Flip) => scoresText(flip.old.scores) },
-    { title: now.model, show: (flip: Flip) => html`<${State} name=${flip.new.label} />` },
-    { title: 'Now', isNumber: true, show: (flip: Flip) => scoresText(flip.new.scores) },
-  ]} />
+  const columns: Columns<Flip> = [
+    ['Line', ({ line }) => formatCount(line), 'number'],
+    ['Recording', ({ source }) => html`<${Name} text=${source} />`],
+    [old.model, (flip) => html`<${State} name=${flip.old.label} />`],
+    ['Synthesis, replay', (flip) => scoresText(flip.old.scores), 'number'],
+    [now.model, (flip) => html`<${State} name=${flip.new.label} />`],
+    ['Now', (flip) => scoresText(flip.new.scores), 'number'],
+  ];
+  return html`<${Table} caption="Changed decisions" rows=${flips} keyOf=${({ line }: Flip) => line} columns=${columns} />
     ${counts.flips > flips.length ? html`<p class="hint">The ${formatCount(flips.length)} largest of ${formatCount(counts.flips)}; <code>caller-trust models drift --output FILE</code> writes all that the report lists.</p>` : null}` as VNode;
 }
 
 function NotCompared({ report: { notComparedReasons, old, new: now } }: { report: Json<ShownReport> }): VNode {
-  return html`<${Table} caption="Why recordings were not compared" rows=${notComparedReasons} keyOf=${(row: Json<ShownReport>['notComparedReasons'][number]) => `${row.old} ${row.new}`} columns=${[
-    { title: old.model, show: (row: Json<ShownReport>['notComparedReasons'][number]) => asWords(row.old ?? 'scored') },
-    { title: now.model, show: (row: Json<ShownReport>['notComparedReasons'][number]) => asWords(row.new ?? 'scored') },
-    {
-      title: 'Recordings',
-      isNumber: true,
-      show: ({ recordings }: Json<ShownReport>['notComparedReasons'][number]) => formatCount(recordings),
-    },
-  ]} />`;
+  const columns: Columns<Json<ShownReport>['notComparedReasons'][number]> = [
+    [old.model, (row) => asWords(row.old ?? 'scored')],
+    [now.model, (row) => asWords(row.new ?? 'scored')],
+    ['Recordings', ({ recordings }) => formatCount(recordings), 'number'],
+  ];
+  return html`<${Table} caption="Why recordings were not compared" rows=${notComparedReasons} keyOf=${(row: Json<ShownReport>['notComparedReasons'][number]) => `${row.old} ${row.new}`} columns=${columns} />`;
 }
 
 function scoresText({ synthesis, replay }: Scores): string {

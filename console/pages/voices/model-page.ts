@@ -1,6 +1,18 @@
 import type { Json } from '../../answers/json.ts';
 import type { DefaultChange, ReportPage, ShownModel } from '../../answers/model-answers.ts';
-import { Empty, Facts, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import {
+  Empty,
+  Facts,
+  Name,
+  Notice,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  type Columns,
+  When,
+} from '../shell/components.ts';
 import { ModelCard } from './model-card.ts';
 import { DriftReportTable } from './model-reports.ts';
 import { useReading } from '../shell/reading.ts';
@@ -77,22 +89,24 @@ function factsOf({
   ];
 }
 
+const columns: Columns<Json<DefaultChange>> = [
+  ['Since', ({ since }) => html`<${When} at=${since} />`],
+  ['Default became', ({ model }) => model],
+  ['By', ({ setBy }) => html`<${Name} text=${setBy} />`],
+  ['Why', ({ reason }) => html`<${Name} text=${reason} />`],
+  [
+    'Rests on',
+    ({ reportId, forced }) =>
+      reportId === null
+        ? forced
+          ? 'nothing: forced'
+          : '–'
+        : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
+  ],
+];
+
 function Defaults({ changes }: { changes: readonly Json<DefaultChange>[] }): VNode {
   if (changes.length === 0)
     return html`<${Empty} title="Nobody made it the default here, or took that from it.">The registry says what the default is.</${Empty}>`;
-  return html`<${Table} caption="Changes of the default" rows=${changes} keyOf=${({ since }: Json<DefaultChange>) => since} columns=${[
-    { title: 'Since', show: ({ since }: Json<DefaultChange>) => html`<${When} at=${since} />` },
-    { title: 'Default became', show: ({ model }: Json<DefaultChange>) => model },
-    { title: 'By', show: ({ setBy }: Json<DefaultChange>) => html`<${Name} text=${setBy} />` },
-    { title: 'Why', show: ({ reason }: Json<DefaultChange>) => html`<${Name} text=${reason} />` },
-    {
-      title: 'Rests on',
-      show: ({ reportId, forced }: Json<DefaultChange>) =>
-        reportId === null
-          ? forced
-            ? 'nothing: forced'
-            : '–'
-          : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
-    },
-  ]} />`;
+  return html`<${Table} caption="Changes of the default" rows=${changes} keyOf=${({ since }: Json<DefaultChange>) => since} columns=${columns} />`;
 }

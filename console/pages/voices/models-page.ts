@@ -1,7 +1,8 @@
 import type { Json } from '../../answers/json.ts';
 import type { ListedDefaultChange, ListedModel, ReportPage, ShownRegistry } from '../../answers/model-answers.ts';
-import { Empty, Field, Name, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
+import { Empty, Field, Name, Page, Read, Section, State, Table, type Columns, When } from '../shell/components.ts';
 import { DriftReportTable } from './model-reports.ts';
+import { Paging } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { formatCount, visible } from '../shell/text.ts';
@@ -24,11 +25,32 @@ export default function ModelsPage(): VNode {
       next,
     }: Json<ReportPage>) => html`
       ${rows.length === 0 ? html`<${Empty} title=${before === null ? 'No two models were compared yet.' : 'No report is older.'}>On the machine of the service: <code>caller-trust models drift phone/v7 phone/v8 --batch ID</code> compares two models on the stored audio of a batch.</${Empty}>` : html`<${DriftReportTable} reports=${rows} />`}
-      <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }), { replace: true })} onNext=${(to: string) => goTo(withQuery(place, { before: to }), { replace: true })} />`} />
+      <${Paging} next=${next} cursor="before" stays isAlwaysShown />`} />
     </${Section}>
     <${Section} title="Defaults that were set here"><${Read} reading=${registry} what="the changes" show=${({ changes }: Json<ShownRegistry>) => html`<${Changes} changes=${changes} />`} /></${Section}>
   </${Page}>`;
 }
+
+const modelColumns: Columns<Json<ListedModel>> = [
+  ['Model', ({ model }) => html`<${Link} href=${`/models/${model}`}>${model}</${Link}>`],
+  [
+    'Release',
+    ({ release: of, added }) => of ?? html`added here ${added === null ? null : html`<${When} at=${added.at} />`}`,
+  ],
+  ['State', ({ state, fault }) => html`<${State} name=${fault === null ? state : 'failed'} />`],
+  ['Default', ({ isDefault, family }) => (isDefault ? html`<strong>of ${family}</strong>` : '–')],
+  [
+    'Replaced by',
+    ({ replacedBy }) =>
+      replacedBy === null ? '–' : html`<${Link} href=${`/models/${replacedBy}`}>${replacedBy}</${Link}>`,
+  ],
+  ['Parameters', ({ parameters }) => formatCount(parameters), 'number'],
+  [
+    'Note',
+    ({ note, fault, added }) =>
+      html`<${Name} text=${fault ?? note ?? (added === null ? '' : `${added.by}: ${added.reason}`)} />`,
+  ],
+];
 
 function RegistryTable({
   registry: { models, release, newestRelease, voiceprint },
@@ -36,36 +58,7 @@ function RegistryTable({
   registry: Json<ShownRegistry>;
 }): VNode {
   return html`<${ReleaseChoice} models=${models} release=${release} newest=${newestRelease} />
-    <${Table} caption="Models of the registry" rows=${models} keyOf=${({ model }: Json<ListedModel>) => model} columns=${[
-      {
-        title: 'Model',
-        show: ({ model }: Json<ListedModel>) => html`<${Link} href=${`/models/${model}`}>${model}</${Link}>`,
-      },
-      {
-        title: 'Release',
-        show: ({ release: of, added }: Json<ListedModel>) =>
-          of ?? html`added here ${added === null ? null : html`<${When} at=${added.at} />`}`,
-      },
-      {
-        title: 'State',
-        show: ({ state, fault }: Json<ListedModel>) => html`<${State} name=${fault === null ? state : 'failed'} />`,
-      },
-      {
-        title: 'Default',
-        show: ({ isDefault, family }: Json<ListedModel>) => (isDefault ? html`<strong>of ${family}</strong>` : '–'),
-      },
-      {
-        title: 'Replaced by',
-        show: ({ replacedBy }: Json<ListedModel>) =>
-          replacedBy === null ? '–' : html`<${Link} href=${`/models/${replacedBy}`}>${replacedBy}</${Link}>`,
-      },
-      { title: 'Parameters', isNumber: true, show: ({ parameters }: Json<ListedModel>) => formatCount(parameters) },
-      {
-        title: 'Note',
-        show: ({ note, fault, added }: Json<ListedModel>) =>
-          html`<${Name} text=${fault ?? note ?? (added === null ? '' : `${added.by}: ${added.reason}`)} />`,
-      },
-    ]} />
+    <${Table} caption="Models of the registry" rows=${models} keyOf=${({ model }: Json<ListedModel>) => model} columns=${modelColumns} />
     <p class="hint">Voices are compared by <${Link} href="/models/voiceprint">${voiceprint.model}</${Link}>, which is not in the registry: nothing resolves to it by a family.</p>` as VNode;
 }
 
@@ -93,27 +86,29 @@ function ReleaseChoice({
   return html`<div class="filters"><${Field} label="As of release" hint=${release === newest ? 'Today.' : 'As the registry was then; defaults that were set here count for today only.'}>${(ids: object) => html`<select value=${release} onChange=${({ target }: Event) => goTo(withQuery(place, { release: (target as HTMLSelectElement).value === newest ? null : (target as HTMLSelectElement).value }), { replace: true })} ...${ids}>${releases.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select>`}</${Field}></div>`;
 }
 
+const changeColumns: Columns<Json<ListedDefaultChange>> = [
+  ['Since', ({ since }) => html`<${When} at=${since} />`],
+  ['Family', ({ family }) => family],
+  [
+    'Model',
+    ({ model, before }) =>
+      html`<${Link} href=${`/models/${model}`}>${model}</${Link}>${before === null ? '' : `, before: ${before}`}`,
+  ],
+  ['By', ({ setBy }) => html`<${Name} text=${setBy} />`],
+  ['Why', ({ reason }) => html`<${Name} text=${visible(reason)} />`],
+  [
+    'Rests on',
+    ({ reportId, forced }) =>
+      reportId === null
+        ? forced
+          ? 'nothing: forced'
+          : '–'
+        : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
+  ],
+];
+
 function Changes({ changes }: { changes: readonly Json<ListedDefaultChange>[] }): VNode {
   if (changes.length === 0)
     return html`<${Empty} title="No default was set here.">The defaults are those of the registry. <code>caller-trust models default FAMILY MODEL --reason TEXT</code> sets another one, which needs a drift report.</${Empty}>`;
-  return html`<${Table} caption="Changes of defaults, newest first" rows=${changes} keyOf=${({ family, since }: Json<ListedDefaultChange>) => `${family} ${since}`} columns=${[
-    { title: 'Since', show: ({ since }: Json<ListedDefaultChange>) => html`<${When} at=${since} />` },
-    { title: 'Family', show: ({ family }: Json<ListedDefaultChange>) => family },
-    {
-      title: 'Model',
-      show: ({ model, before }: Json<ListedDefaultChange>) =>
-        html`<${Link} href=${`/models/${model}`}>${model}</${Link}>${before === null ? '' : `, before: ${before}`}`,
-    },
-    { title: 'By', show: ({ setBy }: Json<ListedDefaultChange>) => html`<${Name} text=${setBy} />` },
-    { title: 'Why', show: ({ reason }: Json<ListedDefaultChange>) => html`<${Name} text=${visible(reason)} />` },
-    {
-      title: 'Rests on',
-      show: ({ reportId, forced }: Json<ListedDefaultChange>) =>
-        reportId === null
-          ? forced
-            ? 'nothing: forced'
-            : '–'
-          : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
-    },
-  ]} />`;
+  return html`<${Table} caption="Changes of defaults, newest first" rows=${changes} keyOf=${({ family, since }: Json<ListedDefaultChange>) => `${family} ${since}`} columns=${changeColumns} />`;
 }

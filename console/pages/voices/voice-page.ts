@@ -12,18 +12,19 @@ import {
   Name,
   Notice,
   Page,
-  Pager,
   ProblemNotice,
   Read,
   Section,
   State,
   Table,
+  type Columns,
   When,
 } from '../shell/components.ts';
+import { Paging } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { asProblem, mayDo, sendForm, sendJson, type Problem } from '../shell/request.ts';
-import { goTo, usePlace, withQuery, type PageProps } from '../shell/router.ts';
+import { usePlace, type PageProps } from '../shell/router.ts';
 import { asWords, formatCount, formatScore, formatSeconds, visible } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
@@ -125,40 +126,32 @@ function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void
   </form>`;
 }
 
+const comparisonColumns: Columns<Json<StoredComparison>> = [
+  ['When', ({ verifiedAt }) => html`<${When} at=${verifiedAt} />`],
+  ['Result', ({ decision }) => (decision === null ? '–' : html`<${State} name=${decision.label} />`)],
+  ['Identity', ({ identity, reason, decision }) => scoreText(identity, decision?.identityThreshold, reason), 'number'],
+  [
+    'Synthesis',
+    ({ decision }) =>
+      scoreText(decision?.scores?.synthesis, decision?.thresholds?.synthesis, decision?.authenticityReason),
+    'number',
+  ],
+  [
+    'Replay',
+    ({ decision }) => scoreText(decision?.scores?.replay, decision?.thresholds?.replay, decision?.authenticityReason),
+    'number',
+  ],
+  ['Model', ({ decision }) => decision?.model ?? '–'],
+  ['By', ({ verifiedBy }) => html`<${Name} text=${verifiedBy} />`],
+];
+
 function PastComparisons({ page: { comparisons, next } }: { page: Json<ComparisonPage> }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
   if (comparisons.length === 0 && before === null)
     return html`<${Empty} title="No recording was compared yet.">${mayDo('reviewer') ? 'Choose one above.' : 'A reviewer compares one.'}</${Empty}>`;
-  return html`<${Table} caption="Comparisons, newest first" rows=${comparisons} keyOf=${({ verificationId }: Json<StoredComparison>) => verificationId} columns=${[
-    { title: 'When', show: ({ verifiedAt }: Json<StoredComparison>) => html`<${When} at=${verifiedAt} />` },
-    {
-      title: 'Result',
-      show: ({ decision }: Json<StoredComparison>) =>
-        decision === null ? '–' : html`<${State} name=${decision.label} />`,
-    },
-    {
-      title: 'Identity',
-      isNumber: true,
-      show: ({ identity, reason, decision }: Json<StoredComparison>) =>
-        scoreText(identity, decision?.identityThreshold, reason),
-    },
-    {
-      title: 'Synthesis',
-      isNumber: true,
-      show: ({ decision }: Json<StoredComparison>) =>
-        scoreText(decision?.scores?.synthesis, decision?.thresholds?.synthesis, decision?.authenticityReason),
-    },
-    {
-      title: 'Replay',
-      isNumber: true,
-      show: ({ decision }: Json<StoredComparison>) =>
-        scoreText(decision?.scores?.replay, decision?.thresholds?.replay, decision?.authenticityReason),
-    },
-    { title: 'Model', show: ({ decision }: Json<StoredComparison>) => decision?.model ?? '–' },
-    { title: 'By', show: ({ verifiedBy }: Json<StoredComparison>) => html`<${Name} text=${verifiedBy} />` },
-  ]} />
-    <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }), { replace: true })} onNext=${(to: string) => goTo(withQuery(place, { before: to }), { replace: true })} />` as VNode;
+  return html`<${Table} caption="Comparisons, newest first" rows=${comparisons} keyOf=${({ verificationId }: Json<StoredComparison>) => verificationId} columns=${comparisonColumns} />
+    <${Paging} next=${next} cursor="before" stays isAlwaysShown />` as VNode;
 }
 
 function scoreText(
@@ -170,6 +163,13 @@ function scoreText(
   return `${formatScore(score)} (${score >= (threshold ?? 0) ? '≥' : '<'} ${formatScore(threshold)})`;
 }
 
+const eventColumns: Columns<Json<ShownVoiceprint['events'][number]>> = [
+  ['When', ({ at }) => html`<${When} at=${at} />`],
+  ['What', ({ action }) => action],
+  ['Who', ({ actor }) => html`<${Name} text=${actor} />`],
+  ['Why', ({ reason }) => html`<${Name} text=${reason} />`],
+];
+
 function History({
   events,
   leftOut,
@@ -177,12 +177,7 @@ function History({
   events: readonly Json<ShownVoiceprint['events'][number]>[];
   leftOut: number;
 }): VNode {
-  return html`<${Table} caption="History of the voiceprint" rows=${events} keyOf=${({ eventId }: Json<ShownVoiceprint['events'][number]>) => eventId} columns=${[
-    { title: 'When', show: ({ at }: Json<ShownVoiceprint['events'][number]>) => html`<${When} at=${at} />` },
-    { title: 'What', show: ({ action }: Json<ShownVoiceprint['events'][number]>) => action },
-    { title: 'Who', show: ({ actor }: Json<ShownVoiceprint['events'][number]>) => html`<${Name} text=${actor} />` },
-    { title: 'Why', show: ({ reason }: Json<ShownVoiceprint['events'][number]>) => html`<${Name} text=${reason} />` },
-  ]} />
+  return html`<${Table} caption="History of the voiceprint" rows=${events} keyOf=${({ eventId }: Json<ShownVoiceprint['events'][number]>) => eventId} columns=${eventColumns} />
     ${leftOut > 0 ? html`<p class="hint">${formatCount(leftOut)} older comparisons are left out here; the list above has them.</p>` : null}` as VNode;
 }
 

@@ -1,6 +1,18 @@
 import type { Json } from '../../answers/json.ts';
 import type { ShownEnrolmentLimits, VoiceprintPage, VoiceprintRecord } from '../../answers/voice-answers.ts';
-import { Empty, Field, Name, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
+import {
+  Empty,
+  Name,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  type Columns,
+  When,
+  ChoiceField,
+} from '../shell/components.ts';
+import { Paging, TextFilter } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
@@ -26,10 +38,10 @@ export default function VoicesPage(): VNode {
   return html`<${Page} title="Voice Authentication" lead="A voiceprint is a person’s voice as numbers, sealed. A later recording is compared with it: identity beside synthesis and replay. Recordings are read, and not kept." actions=${actions}>
     ${isEnrolling && mayDo('reviewer') ? html`<${Section} title="Enrol a voice"><${Read} reading=${limits} what="the limits" show=${(value: Json<ShownEnrolmentLimits>) => html`<${EnrolmentForm} limits=${value} onEnrolled=${list.readAgain} />`} /></${Section}>` : null}
     <${Section} title="Voiceprints">
-      <${Filters} owner=${owner} deleted=${deleted} />
+      <${Filters} deleted=${deleted} />
       <${Read} reading=${list} what="the voiceprints" show=${({ voiceprints, next }: Json<VoiceprintPage>) => html`
         ${voiceprints.length === 0 ? html`<${Empty} title=${owner || deleted || before ? 'No voiceprint is like this.' : 'No voice is enrolled yet.'}>${owner || deleted || before ? 'Change the filter, or go to the start of the list.' : 'A reviewer enrols one with three recordings of a person and their consent, here or with `caller-trust voice enrol`.'}</${Empty}>` : html`<${VoiceprintTable} voiceprints=${voiceprints} />`}
-        <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} />
+        <${Paging} next=${next} cursor="before" isAlwaysShown />`} />
     </${Section}>
   </${Page}>`;
 }
@@ -43,37 +55,32 @@ function listPath({ owner, deleted, before }: { owner: string; deleted: boolean;
   return `/api/voiceprints?${query.toString()}`;
 }
 
-function Filters({ owner, deleted }: { owner: string; deleted: boolean }): VNode {
+const deletedChoices = [
+  ['false', 'leave out'],
+  ['true', 'show too'],
+];
+
+function Filters({ deleted }: { deleted: boolean }): VNode {
   const place = usePlace();
-  const choose = (changes: Record<string, string | null>) =>
-    goTo(withQuery(place, { before: null, ...changes }), { replace: true });
+  const choose = (chosen: string) =>
+    goTo(withQuery(place, { before: null, deleted: chosen === 'true' ? 'true' : null }), { replace: true });
   return html`<div class="voice-fields">
-    <${Field} label="Owner" hint="The client’s name, whole.">${(ids: object) => html`<input value=${owner} maxlength="128" onChange=${({ target }: Event) => choose({ owner: (target as HTMLInputElement).value.trim() })} ...${ids} />`}</${Field}>
-    <${Field} label="Deleted ones">${(ids: object) => html`<select value=${String(deleted)} onChange=${({ target }: Event) => choose({ deleted: (target as HTMLSelectElement).value === 'true' ? 'true' : null })} ...${ids}><option value="false">leave out</option><option value="true">show too</option></select>`}</${Field}>
+    <${TextFilter} name="owner" label="Owner" hint="The client’s name, whole." maxlength=${128} />
+    <${ChoiceField} label="Deleted ones" value=${String(deleted)} choices=${deletedChoices} onChoose=${choose} />
   </div>`;
 }
 
+const columns: Columns<Json<VoiceprintRecord>> = [
+  ['Person', ({ id, subject }) => html`<${Link} href=${`/voices/${id}`}><${Name} text=${subject} /></${Link}>`],
+  ['Owner', ({ owner }) => html`<${Name} text=${owner} />`],
+  ['State', ({ deletedAt }) => html`<${State} name=${deletedAt === null ? 'enrolled' : 'deleted'} />`],
+  ['Recordings', ({ recordings }) => formatCount(recordings), 'number'],
+  ['Voice', ({ voiceSeconds }) => formatSeconds(voiceSeconds), 'number'],
+  ['Comparisons', ({ verifications }) => formatCount(verifications), 'number'],
+  ['Enrolled', ({ enrolledAt }) => html`<${When} at=${enrolledAt} />`],
+  ['Model', ({ model }) => model],
+];
+
 function VoiceprintTable({ voiceprints }: { voiceprints: readonly Json<VoiceprintRecord>[] }): VNode {
-  return html`<${Table} caption="List of voiceprints" rows=${voiceprints} keyOf=${({ id }: Json<VoiceprintRecord>) => id} columns=${[
-    {
-      title: 'Person',
-      show: ({ id, subject }: Json<VoiceprintRecord>) =>
-        html`<${Link} href=${`/voices/${id}`}><${Name} text=${subject} /></${Link}>`,
-    },
-    { title: 'Owner', show: ({ owner }: Json<VoiceprintRecord>) => html`<${Name} text=${owner} />` },
-    {
-      title: 'State',
-      show: ({ deletedAt }: Json<VoiceprintRecord>) =>
-        html`<${State} name=${deletedAt === null ? 'enrolled' : 'deleted'} />`,
-    },
-    { title: 'Recordings', isNumber: true, show: ({ recordings }: Json<VoiceprintRecord>) => formatCount(recordings) },
-    { title: 'Voice', isNumber: true, show: ({ voiceSeconds }: Json<VoiceprintRecord>) => formatSeconds(voiceSeconds) },
-    {
-      title: 'Comparisons',
-      isNumber: true,
-      show: ({ verifications }: Json<VoiceprintRecord>) => formatCount(verifications),
-    },
-    { title: 'Enrolled', show: ({ enrolledAt }: Json<VoiceprintRecord>) => html`<${When} at=${enrolledAt} />` },
-    { title: 'Model', show: ({ model }: Json<VoiceprintRecord>) => model },
-  ]} />`;
+  return html`<${Table} caption="List of voiceprints" rows=${voiceprints} keyOf=${({ id }: Json<VoiceprintRecord>) => id} columns=${columns} />`;
 }

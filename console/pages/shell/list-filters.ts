@@ -1,4 +1,4 @@
-import { Field, Pager } from './components.ts';
+import { ChoiceField, Field, Pager } from './components.ts';
 import { goTo, usePlace, withQuery } from './router.ts';
 import { asWords } from './text.ts';
 import { html, type Shown, type VNode } from './view.ts';
@@ -44,25 +44,21 @@ export function TextFilter({
   return html`<${Field} label=${label} hint=${hint}>${(ids: object) => html`<input type=${type} autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onChange=${take} ...${limits} ...${ids} />`}</${Field}>`;
 }
 
-/** A filter with fixed choices. */
+/** A filter with fixed choices; `textOf` gives their texts. */
 export function ChoiceFilter({
   name,
   label,
-  hint,
   choices,
+  textOf = asWords,
 }: {
   name: string;
   label: string;
-  hint?: string;
   choices: readonly string[];
+  textOf?: (choice: string) => string;
 }): VNode {
   const { value, set } = useFilter(name);
-  return html`<${Field} label=${label} hint=${hint}>${(
-    ids: object,
-  ) => html`<select onChange=${({ target }: Event) => set((target as HTMLSelectElement).value)} ...${ids}>
-    <option value="" selected=${value === ''}>all</option>
-    ${choices.map((choice) => html`<option value=${choice} selected=${value === choice}>${asWords(choice)}</option>`)}
-  </select>`}</${Field}>`;
+  const options = [['', 'all'], ...choices.map((choice) => [choice, textOf(choice)] as const)] as const;
+  return html`<${ChoiceField} label=${label} value=${value} choices=${options} onChoose=${set} />`;
 }
 
 /** The query of the filters in use. */
@@ -71,23 +67,28 @@ export function queryOf(query: URLSearchParams, names: readonly string[]): strin
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-/** The pager of a list whose cursor is in the address; nothing if the list fits on one page. */
+/**
+ * The pager of a list whose cursor is in the address; nothing if the list fits on one page, unless it is always shown. With
+ * `stays` the pages of the list are no steps of the browser's history.
+ */
 export function Paging({
   next,
   cursor,
   moreText,
   label,
   stays = false,
+  isAlwaysShown = false,
 }: {
   next: string | null;
   cursor: string;
   moreText?: string;
   label?: string;
   stays?: boolean;
+  isAlwaysShown?: boolean;
 }): VNode | null {
   const place = usePlace();
   const isFirst = !place.query.has(cursor);
-  if (isFirst && next === null) return null;
+  if (isFirst && next === null && !isAlwaysShown) return null;
   const go = (to: string | null) => goTo(withQuery(place, { [cursor]: to }), { replace: stays });
   return html`<${Pager} next=${next} isFirst=${isFirst} moreText=${moreText} label=${label} onFirst=${() => go(null)} onNext=${go} />`;
 }
