@@ -44,6 +44,13 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
   }
 }
 
+/** The action of a command: commander gives the arguments, the options and the command, and `body` takes the first two. */
+export function run<Given extends unknown[]>(
+  body: (...given: Given) => Promise<Outcome>,
+): (...given: unknown[]) => Promise<void> {
+  return (...given) => runCommand(given.at(-1) as Command, () => body(...(given.slice(0, -1) as Given)));
+}
+
 /** The settings of commands: without LOG_LEVEL only warnings are logged. */
 export function commandConfig(): Config {
   return loadConfig(undefined, { LOG_LEVEL: 'warn' });

@@ -25,7 +25,7 @@ import {
   type OutputOptions,
 } from './batch-output.ts';
 import { waitForBatch } from './batch-wait.ts';
-import { runCommand, withServices, type Outcome } from '../command.ts';
+import { run, runCommand, withServices, type Outcome } from '../command.ts';
 import { parseCount } from '../options.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
 import { hasWorker, noWorkerText, withQueues } from '../with-worker.ts';
@@ -67,9 +67,7 @@ export function addBatchCommands(program: Command): void {
     .command('cancel')
     .description('cancel a batch: items without an outcome end in error')
     .argument('<batch>', 'id of the batch')
-    .action((id: string, _options: object, command: Command) =>
-      runCommand(command, () => withServices(({ db }) => cancelCommand(db, id))),
-    );
+    .action(run((id: string) => withServices(({ db }) => cancelCommand(db, id))));
 }
 
 function addReadingCommands(batch: Command): void {
@@ -80,16 +78,12 @@ function addReadingCommands(batch: Command): void {
     .addOption(new Option('--state <state>', 'only batches in this state').choices(BATCH_STATES))
     .option('--limit <n>', 'at most this many', parseLimit, 20)
     .addHelpText('after', '\nExample:\n  caller-trust batch list --state performing')
-    .action((options: ListOptions, command: Command) =>
-      runCommand(command, () => withServices(({ db }) => listCommand(db, options))),
-    );
+    .action(run((options: ListOptions) => withServices(({ db }) => listCommand(db, options))));
   batch
     .command('status')
     .description('show the progress of a batch')
     .argument('<batch>', 'id of the batch')
-    .action((id: string, _options: object, command: Command) =>
-      runCommand(command, () => withServices((services) => statusCommand(services, id))),
-    );
+    .action(run((id: string) => withServices((services) => statusCommand(services, id))));
   const results = batch
     .command('results')
     .description('print the items of a batch with their outcomes')

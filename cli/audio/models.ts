@@ -14,7 +14,7 @@ import { requireEntry } from '../../pipelines/audio/models/named-model.ts';
 import { openScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
 import type { Services } from '../../runtime/services.ts';
 import { formatParagraphs } from '../table.ts';
-import { currentActor, interruption, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
 import {
   formatDefaultMove,
   formatDrift,
@@ -56,15 +56,13 @@ function addReadingCommands(models: Command): void {
     .description('list the models with their states and the defaults')
     .option('--release <release>', 'as of a release; by default the newest')
     .addHelpText('after', '\nExamples:\n  caller-trust models list\n  caller-trust models list --release 2025.11.r1p0')
-    .action((options: { release?: string }, command: Command) =>
-      runCommand(command, () => listCommand(options.release)),
-    );
+    .action(run((options: { release?: string }) => listCommand(options.release)));
   models
     .command('show')
     .description('show a model: manifest, card, state and history')
     .argument('<model>', 'as phone/v8; a family means its default')
     .addHelpText('after', '\nExample:\n  caller-trust models show phone/v8')
-    .action((model: string, _options: object, command: Command) => runCommand(command, () => showModel(model)));
+    .action(run(showModel));
 }
 
 function addChangingCommands(models: Command): void {
@@ -79,9 +77,7 @@ function addChangingCommands(models: Command): void {
       'after',
       "\nExample:\n  caller-trust models add manifest.json --weights model.onnx --reason 'Trained on our own calls, ticket 4711'",
     )
-    .action((manifest: string, options: ActorOptions & { weights: string }, command: Command) =>
-      runCommand(command, () => addCommand(manifest, options)),
-    );
+    .action(run(addCommand));
   models
     .command('drift')
     .description('compare two models on the stored audio of a batch; stores the report')
@@ -95,9 +91,7 @@ function addChangingCommands(models: Command): void {
       'after',
       '\nExample:\n  caller-trust models drift phone/v7 phone/v8 --batch 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --picture drift.svg',
     )
-    .action((old: string, now: string, options: DriftOptions, command: Command) =>
-      runCommand(command, () => driftCommand({ old, new: now }, options)),
-    );
+    .action(run((old: string, now: string, options: DriftOptions) => driftCommand({ old, new: now }, options)));
   models
     .command('default')
     .description('set the default of a family, which needs a drift report between the current default and the new one')
@@ -111,10 +105,7 @@ function addChangingCommands(models: Command): void {
       'after',
       "\nExample:\n  caller-trust models default phone phone/v8 --reason 'Drift report 3 was read by the fraud team'",
     )
-    .action(
-      (family: Family, model: string, options: ActorOptions & { report?: number; force?: boolean }, command: Command) =>
-        runCommand(command, () => defaultCommand(family, model, options)),
-    );
+    .action(run(defaultCommand));
 }
 
 async function listCommand(release?: string): Promise<Outcome> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
 import { deleteRecording } from '../../pipelines/audio/batches/retention.ts';
-import { runCommand, withServices, type Outcome } from '../command.ts';
+import { run, withServices, type Outcome } from '../command.ts';
 import { formatTime } from '../table.ts';
 
 /** `recording delete`. */
@@ -13,9 +13,7 @@ export function addRecordingCommands(program: Command): void {
     .argument('<sha256>', 'digest of the audio, as results show it')
     .requiredOption('--reason <text>', 'why, kept with its row')
     .addHelpText('after', "\nExample:\n  caller-trust recording delete e3b0c442… --reason 'Request of the caller'")
-    .action((sha256: string, { reason }: { reason: string }, command: Command) =>
-      runCommand(command, () => deleteCommand(sha256.toLowerCase(), reason)),
-    );
+    .action(run((sha256: string, { reason }: { reason: string }) => deleteCommand(sha256.toLowerCase(), reason)));
 }
 
 async function deleteCommand(sha256: string, reason: string): Promise<Outcome> {

@@ -17,7 +17,7 @@ import {
 } from '../../pipelines/audio/voices/voiceprint-store.ts';
 import { openVault } from '../../runtime/vault.ts';
 import type { Services } from '../../runtime/services.ts';
-import { currentActor, interruption, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
 import { formatParagraphs, formatFacts, formatTable, formatTime } from '../table.ts';
 import { parseCount, parseInstant } from '../options.ts';
 import { readableLog } from '../readable-log.ts';
@@ -67,9 +67,7 @@ function addComparingCommands(voice: Command): void {
       'after',
       "\nExample:\n  caller-trust voice enrol a.wav b.wav c.wav --subject customer-4711 --owner acme-bank --consent 'form 2026-118' --consent-at 2026-11-02",
     )
-    .action((files: string[], options: EnrolOptions, command: Command) =>
-      runCommand(command, () => enrolCommand(files, options)),
-    );
+    .action(run(enrolCommand));
   voice
     .command('verify')
     .description(
@@ -81,9 +79,7 @@ function addComparingCommands(voice: Command): void {
     .option('--by <name>', 'who asks')
     .option('--voiceprint-model <directory>', 'the voiceprint model of your own that it was enrolled with')
     .addHelpText('after', '\nExample:\n  caller-trust voice verify 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 call.wav')
-    .action((id: string, file: string, options: VerifyOptions, command: Command) =>
-      runCommand(command, () => verifyCommand(id, file, options)),
-    );
+    .action(run(verifyCommand));
 }
 
 function addKeepingCommands(voice: Command): void {
@@ -94,13 +90,13 @@ function addKeepingCommands(voice: Command): void {
     .option('--deleted', 'also deleted ones')
     .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust voice list --owner acme-bank')
-    .action((options: ListOptions, command: Command) => runCommand(command, () => listCommand(options)));
+    .action(run(listCommand));
   voice
     .command('show')
     .description('show a voiceprint with its consent and its audit trail; never the voice')
     .argument('<voiceprint>', 'id of the voiceprint')
     .addHelpText('after', '\nExample:\n  caller-trust voice show 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001')
-    .action((id: string, _options: object, command: Command) => runCommand(command, () => showCommand(id)));
+    .action(run(showCommand));
   voice
     .command('delete')
     .description('destroy the key and the bytes of a voiceprint permanently; consent and audit trail stay')
@@ -111,9 +107,7 @@ function addKeepingCommands(voice: Command): void {
       'after',
       "\nExample:\n  caller-trust voice delete 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --reason 'Consent withdrawn, ticket 4711'",
     )
-    .action((id: string, options: { reason: string; by?: string }, command: Command) =>
-      runCommand(command, () => deleteCommand(id, options)),
-    );
+    .action(run(deleteCommand));
 }
 
 async function enrolCommand(

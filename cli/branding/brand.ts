@@ -35,7 +35,7 @@ import {
   type ShownProfile,
 } from './brand-tables.ts';
 import { addRequestOptions, runRequest, type RequestOptions } from './branding-request.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { addNameProtectionCommands } from './name-protection.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
 import { readPages } from '../paging.ts';
@@ -72,12 +72,7 @@ function addChangingCommands(brand: Command): void {
     .requiredOption('--owner <client>', 'whose brand it is, as API keys name the client')
     .option('--handle <handle>', 'name of the brand in commands and paths; by default made of the display name')
     .option('--numbers <csv>', 'CSV of its numbers');
-  addProfileFlags(addRequestOptions(add))
-    .addHelpText('after', addExamples)
-    .action(
-      (file: string | undefined, options: RequestOptions & ProfileFlags & { handle?: string }, command: Command) =>
-        runCommand(command, () => addBrand(file, options)),
-    );
+  addProfileFlags(addRequestOptions(add)).addHelpText('after', addExamples).action(run(addBrand));
   const update = brand
     .command('update')
     .description('Update Managed Brand: change fields, or give a new letter')
@@ -90,9 +85,7 @@ function addChangingCommands(brand: Command): void {
       'after',
       '\nExamples:\n  caller-trust brand update acme --website https://acme.example/\n  caller-trust brand update acme --letter renewed.pdf --numbers numbers.csv',
     )
-    .action((handle: string, file: string | undefined, options: RequestOptions & ProfileFlags, command: Command) =>
-      runCommand(command, () => updateBrand(handle, file, options)),
-    );
+    .action(run(updateBrand));
 }
 
 function addProfileFlags(command: Command): Command {
@@ -112,9 +105,7 @@ function addReadingCommands(brand: Command): void {
     .argument('<handle>', 'the brand')
     .option('--private', 'also contact and tax id')
     .addHelpText('after', '\nExample:\n  caller-trust brand show acme')
-    .action((handle: string, options: { private?: boolean }, command: Command) =>
-      runCommand(command, () => showBrand(handle, options.private === true)),
-    );
+    .action(run((handle: string, options: { private?: boolean }) => showBrand(handle, options.private === true)));
   brand
     .command('list')
     .description('list brands by handle')
@@ -123,9 +114,7 @@ function addReadingCommands(brand: Command): void {
     .option('--after <handle>', 'only brands after this one', '')
     .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust brand list --state in_review')
-    .action((options: { owner?: string; state?: string; after: string; limit: number }, command: Command) =>
-      runCommand(command, () => listCommand(options)),
-    );
+    .action(run(listCommand));
   brand
     .command('history')
     .description('print the audit trail of a brand, its letters and its numbers, oldest first')
@@ -133,9 +122,7 @@ function addReadingCommands(brand: Command): void {
     .option('--after <event>', 'only events after this one', parseCount, 0)
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand history acme --limit 50')
-    .action((handle: string, options: { after: number; limit?: number }, command: Command) =>
-      runCommand(command, () => showHistory(handle, options)),
-    );
+    .action(run(showHistory));
   brand
     .command('numbers')
     .description('print the numbers of a brand with their states')
@@ -144,9 +131,7 @@ function addReadingCommands(brand: Command): void {
     .option('--after <phone>', 'only numbers after this one', '')
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand numbers acme --state in_review')
-    .action((handle: string, options: { state?: string; after: string; limit?: number }, command: Command) =>
-      runCommand(command, () => showNumbers(handle, options)),
-    );
+    .action(run(showNumbers));
 }
 
 function addDecidingCommands(brand: Command): void {
@@ -162,8 +147,8 @@ function addDecidingCommands(brand: Command): void {
       'after',
       "\nExample:\n  caller-trust brand decide acme --approve --revision 2 --reason 'Name checked in the register'",
     )
-    .action((handle: string, options: VerdictOptions & { reason: string; revision?: number }, command: Command) =>
-      runCommand(command, () =>
+    .action(
+      run((handle: string, options: VerdictOptions & { reason: string; revision?: number }) =>
         act(handle, options.reason, (action) =>
           decideBrand({ ...action, approve: parseVerdict(options), revision: options.revision }),
         ),
@@ -180,9 +165,7 @@ function addDecidingCommands(brand: Command): void {
       .argument('<handle>', 'the brand')
       .requiredOption('--reason <text>', 'why, kept in the audit trail')
       .addHelpText('after', `\nExample:\n  caller-trust brand ${name} acme --reason 'See ticket 4711'`)
-      .action((handle: string, options: { reason: string }, command: Command) =>
-        runCommand(command, () => act(handle, options.reason, action)),
-      );
+      .action(run((handle: string, options: { reason: string }) => act(handle, options.reason, action)));
   }
 }
 

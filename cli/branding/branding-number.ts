@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { changeNumber, type NumberPersonAction } from '../../pipelines/branding/brand/person-actions.ts';
 import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import { addRequestOptions, runRequest, type RequestOptions } from './branding-request.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 
 type AddOptions = Omit<RequestOptions, 'numbers'> & { readonly file?: string; readonly callReason?: string };
 
@@ -28,9 +28,7 @@ export function addBrandingNumberCommands(number: Command): void {
       'after',
       '\nExamples:\n  caller-trust number add acme +12125550123 --letter loa.pdf\n  caller-trust number add acme --file numbers.csv --key acme-2026-03',
     )
-    .action((handle: string, phones: string[], options: AddOptions, command: Command) =>
-      runCommand(command, () => addNumbers(handle, phones, options)),
-    );
+    .action(run(addNumbers));
   for (const [name, description] of Object.entries(actions) as [NumberPersonAction, string][]) {
     number
       .command(name)
@@ -39,8 +37,10 @@ export function addBrandingNumberCommands(number: Command): void {
       .argument('<phone>', 'number in international form')
       .requiredOption('--reason <text>', 'why, kept in the audit trail')
       .addHelpText('after', `\nExample:\n  caller-trust number ${name} acme +12125550123 --reason 'See ticket 4711'`)
-      .action((handle: string, phone: string, options: { reason: string }, command: Command) =>
-        runCommand(command, () => change(name, { handle, phone, reason: options.reason })),
+      .action(
+        run((handle: string, phone: string, options: { reason: string }) =>
+          change(name, { handle, phone, reason: options.reason }),
+        ),
       );
   }
 }

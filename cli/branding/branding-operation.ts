@@ -3,7 +3,7 @@ import { readOperation } from '../../pipelines/branding/operation.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { formatRows } from './brand-tables.ts';
 import { listRows, operationOutcome } from './branding-request.ts';
-import { runCommand, withServices, type Outcome } from '../command.ts';
+import { run, withServices, type Outcome } from '../command.ts';
 import { parseCount, parseId } from '../options.ts';
 
 interface RowOptions {
@@ -20,8 +20,8 @@ export function addBrandingOperationCommands(program: Command): void {
     .description('show the outcome of an operation')
     .argument('<operation>', 'id of the operation', parseId)
     .addHelpText('after', '\nExample:\n  caller-trust operation show 12')
-    .action((operationId: number, _options: object, command: Command) =>
-      runCommand(command, () =>
+    .action(
+      run((operationId: number) =>
         withServices(async ({ db }) => operationOutcome(db, await readOperation(db, operationId))),
       ),
     );
@@ -33,8 +33,10 @@ export function addBrandingOperationCommands(program: Command): void {
     .option('--after <line>', 'only rows after this line', parseCount, 0)
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust operation rows 12 --refused')
-    .action((operationId: number, options: RowOptions, command: Command) =>
-      runCommand(command, () => withServices(({ db }) => rowsOutcome(db, operationId, options))),
+    .action(
+      run((operationId: number, options: RowOptions) =>
+        withServices(({ db }) => rowsOutcome(db, operationId, options)),
+      ),
     );
 }
 

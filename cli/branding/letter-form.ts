@@ -4,7 +4,7 @@ import { FORM_LANGUAGES, type FormLanguage } from '../../pipelines/branding/form
 import { writeCode } from '../../pipelines/branding/form/letter-form-pdf.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { writeNewFile } from '../new-file.ts';
 
 interface FormOptions {
@@ -39,9 +39,7 @@ export function addLetterFormCommand(letter: Command): void {
     .addOption(new Option('--language <code>', 'language of the form').choices(FORM_LANGUAGES).default('en'))
     .requiredOption('-o, --output <file>', 'new file that the form is written to')
     .addHelpText('after', examples)
-    .action((file: string, options: FormOptions, command: Command) =>
-      runCommand(command, () => issueForm(file, options)),
-    );
+    .action(run(issueForm));
 }
 
 async function issueForm(file: string, { owner, numbers, language, output }: FormOptions): Promise<Outcome> {

@@ -19,7 +19,7 @@ import type { Services } from '../../runtime/services.ts';
 import { formatLetter, formatLetters, formatReading } from './brand-tables.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatParagraphs } from '../table.ts';
-import { currentActor, interruption, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
 import { addLetterFormCommand } from './letter-form.ts';
 import { writeNewFile } from '../new-file.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
@@ -61,7 +61,7 @@ function addReadingCommands(letter: Command): void {
       'after',
       '\nExamples:\n  caller-trust letter list --state in_review\n  caller-trust letter list --expiring --days 60',
     )
-    .action((options: ListOptions, command: Command) => runCommand(command, () => listCommand(options)));
+    .action(run(listCommand));
   letter
     .command('show')
     .description('show a letter with its findings')
@@ -73,8 +73,10 @@ function addReadingCommands(letter: Command): void {
       'after',
       '\nExamples:\n  caller-trust letter show 7\n  caller-trust letter show 7 --text --pages /tmp/letter-7',
     )
-    .action((letterId: number, options: ShowOptions, command: Command) =>
-      runCommand(command, () => withServices((services) => showLetter(services, letterId, options))),
+    .action(
+      run((letterId: number, options: ShowOptions) =>
+        withServices((services) => showLetter(services, letterId, options)),
+      ),
     );
 }
 
@@ -87,8 +89,8 @@ function addDecidingCommands(letter: Command): void {
     .option('--reject', 'it does not')
     .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
     .addHelpText('after', "\nExample:\n  caller-trust letter decide 7 --approve --reason 'Called the signer back'")
-    .action((letterId: number, options: VerdictOptions & { reason: string }, command: Command) =>
-      runCommand(command, () =>
+    .action(
+      run((letterId: number, options: VerdictOptions & { reason: string }) =>
         act(letterId, options.reason, (action) => decideLetterByPerson({ ...action, approve: parseVerdict(options) })),
       ),
     );
@@ -98,24 +100,20 @@ function addDecidingCommands(letter: Command): void {
     .argument('<letter>', 'id of the letter', parseId)
     .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
     .addHelpText('after', "\nExample:\n  caller-trust letter withdraw 7 --reason 'Revoked by the customer'")
-    .action((letterId: number, options: { reason: string }, command: Command) =>
-      runCommand(command, () => act(letterId, options.reason, withdrawLetter)),
-    );
+    .action(run((letterId: number, options: { reason: string }) => act(letterId, options.reason, withdrawLetter)));
   letter
     .command('delete')
     .description('destroy the key of a letter: its file and its text are lost permanently')
     .argument('<letter>', 'id of the letter', parseId)
     .requiredOption('--reason <text>', 'why, kept in the audit trail')
     .addHelpText('after', "\nExample:\n  caller-trust letter delete 7 --reason 'Erasure asked for, ticket 4711'")
-    .action((letterId: number, options: { reason: string }, command: Command) =>
-      runCommand(command, () => deleteLetter(letterId, options.reason)),
-    );
+    .action(run((letterId: number, options: { reason: string }) => deleteLetter(letterId, options.reason)));
   letter
     .command('rotate-key')
     .description(
       'wrap the keys of all letters, voiceprints and contacts by a new master key; an interrupted run is continued',
     )
-    .action((_options: object, command: Command) => runCommand(command, rotateKey));
+    .action(run(rotateKey));
 }
 
 const dayMs = 24 * 3_600_000;

@@ -12,7 +12,7 @@ import {
   PROTECTED_CATEGORIES,
   type ProtectedCategory,
 } from '../../pipelines/branding/names/protected-names.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { formatTable, formatTime } from '../table.ts';
 
 interface AddOptions {
@@ -42,19 +42,21 @@ export function addNameProtectionCommands(brand: Command): void {
       'after',
       "\nExample:\n  caller-trust brand protect add 'Skellbrook Bank' --category bank --country US --reason 'Ticket 4711'",
     )
-    .action((name: string, options: AddOptions, command: Command) => runCommand(command, () => add(name, options)));
+    .action(run(add));
   protect
     .command('list')
     .description('list the names that operators have protected, and why')
     .option('--all', 'also what was removed')
-    .action(({ all = false }: { all?: boolean }, command: Command) =>
-      runCommand(command, () => withServices(async ({ db }) => listOutcome(await listOwnProtectedNames(db, { all })))),
+    .action(
+      run(({ all = false }: { all?: boolean }) =>
+        withServices(async ({ db }) => listOutcome(await listOwnProtectedNames(db, { all }))),
+      ),
     );
   protect
     .command('check')
     .description('find the protected name that is similar to a name, in the built-in list too')
     .argument('<name>', 'the name')
-    .action((name: string, _options: object, command: Command) => runCommand(command, () => check(name)));
+    .action(run(check));
   protect
     .command('remove')
     .description('end the protection of a name that was added')
@@ -64,9 +66,7 @@ export function addNameProtectionCommands(brand: Command): void {
       'after',
       "\nExample:\n  caller-trust brand protect remove 'Skellbrook Bank' --reason 'The bank has closed'",
     )
-    .action((name: string, { reason }: { reason: string }, command: Command) =>
-      runCommand(command, () => remove(name, reason)),
-    );
+    .action(run((name: string, { reason }: { reason: string }) => remove(name, reason)));
 }
 
 function parseCountry(text: string): string {

@@ -11,7 +11,7 @@ import {
 import { loadCodeSecret } from '../../pipelines/branding/proof/proof-code.ts';
 import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { formatParagraphs, formatCount, formatTable, formatTime } from '../table.ts';
 import { parseCount } from '../options.ts';
 import { readPages } from '../paging.ts';
@@ -33,9 +33,7 @@ export function addNumberProofCommands(number: Command): void {
     .option('--language <tag>', 'language of the calls, such as en or de-AT', 'en')
     .option('--no-wait', 'return when the calls are queued')
     .addHelpText('after', '\nExample:\n  caller-trust number prove start acme +12125550123 --language en')
-    .action((handle: string, phones: string[], options: StartOptions, command: Command) =>
-      runCommand(command, () => start(handle, phones, options)),
-    );
+    .action(run(start));
   prove
     .command('confirm')
     .description('confirm a number with the code that the call announced')
@@ -43,9 +41,7 @@ export function addNumberProofCommands(number: Command): void {
     .argument('<phone>', 'the number that was called')
     .argument('<code>', 'the digits')
     .addHelpText('after', '\nExample:\n  caller-trust number prove confirm acme +12125550123 12345678')
-    .action((handle: string, phone: string, code: string, _options: object, command: Command) =>
-      runCommand(command, () => confirm(handle, phone, code)),
-    );
+    .action(run(confirm));
   prove
     .command('status')
     .description('print the numbers of a brand with their proofs')
@@ -53,9 +49,7 @@ export function addNumberProofCommands(number: Command): void {
     .option('--after <phone>', 'only numbers after this one', '')
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust number prove status acme')
-    .action((handle: string, options: { after: string; limit?: number }, command: Command) =>
-      runCommand(command, () => status(handle, options)),
-    );
+    .action(run(status));
 }
 
 interface StartOptions {

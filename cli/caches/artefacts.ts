@@ -12,32 +12,29 @@ import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { makeManifest } from '../../pipelines/caches/format/manifest.ts';
 import { listPublications } from '../../pipelines/caches/night/publications.ts';
 import { sweepUnfinishedFiles } from '../../pipelines/caches/night/night-build.ts';
-import { runCommand, withServices, type Outcome } from '../command.ts';
+import { run, withServices, type Outcome } from '../command.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatTable, formatTime } from '../table.ts';
 
 /** `artefacts list|verify|gc`. */
 export function addArtefactCommands(program: Command): void {
   const artefacts = program.command('artefacts').description('the published files');
-  artefacts
-    .command('list')
-    .description('list the published version of each artefact')
-    .action((_options: object, command: Command) => runCommand(command, list));
+  artefacts.command('list').description('list the published version of each artefact').action(run(list));
   artefacts
     .command('verify')
     .description('read every kept file again, compare it with its manifest, and remove damaged ones from the store')
     .option('--current', 'only the versions that readers are given')
     .option('--dry-run', 'remove nothing')
-    .action((options: { current?: boolean; dryRun?: boolean }, command: Command) =>
-      runCommand(command, () => verify({ currentOnly: options.current === true, dryRun: options.dryRun === true })),
+    .action(
+      run((options: { current?: boolean; dryRun?: boolean }) =>
+        verify({ currentOnly: options.current === true, dryRun: options.dryRun === true }),
+      ),
     );
   artefacts
     .command('gc')
     .description('remove the files of old versions, and unfinished files that nobody goes on with')
     .option('--dry-run', 'only say what would be removed')
-    .action((options: { dryRun?: boolean }, command: Command) =>
-      runCommand(command, () => gc(options.dryRun === true)),
-    );
+    .action(run((options: { dryRun?: boolean }) => gc(options.dryRun === true)));
 }
 
 async function list(): Promise<Outcome> {

@@ -5,7 +5,7 @@ import { checkFile } from '../../pipelines/caches/client/check-file.ts';
 import { contentOf } from '../../pipelines/caches/client/update-copy.ts';
 import { parseManifest } from '../../pipelines/caches/client/served-manifest.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { runCommand, type Outcome } from '../command.ts';
+import { run, type Outcome } from '../command.ts';
 import { formatCount, formatFacts } from '../table.ts';
 import { keepWholeFile } from '../../runtime/whole-file.ts';
 
@@ -32,9 +32,7 @@ export function addCacheCommands(program: Command): void {
       'after',
       '\nExample:\n  caller-trust cache apply-delta v11.tsv.gz delta.gz --output v12.tsv.gz --manifest manifest.json',
     )
-    .action((old: string, delta: string, options: ApplyOptions, command: Command) =>
-      runCommand(command, () => applyDelta({ old, delta, ...options })),
-    );
+    .action(run((old: string, delta: string, options: ApplyOptions) => applyDelta({ old, delta, ...options })));
 }
 
 async function applyDelta({

@@ -6,7 +6,7 @@ import { ServiceClient } from '../../pipelines/caches/client/service-client.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { interruption, runCommand, type Outcome } from '../command.ts';
+import { interruption, run, type Outcome } from '../command.ts';
 import { readKeyFile } from './key-file.ts';
 import { formatCount, formatFacts } from '../table.ts';
 
@@ -32,9 +32,7 @@ export function addLookupCommand(program: Command): void {
       'after',
       '\nThe exit code is 1 if the number is not listed.\n\nExample:\n  caller-trust lookup https://caches.example +12122187292 --key-file key',
     )
-    .action((url: string, phone: string, options: LookupOptions, command: Command) =>
-      runCommand(command, () => runLookup({ url, phone, ...options })),
-    );
+    .action(run((url: string, phone: string, options: LookupOptions) => runLookup({ url, phone, ...options })));
 }
 
 async function runLookup({

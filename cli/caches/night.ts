@@ -17,7 +17,7 @@ import {
   requestNightOnce,
 } from '../../pipelines/caches/night/night-request.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { parseId } from '../options.ts';
 import { formatBar } from '../progress.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
@@ -51,7 +51,7 @@ export function addNightCommands(program: Command): void {
       'after',
       '\nExamples:\n  caller-trust night run\n  caller-trust night run --only phones/US\n  caller-trust night run --date 2021-07-08 --accept-shrink',
     )
-    .action((options: RunOptions, command: Command) => runCommand(command, () => runNight(options)));
+    .action(run(runNight));
   for (const [name, description] of [
     ['status', 'show the progress of a night; by default the latest'],
     ['report', 'show the report of a night; by default the latest'],
@@ -61,9 +61,7 @@ export function addNightCommands(program: Command): void {
       .description(description)
       .option('--run <id>', 'the night of this id', parseId)
       .option('--date <YYYY-MM-DD>', 'the latest night of this date')
-      .action((options: { run?: number; date?: string }, command: Command) =>
-        runCommand(command, () => showNight(options)),
-      );
+      .action(run(showNight));
   }
   night
     .command('release')
@@ -74,9 +72,7 @@ export function addNightCommands(program: Command): void {
       'after',
       "\nExample:\n  caller-trust night release phones/US --reason 'New provider since Monday, ticket 4711'\n  caller-trust night run",
     )
-    .action((scope: string | undefined, { reason }: { reason: string }, command: Command) =>
-      runCommand(command, () => release(scope, reason)),
-    );
+    .action(run((scope: string | undefined, { reason }: { reason: string }) => release(scope, reason)));
 }
 
 function release(scopeText: string | undefined, reason: string): Promise<Outcome> {

@@ -6,7 +6,7 @@ import { allCaches, pull, type PulledArtefact, type Wanted } from '../../pipelin
 import { ServiceClient } from '../../pipelines/caches/client/service-client.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { interruption, runCommand, type Outcome } from '../command.ts';
+import { interruption, run, type Outcome } from '../command.ts';
 import { readKeyFile } from './key-file.ts';
 import { parseCount } from '../options.ts';
 import { startProgress } from '../progress.ts';
@@ -45,9 +45,7 @@ export function addPullCommand(program: Command): void {
       'after',
       '\nExample, for every night:\n  caller-trust pull https://caches.example --dir numbers --cache phones --country US CA --key-file key --random-delay 3600',
     )
-    .action((url: string, options: PullCommandOptions, command: Command) =>
-      runCommand(command, () => runPull(url, options)),
-    );
+    .action(run(runPull));
 }
 
 function parseParallel(text: string): number {

@@ -12,7 +12,7 @@ import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { removeStateDirectory } from '../../runtime/embedded-postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { isProcessAlive } from '../../runtime/file-lock.mjs';
-import { interruption, runCommand, type Outcome } from '../command.ts';
+import { interruption, run, type Outcome } from '../command.ts';
 import {
   checkVerifications,
   compareVoices,
@@ -30,7 +30,7 @@ import { writeSampleLetters } from '../../samples/letters/sample-letters.ts';
 import { formatTable } from '../table.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const readySecondsMax = 60;
 const stopSecondsMax = 30;
 const commandOutputBytesMax = 64 * 1024 * 1024;
@@ -45,7 +45,7 @@ export function addDemoCommand(program: Command): void {
     .command('demo')
     .description('run nights on sample feeds, download every file back, follow a change, verify sample recordings')
     .option('--keep', 'leave the database and the files in place afterwards')
-    .action((options: DemoOptions, command: Command) => runCommand(command, () => demo(options)));
+    .action(run(demo));
 }
 
 /** A downloaded and checked artefact. */
@@ -162,7 +162,7 @@ async function startService(directory: string, settings: Record<string, string>)
   await log.close();
   const service: Service = {
     async cli<Result>(...args: string[]): Promise<Result> {
-      const { stdout } = await run(process.execPath, [cli, ...args, '--json'], {
+      const { stdout } = await execute(process.execPath, [cli, ...args, '--json'], {
         env: env as NodeJS.ProcessEnv,
         maxBuffer: commandOutputBytesMax,
       }).catch((error: { stderr?: string }) => {
@@ -171,7 +171,7 @@ async function startService(directory: string, settings: Record<string, string>)
       return JSON.parse(stdout) as Result;
     },
     async outcome<Result>(...args: string[]): Promise<Result> {
-      const { stdout, stderr } = await run(process.execPath, [cli, ...args, '--json'], {
+      const { stdout, stderr } = await execute(process.execPath, [cli, ...args, '--json'], {
         env: env as NodeJS.ProcessEnv,
         maxBuffer: commandOutputBytesMax,
       }).catch((error: { stdout?: string; stderr?: string }) => error);

@@ -13,7 +13,7 @@ import {
   type FeedReject,
 } from '../../pipelines/intake/feed-load.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { parseCount, parseId } from '../options.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
 import { withQueues, withWorker } from '../with-worker.ts';
@@ -43,16 +43,16 @@ export function addFeedCommands(program: Command): void {
     .command('list')
     .description('list the latest loads')
     .option('--limit <n>', 'at most this many', parseCount, 20)
-    .action((options: { limit: number }, command: Command) =>
-      runCommand(command, () => withServices(async ({ db }) => listOutcome(await listFeedLoads(db, options)))),
+    .action(
+      run((options: { limit: number }) =>
+        withServices(async ({ db }) => listOutcome(await listFeedLoads(db, options))),
+      ),
     );
   feed
     .command('show')
     .description('show the report of a load')
     .argument('<load>', 'id of the load', parseId)
-    .action((loadId: number, _options: object, command: Command) =>
-      runCommand(command, () => withServices(async ({ db }) => loadOutcome(await readFeedLoad(db, loadId)))),
-    );
+    .action(run((loadId: number) => withServices(async ({ db }) => loadOutcome(await readFeedLoad(db, loadId)))));
   feed
     .command('rejects')
     .description('print the refused rows of a load with their lines')
@@ -60,8 +60,10 @@ export function addFeedCommands(program: Command): void {
     .option('--after <line>', 'only rows after this line', parseCount, 0)
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust feed rejects 12 --limit 50')
-    .action((loadId: number, options: { after: number; limit?: number }, command: Command) =>
-      runCommand(command, () => withServices(({ db }) => rejectsOutcome(db, loadId, options))),
+    .action(
+      run((loadId: number, options: { after: number; limit?: number }) =>
+        withServices(({ db }) => rejectsOutcome(db, loadId, options)),
+      ),
     );
   feed
     .command('release')
@@ -73,17 +75,15 @@ export function addFeedCommands(program: Command): void {
       'after',
       "\nExample:\n  caller-trust feed release 12 --reason 'The provider sends three days at once, ticket 4711'",
     )
-    .action((loadId: number, { reason, wait }: { reason: string; wait: boolean }, command: Command) =>
-      runCommand(command, () => releaseLoad(loadId, reason, wait)),
+    .action(
+      run((loadId: number, { reason, wait }: { reason: string; wait: boolean }) => releaseLoad(loadId, reason, wait)),
     );
   feed
     .command('discard')
     .description('end a load that its gates hold; nothing of it is merged')
     .argument('<load>', 'id of the load', parseId)
     .requiredOption('--reason <text>', 'why, kept with the load')
-    .action((loadId: number, { reason }: { reason: string }, command: Command) =>
-      runCommand(command, () => discardLoad(loadId, reason)),
-    );
+    .action(run((loadId: number, { reason }: { reason: string }) => discardLoad(loadId, reason)));
 }
 
 function addLoadCommand(feed: Command): void {
@@ -117,9 +117,7 @@ function addLoadCommand(feed: Command): void {
         "  caller-trust feed load complaints fcc.csv --source fcc --column 'Company_Phone_Number=Caller ID Number' --column 'Created_Date=Ticket Created' \\\n" +
         "    --column 'Violation_Date=Date of Issue' --column 'Consumer_State=State' --column 'Subject=Issue' --column 'Recorded_Message_Or_Robocall=Type of Call or Messge'",
     )
-    .action((name: string, file: string, options: LoadOptions, command: Command) =>
-      runCommand(command, () => loadFeed(name, file, options)),
-    );
+    .action(run(loadFeed));
 }
 
 /** Collects repeated `name=header` options. */

@@ -12,7 +12,7 @@ import {
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import { openVault } from '../../runtime/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { formatLabel } from './label-tables.ts';
 import { parseCount, parseId } from '../options.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
@@ -45,9 +45,7 @@ export function addNumberDisputeCommands(number: Command): void {
       'after',
       "\nExamples:\n  caller-trust number dispute +12025550123 --reason 'Our clinic took the number over in May' --contact office@clinic.example\n  caller-trust number dispute request.json --key ticket-4711",
     )
-    .action((request: string, options: FileOptions, command: Command) =>
-      runCommand(command, () => file(request, options)),
-    );
+    .action(run(file));
   dispute
     .command('decide')
     .description('decide a dispute that somebody else filed')
@@ -59,9 +57,7 @@ export function addNumberDisputeCommands(number: Command): void {
       'after',
       "\nExample:\n  caller-trust number dispute decide 12 --clear --reason 'The number changed hands'",
     )
-    .action((disputeId: number, options: DecideOptions, command: Command) =>
-      runCommand(command, () => decide(disputeId, options)),
-    );
+    .action(run(decide));
   addReadingCommands(number);
 }
 
@@ -73,17 +69,13 @@ function addReadingCommands(number: Command): void {
     .option('--state <state>', `${DISPUTE_STATES.join(', ')} or all`, 'open')
     .option('--after <id>', 'only disputes after this one', parseCount, 0)
     .option('--limit <n>', 'at most this many', parseCount, 100)
-    .action((options: { state: string; after: number; limit: number }, command: Command) =>
-      runCommand(command, () => list(options)),
-    );
+    .action(run(list));
   disputes
     .command('show')
     .description('show a dispute with its decision')
     .argument('<dispute>', 'id of the dispute', parseId)
     .option('--contact', 'with the contact of who filed it')
-    .action((disputeId: number, options: { contact?: boolean }, command: Command) =>
-      runCommand(command, () => show(disputeId, options)),
-    );
+    .action(run(show));
 }
 
 async function file(request: string, { reason, contact, key }: FileOptions): Promise<Outcome> {

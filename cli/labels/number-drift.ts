@@ -7,7 +7,7 @@ import {
   type LabelDrift,
 } from '../../pipelines/labels/scoring.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { formatLabel } from './label-tables.ts';
 import { formatFacts, formatTable, formatTime, type TableColumn } from '../table.ts';
 
@@ -31,9 +31,7 @@ export function addNumberDriftCommand(number: Command): void {
       'after',
       "\nExamples:\n  caller-trust number drift\n  caller-trust number drift --move --reason 'Compared on 22 November, see ticket 4711'",
     )
-    .action((options: DriftOptions, command: Command) =>
-      runCommand(command, () => (options.move === true ? move(options) : showDrift())),
-    );
+    .action(run((options: DriftOptions) => (options.move === true ? move(options) : showDrift())));
 }
 
 async function showDrift(): Promise<Outcome> {

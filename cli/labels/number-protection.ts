@@ -5,7 +5,7 @@ import {
   unprotectNumbers,
   type Protection,
 } from '../../pipelines/labels/protected-number.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { formatCount, formatTable, formatTime } from '../table.ts';
 
 /** `number protect add|list|remove`. */
@@ -24,15 +24,15 @@ export function addNumberProtectionCommands(number: Command): void {
       'after',
       "\nExample:\n  caller-trust number protect add +12025550123 --reason 'Switchboard of the county hospital'",
     )
-    .action((numbers: string, { reason }: { reason: string }, command: Command) =>
-      runCommand(command, () => add(numbers, reason)),
-    );
+    .action(run((numbers: string, { reason }: { reason: string }) => add(numbers, reason)));
   protect
     .command('list')
     .description('list what is protected, and why')
     .option('--all', 'also what was removed')
-    .action(({ all = false }: { all?: boolean }, command: Command) =>
-      runCommand(command, () => withServices(async ({ db }) => listOutcome(await listProtections(db, { all })))),
+    .action(
+      run(({ all = false }: { all?: boolean }) =>
+        withServices(async ({ db }) => listOutcome(await listProtections(db, { all }))),
+      ),
     );
   protect
     .command('remove')
@@ -40,9 +40,7 @@ export function addNumberProtectionCommands(number: Command): void {
     .argument('<phone|prefix>', 'as it was added')
     .requiredOption('--reason <text>', 'why, kept with the entry')
     .addHelpText('after', "\nExample:\n  caller-trust number protect remove '+4930*' --reason 'Ticket 4711'")
-    .action((numbers: string, { reason }: { reason: string }, command: Command) =>
-      runCommand(command, () => remove(numbers, reason)),
-    );
+    .action(run((numbers: string, { reason }: { reason: string }) => remove(numbers, reason)));
 }
 
 function add(numbers: string, reason: string): Promise<Outcome> {

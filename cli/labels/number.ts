@@ -3,7 +3,7 @@ import { clearNumber, readNumber, type NumberRecord } from '../../pipelines/labe
 import { LABEL_CAUSES } from '../../pipelines/labels/label-history.ts';
 import { readNumberHistory } from '../../pipelines/labels/number-dispute.ts';
 import { addBrandingNumberCommands } from '../branding/branding-number.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { addNumberDisputeCommands } from './number-dispute.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
 import { formatDispute, formatLabel, formatLabelEvents } from './label-tables.ts';
@@ -20,9 +20,7 @@ export function addNumberCommands(program: Command): void {
     .description('show what is published of a number, and why')
     .argument('<phone>', 'number in international form')
     .addHelpText('after', '\nExample:\n  caller-trust number show +12025550123')
-    .action((phone: string, _options: object, command: Command) =>
-      runCommand(command, () => withServices(async ({ db }) => describe(await readNumber(db, phone)))),
-    );
+    .action(run((phone: string) => withServices(async ({ db }) => describe(await readNumber(db, phone)))));
   number
     .command('history')
     .description(
@@ -31,9 +29,7 @@ export function addNumberCommands(program: Command): void {
     .argument('<phone>', 'number in international form')
     .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust number history +12025550123')
-    .action((phone: string, options: { limit: number }, command: Command) =>
-      runCommand(command, () => showHistory(phone, options)),
-    );
+    .action(run(showHistory));
   number
     .command('clear')
     .description('clear a number; it stays clear until new reports come')
@@ -43,9 +39,7 @@ export function addNumberCommands(program: Command): void {
       'after',
       "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'",
     )
-    .action((phone: string, { reason }: { reason: string }, command: Command) =>
-      runCommand(command, () => clear(phone, reason)),
-    );
+    .action(run((phone: string, { reason }: { reason: string }) => clear(phone, reason)));
   addNumberDisputeCommands(number);
   addNumberProtectionCommands(number);
   addNumberDriftCommand(number);

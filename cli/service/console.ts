@@ -16,7 +16,7 @@ import {
 } from '../../console/access/users.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
 
 interface PasswordOptions {
@@ -53,13 +53,8 @@ export function addConsoleCommands(program: Command): void {
       'after',
       '\nExamples:\n  caller-trust console users add ada --role operator --generate\n  caller-trust console users add ben --role reviewer --password-file /run/secrets/ben\n  caller-trust console users add agnes --role agency --owner northwind-agency --generate',
     )
-    .action((name: string, options: PasswordOptions & { role: string; owner?: string[] }, command: Command) =>
-      runCommand(command, () => addCommand(name, options)),
-    );
-  users
-    .command('list')
-    .description('list the users')
-    .action((_options: object, command: Command) => runCommand(command, listCommand));
+    .action(run(addCommand));
+  users.command('list').description('list the users').action(run(listCommand));
   users
     .command('role')
     .description('give a user another role')
@@ -67,9 +62,7 @@ export function addConsoleCommands(program: Command): void {
     .argument('<role>', ROLES.join(', '))
     .option('--owner <client...>', 'owners of brands that the user acts for from now on; without it those of before')
     .addHelpText('after', '\nExample:\n  caller-trust console users role ben operator')
-    .action((name: string, role: string, { owner }: { owner?: string[] }, command: Command) =>
-      runCommand(command, () => roleCommand(name, role, owner)),
-    );
+    .action(run((name: string, role: string, { owner }: { owner?: string[] }) => roleCommand(name, role, owner)));
   addPasswordOptions(
     users
       .command('password')
@@ -77,15 +70,13 @@ export function addConsoleCommands(program: Command): void {
       .argument('<name>', 'the user'),
   )
     .addHelpText('after', '\nExample:\n  caller-trust console users password ben --generate')
-    .action((name: string, options: PasswordOptions, command: Command) =>
-      runCommand(command, () => passwordCommand(name, options)),
-    );
+    .action(run(passwordCommand));
   users
     .command('remove')
     .description('remove a user; the trail of what the user did stays')
     .argument('<name>', 'the user')
     .addHelpText('after', '\nExample:\n  caller-trust console users remove ben')
-    .action((name: string, _options: object, command: Command) => runCommand(command, () => removeCommand(name)));
+    .action(run(removeCommand));
 }
 
 function addPasswordOptions(command: Command): Command {

@@ -17,7 +17,7 @@ import { queryRow } from '../../runtime/postgres.ts';
 import { openServices, type Services } from '../../runtime/services.ts';
 import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../../sql/migrate.ts';
-import { commandConfig, exitCodes, migrateDatabase, runCommand, type Outcome } from '../command.ts';
+import { commandConfig, exitCodes, migrateDatabase, run, type Outcome } from '../command.ts';
 import { packageVersion } from '../../runtime/package-root.ts';
 import { formatFacts } from '../table.ts';
 
@@ -27,13 +27,11 @@ export function addOperationCommands(program: Command): void {
     .command('migrate')
     .description('bring the database to this version')
     .option('--dump', 'print the schema that results')
-    .action((options: { dump?: boolean }, command: Command) =>
-      runCommand(command, () => migrateCommand(options.dump === true)),
-    );
+    .action(run((options: { dump?: boolean }) => migrateCommand(options.dump === true)));
   program
     .command('doctor')
     .description('show what was resolved: database, queues, store, versions')
-    .action((_options: object, command: Command) => runCommand(command, doctor));
+    .action(run(doctor));
 }
 
 async function migrateCommand(dump: boolean): Promise<Outcome> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createKey, listKeys, resetKeys, revokeKey, SCOPES } from '../../pipelines/access/keys.ts';
 import { secretForNewKey } from '../../pipelines/access/key-secret.ts';
-import { runCommand, withServices } from '../command.ts';
+import { run, withServices } from '../command.ts';
 import { parseInstant } from '../options.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
 
@@ -19,23 +19,18 @@ export function addKeyCommands(program: Command): void {
       'after',
       '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31\n  caller-trust keys create acme-agency --scope numbers:read branding:read --brand acme',
     )
-    .action((client: string, options: CreateOptions, command: Command) =>
-      runCommand(command, () => create(client, options)),
-    );
-  keys
-    .command('list')
-    .description('list all keys')
-    .action((_options: object, command: Command) => runCommand(command, list));
+    .action(run(create));
+  keys.command('list').description('list all keys').action(run(list));
   keys
     .command('revoke')
     .description('revoke a key; the API refuses it within seconds')
     .argument('<keyId>', 'id of the key')
-    .action((keyId: string, _options: object, command: Command) => runCommand(command, () => revoke(keyId)));
+    .action(run(revoke));
   keys
     .command('reset')
     .description('revoke every key, so that keys can be made with another key secret')
     .requiredOption('--revoke-all', 'every client needs a new key then')
-    .action((_options: object, command: Command) => runCommand(command, reset));
+    .action(run(reset));
 }
 
 interface CreateOptions {

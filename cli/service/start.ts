@@ -8,7 +8,7 @@ import { createLog } from '../../runtime/log.ts';
 import { openServices, type Services } from '../../runtime/services.ts';
 import { repeat } from '../../runtime/repeat.ts';
 import { stopSignal } from '../../runtime/shutdown.ts';
-import { migrateDatabase, runCommand } from '../command.ts';
+import { migrateDatabase, run } from '../command.ts';
 import { packageRoot } from '../../runtime/package-root.ts';
 
 /** `start`: runs every process of the Procfile until SIGTERM or Ctrl-C. */
@@ -16,8 +16,8 @@ export function addStartCommand(program: Command): void {
   program
     .command('start')
     .description('run every process of the Procfile; without DATABASE_URL on the embedded database')
-    .action((_options: object, command: Command) =>
-      runCommand(command, async () => {
+    .action(
+      run(async () => {
         await start();
         return { json: { state: 'stopped' }, text: '' };
       }),
