@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../runtime/errors.ts';
 import { decidePrecondition, type ConditionalHeaders, type Headers } from './conditional.ts';
-import { type JsonDocument, makeJsonDocument } from './json-document.ts';
+import type { JsonDocument } from './json-document.ts';
 import { unknownRoute, type Metrics } from './metrics.ts';
 import { makeProblem, problemMediaType } from './problem.ts';
 
@@ -86,19 +86,3 @@ export function routeOf(request: FastifyRequest): string {
 
 /** The client of the key may cache what is read for it; shared caches may not. */
 export const privateHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
-
-/** A document that was read for a key; `next` in its body is the path and query of the next page. */
-export interface ClientDocument {
-  readonly body: { readonly next?: string | null; readonly [name: string]: unknown };
-  readonly metrics: Metrics;
-}
-
-/** Sends a document that was read for a key, with a link to the next page (RFC 8288). */
-export function sendClientDocument(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { body, metrics }: ClientDocument,
-): void {
-  const link: Record<string, string> = body.next ? { Link: `<${body.next}>; rel="next"` } : {};
-  sendDocument(request, reply, makeJsonDocument(body), { headers: { ...privateHeaders, ...link }, metrics });
-}

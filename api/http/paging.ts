@@ -72,3 +72,17 @@ export function makePage<Row>(
   for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, value);
   return { rows: shown, next: `${path}?${query.toString()}` };
 }
+
+/**
+ * Reads a page: `read` gets the key after which it starts, undefined for the first page, and how many rows to read.
+ * `keyForm` is the form of the keys in cursors.
+ * @throws ServiceError `parameter_invalid`, see {@link startOfPage}
+ */
+export async function readPage<Row>(
+  { cursor, keyForm, ...request }: PageRequest & { readonly cursor: string | undefined; readonly keyForm: RegExp },
+  read: (after: string | undefined, rows: number) => Promise<readonly Row[]>,
+  keyOf: (row: Row) => string,
+): Promise<Page<Row>> {
+  const after = startOfPage(request.list, { cursor, keyForm });
+  return makePage(await read(after, request.limit + 1), request, keyOf);
+}

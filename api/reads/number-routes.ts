@@ -1,39 +1,27 @@
 import type { FastifyInstance } from 'fastify';
-import { requireScope } from '../../pipelines/access/authentication.ts';
-import { databaseCodes, describeDocument } from '../http/descriptions.ts';
-import type { Metrics } from '../http/metrics.ts';
-import { numberParameters, numberSchema, type NumberAnswer } from './number-schemas.ts';
-import { sendClientDocument } from '../http/answer.ts';
-import type { RequestReads } from '../http/request-reads.ts';
-import { noQuery } from '../http/schemas.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
-import { timeOrNull } from '../http/json-document.ts';
 import { sql } from '../../sql/sql.ts';
-
-const scope = 'numbers:read';
+import { clientReads, type ClientReadOptions } from '../http/client-reads.ts';
+import { timeOrNull } from '../http/json-document.ts';
+import { numberParameters, numberSchema, type NumberAnswer } from './number-schemas.ts';
 
 /** The label of a number with its reason, for keys with the scope `numbers:read`; a key that is bound to a brand sees the numbers of that brand. */
-export function registerNumberRoutes(
-  app: FastifyInstance,
-  { reads, metrics }: { reads: RequestReads; metrics: Metrics },
-): void {
-  app.addHook('onRequest', async (request) => void requireScope(request.caller, scope));
-  const description = describeDocument({
-    operationId: 'getNumber',
-    summary: 'The label of a number, since when, and why',
-    tag: 'Numbers',
-    schema: numberSchema,
-    codes: ['phone_invalid', 'phone_unknown', ...databaseCodes],
-  });
-  app.get(
+export function registerNumberRoutes(app: FastifyInstance, { reads, metrics }: ClientReadOptions): void {
+  const route = clientReads(app, { scope: 'numbers:read', tag: 'Numbers', metrics });
+  route(
     '/v1/numbers/:phone',
-    { schema: { params: numberParameters, querystring: noQuery, ...description } },
-    async (request, reply) => {
-      const { brand } = requireScope(request.caller, scope);
+    {
+      operationId: 'getNumber',
+      summary: 'The label of a number, since when, and why',
+      params: numberParameters,
+      schema: numberSchema,
+      codes: ['phone_invalid', 'phone_unknown'],
+    },
+    async (request, { brand }) => {
       const phone = requireCanonicalPhone((request.params as { phone: string }).phone);
-      sendClientDocument(request, reply, { body: await reads.read((db) => readNumber(db, phone, { brand })), metrics });
+      return reads.read((db) => readNumber(db, phone, { brand }));
     },
   );
 }

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { listBatches, type Batch } from '../../pipelines/audio/batches/batch.ts';
 import { findVerification, type VerificationDetailAnswer } from '../../pipelines/audio/batches/client-verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -8,6 +9,17 @@ import type { BatchAnswer } from './verification-schemas.ts';
 export interface OwnedId {
   readonly client: string;
   readonly id: string;
+}
+
+/** What the routes of verifications and batches share. */
+export const verificationReads = { scope: 'verifications:read', tag: 'Verifications' } as const;
+
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id in the path, with the client of the key; undefined if the text cannot be an id. */
+export function ownedIdOf(request: FastifyRequest, { client }: { client: string }): OwnedId | undefined {
+  const { id } = request.params as { id: string };
+  return idForm.test(id) ? { client, id } : undefined;
 }
 
 /** A verification with its windows. @throws ServiceError `verification_unknown` if the client has none of this id, even if another client has. */
