@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { CACHES } from '../pipelines/caches/definition.ts';
 import { sendDocument } from './http/answer.ts';
-import { keySecurity } from './http/descriptions.ts';
+import { keySecurity } from './documents/descriptions.ts';
 import { makeJsonDocument, type JsonDocument } from './http/json-document.ts';
 import type { Metrics } from './http/metrics.ts';
-import { namedSchemas } from './http/schemas.ts';
+import { namedSchemas } from './documents/schemas.ts';
 
 /** The part of an OpenAPI document that {@link finishDocument} changes. */
 interface ApiDocument {

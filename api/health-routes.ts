@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { sendAnswer } from './http/answer.ts';
-import { problemResponses } from './http/descriptions.ts';
+import { problemResponses } from './documents/descriptions.ts';
 import { makeJsonDocument } from './http/json-document.ts';
 import type { Metrics } from './http/metrics.ts';
 import { retryAfterSeconds } from './http/problem.ts';
 import type { Readiness } from './readiness.ts';
-import { liveSchema, noQuery, readinessSchema } from './http/schemas.ts';
+import { liveSchema, noQuery, readinessSchema } from './documents/schemas.ts';
 
 const noStore = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' };
 

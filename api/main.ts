@@ -1,6 +1,6 @@
 import { loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
-import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
+import { runProcess, stopSignal, untilAborted } from '../runtime/processes/shutdown.ts';
 import { startApi } from './start.ts';
 
 /** The process of the API: serves until it is stopped, or until it finds that its database role can write. */

@@ -3,7 +3,7 @@ import { formatArtefact } from '../pipelines/caches/definition.ts';
 import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
 import type { PublicationSnapshot } from './downloads/publication-index.ts';
 import type { DatabaseProblem } from './http/reader-database.ts';
-import type { readinessSchema } from './http/schemas.ts';
+import type { readinessSchema } from './documents/schemas.ts';
 
 export type Readiness = z.output<typeof readinessSchema>;
 

@@ -23,7 +23,7 @@ import {
 import { decideReadiness, type Readiness } from './readiness.ts';
 import { RequestReads } from './http/request-reads.ts';
 import { createServer, type serverLimits } from './server.ts';
-import { writeDiscovery } from '../runtime/discovery.ts';
+import { writeDiscovery } from '../runtime/processes/discovery.ts';
 
 /** A running API. */
 export interface RunningApi {

@@ -4,9 +4,9 @@ import { createHandlers } from '../jobs/handlers.ts';
 import { requestVerification } from '../jobs/queues/verification-producer.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { hasEnded, readBatch } from '../pipelines/audio/batches/batch.ts';
-import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
+import type { ScoringPool } from '../pipelines/audio/scorers/scoring-pool.ts';
 import { childEnvironment, loadConfig } from '../runtime/config.ts';
-import { openServices } from '../runtime/services.ts';
+import { openServices } from '../runtime/services/services.ts';
 import { connect } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { loadShippedRegistry } from '../pipelines/audio/models/registry.ts';
-import { openScoringPool, type PoolRequest, type ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
+import { openScoringPool, type PoolRequest, type ScoringPool } from '../pipelines/audio/scorers/scoring-pool.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
 import { FORMATS, makeCopies, makeRecording, type Format } from './audio-files.ts';

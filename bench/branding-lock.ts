@@ -15,7 +15,7 @@ import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { usedCpuMs } from './side-by-side.ts';
 import { Vault } from '../runtime/vault.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { inventCompanies } from './company-names.ts';

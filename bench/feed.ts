@@ -24,7 +24,7 @@ import { lookUpPlan } from '../pipelines/phone/numbering-plan.ts';
 import { judgePhone } from '../pipelines/phone/phone-number.ts';
 import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect, createPool, queryRows, withPoolClient, type Pool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { sql } from '../sql/sql.ts';

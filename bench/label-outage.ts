@@ -8,7 +8,7 @@ import { dateOfDay, readReportHistory, type ReportHistory } from '../evaluation/
 import { agePoints } from '../pipelines/labels/complaint-rule.ts';
 import { scoreComplaints } from '../pipelines/labels/scoring.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { createPool, queryRow, withPoolClient } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 

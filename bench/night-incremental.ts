@@ -18,7 +18,7 @@ import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import type { ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
 import { requestNight } from '../pipelines/caches/night/night-request.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { createLog } from '../runtime/log.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Client } from 'pg';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { allPhones, endOfPrefix } from '../pipelines/caches/format/key-range.ts';

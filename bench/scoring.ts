@@ -11,7 +11,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scoreComplaints } from '../pipelines/labels/scoring.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { printSideBySide, runSideBySide } from './side-by-side.ts';

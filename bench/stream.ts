@@ -24,8 +24,8 @@ import { StreamClient } from '../pipelines/audio/streaming/stream-client.ts';
 import type { ServerMessage } from '../pipelines/audio/streaming/stream-protocol.ts';
 import { migrateDatabase } from '../cli/command.ts';
 import { childEnvironment, loadConfig } from '../runtime/config.ts';
-import { removeStateDirectory } from '../runtime/embedded-postgres.ts';
-import { openServices } from '../runtime/services.ts';
+import { removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
+import { openServices } from '../runtime/services/services.ts';
 
 const { values: options } = parseArgs({
   options: {

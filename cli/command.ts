@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../runtime/config.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, recognizeError, ServiceError } from '../runtime/errors.ts';
-import { openServices, type Services } from '../runtime/services.ts';
+import { openServices, type Services } from '../runtime/services/services.ts';
 import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postgres.ts';
 import { adoptKeySecret } from '../pipelines/access/key-secret.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';

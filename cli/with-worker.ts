@@ -1,6 +1,6 @@
 import type { Queues } from '../jobs/queues/backend.ts';
 import { queueNames } from '../jobs/queues/queues.ts';
-import type { Services } from '../runtime/services.ts';
+import type { Services } from '../runtime/services/services.ts';
 import { readableLog } from './readable-log.ts';
 
 /** Opens the queues for one command. */

@@ -1,6 +1,6 @@
 import { loadConfig } from '../runtime/config.ts';
-import { openServices } from '../runtime/services.ts';
-import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
+import { openServices } from '../runtime/services/services.ts';
+import { runProcess, stopSignal, untilAborted } from '../runtime/processes/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
 import { startHeartbeat } from '../jobs/heartbeat.ts';
 import { startConsole } from './start.ts';

@@ -22,10 +22,9 @@ import { registerNumberRoutes } from './routes/number-routes.ts';
 import { registerEventRoutes, registerQueueRoutes } from './routes/service-routes.ts';
 import { registerLetterFormRoutes, registerLetterRoutes } from './routes/letter-routes.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
-import { registerProtectedNameRoutes } from './routes/protected-name-routes.ts';
-import { registerReviewRoutes } from './routes/review-routes.ts';
+import { registerProtectedNameRoutes, registerReviewRoutes } from './routes/review-routes.ts';
 import { registerSessionRoutes } from './routes/session-routes.ts';
-import { registerStaticFiles } from './routes/static-files.ts';
+import { registerStaticFiles } from './http/static-files.ts';
 import { registerStreaming } from './streaming/stream-routes.ts';
 import { registerUploads } from './http/uploads.ts';
 

@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { openQueues } from '../jobs/queues/backend.ts';
-import { openScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
+import { openScoringPool } from '../pipelines/audio/scorers/scoring-pool.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { openVault } from '../runtime/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import type { Services } from '../runtime/services.ts';
+import type { Services } from '../runtime/services/services.ts';
 import { addressOf, requireOrigin, type ConsoleAddress } from './access/address.ts';
 import type { ConsoleWork } from './http/console-work.ts';
 import { createConsoleServer } from './server.ts';
 import { sweepUploads } from './http/uploads.ts';
-import { writeDiscovery } from '../runtime/discovery.ts';
+import { writeDiscovery } from '../runtime/processes/discovery.ts';
 
 /** A running console. */
 export interface RunningConsole {

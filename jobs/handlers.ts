@@ -14,7 +14,7 @@ import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { ServiceError, type ErrorCode } from '../runtime/errors.ts';
-import type { Services } from '../runtime/services.ts';
+import type { Services } from '../runtime/services/services.ts';
 import type { Queues } from './queues/backend.ts';
 import { enqueueBatch } from './queues/enqueue.ts';
 import type { LazyScoring } from './lazy-scoring.ts';

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { connect, destroy, queryRow, queryRows } from '../runtime/postgres.ts';
-import { repeat, within } from '../runtime/repeat.ts';
+import { repeat, within } from '../runtime/processes/repeat.ts';
 import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { sql } from '../sql/sql.ts';
 

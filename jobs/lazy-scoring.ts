@@ -1,7 +1,7 @@
-import type { PoolRequest } from '../pipelines/audio/scoring/scoring-pool.ts';
-import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
+import type { PoolRequest } from '../pipelines/audio/scorers/scoring-pool.ts';
+import type { ScoringPool } from '../pipelines/audio/scorers/scoring-pool.ts';
 import type { ScoredRecording } from '../pipelines/audio/verification.ts';
-import type { Services } from '../runtime/services.ts';
+import type { Services } from '../runtime/services/services.ts';
 
 /** The scoring processes of this process, started when the first recording is scored. */
 export interface LazyScoring {
@@ -15,7 +15,7 @@ export interface LazyScoring {
 export function openLazyScoring({ config, log }: Pick<Services, 'config' | 'log'>): LazyScoring {
   let opened: Promise<ScoringPool> | undefined;
   const pool = (): Promise<ScoringPool> =>
-    (opened ??= import('../pipelines/audio/scoring/scoring-pool.ts').then(({ openScoringPool }) =>
+    (opened ??= import('../pipelines/audio/scorers/scoring-pool.ts').then(({ openScoringPool }) =>
       openScoringPool({ config, log }),
     ));
   return {

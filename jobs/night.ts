@@ -1,7 +1,7 @@
 import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
 import type { Log } from '../runtime/log.ts';
-import { repeat } from '../runtime/repeat.ts';
-import type { Services } from '../runtime/services.ts';
+import { repeat } from '../runtime/processes/repeat.ts';
+import type { Services } from '../runtime/services/services.ts';
 import type { Queues } from './queues/backend.ts';
 import type { Handlers, Handler } from './worker.ts';
 import {

@@ -1,7 +1,7 @@
 import { submitFeed } from '../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { openServices } from '../runtime/services.ts';
-import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
+import { openServices } from '../runtime/services/services.ts';
+import { runProcess, stopSignal, untilAborted } from '../runtime/processes/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { openQueues } from './queues/backend.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, type Pool } from '../runtime/postgres.ts';
-import { repeat } from '../runtime/repeat.ts';
+import { repeat } from '../runtime/processes/repeat.ts';
 import { sql } from '../sql/sql.ts';
 import type { Queues } from './queues/backend.ts';
 import { brandingInbox } from './drop-folder/branding-drop.ts';

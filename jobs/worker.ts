@@ -13,7 +13,7 @@ import {
 import type { Log } from '../runtime/log.ts';
 import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './queues/backend.ts';
 import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
-import { within } from '../runtime/repeat.ts';
+import { within } from '../runtime/processes/repeat.ts';
 
 /** The second argument of a handler. */
 export interface JobContext {

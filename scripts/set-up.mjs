@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withFileLock } from '../runtime/file-lock.mjs';
+import { withFileLock } from '../runtime/processes/file-lock.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lockSecondsMax = 600;
@@ -76,7 +76,7 @@ const sourceFolders = ['runtime', 'sql', 'pipelines', 'jobs', 'api', 'console', 
 
 /** What runs as a process or a thread, and what a test loads into a process of its own. */
 const isProgram =
-  /^cli\.ts$|^(api|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
+  /^cli\.ts$|^(api|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/processes\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
 
 /**
  * Packages that become part of dist: a process would load their 450 files one by one. Others stay where they are installed: native

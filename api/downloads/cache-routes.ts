@@ -3,7 +3,7 @@ import { requireScope } from '../../pipelines/access/authentication.ts';
 import { CACHES, findCache, type CacheName } from '../../pipelines/caches/definition.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { privateHeaders, sendAnswer, sendDocument } from '../http/answer.ts';
-import { describeDelta, describeDocument, describeDownload, describeIndex } from '../http/descriptions.ts';
+import { describeDelta, describeDocument, describeDownload, describeIndex } from '../documents/descriptions.ts';
 import { planDownload, type DownloadPlan, type DownloadRequest, type Representation } from './download-plan.ts';
 import type { Downloads } from './downloads.ts';
 import type { Metrics } from '../http/metrics.ts';
@@ -16,7 +16,7 @@ import {
   manifestListSchema,
   manifestSchema,
   noQuery,
-} from '../http/schemas.ts';
+} from '../documents/schemas.ts';
 import { waitForTurn } from './send-file.ts';
 import type { VersionFile } from './version-files.ts';
 

@@ -9,7 +9,7 @@ import {
   type PoolClient,
   type Queryable,
 } from '../../runtime/postgres.ts';
-import { resolveDatabase, type ResolvedDatabase } from '../../runtime/services.ts';
+import { resolveDatabase, type ResolvedDatabase } from '../../runtime/services/services.ts';
 import { sql } from '../../sql/sql.ts';
 
 /** The role of migration 0005, which may only read what the API serves. */

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { countStates, listBatches } from '../../pipelines/audio/batches/batch.ts';
 import { verificationAnswerOf } from '../../pipelines/audio/batches/client-verification.ts';
 import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
-import { clientReads, type ClientReadOptions } from '../http/client-reads.ts';
-import { makePage, readPage, startOfPage } from '../http/paging.ts';
+import { clientReads, type ClientReadOptions } from '../documents/client-reads.ts';
+import { makePage, readPage, startOfPage } from '../documents/paging.ts';
 import { batchAnswer, findBatch, ownedIdOf, unknownBatch, verificationReads } from './verification-records.ts';
 import {
   batchDetailSchema,

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { requireScope } from '../../pipelines/access/authentication.ts';
 import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
-import { clientReads, type ClientReadOptions } from '../http/client-reads.ts';
-import { readPage } from '../http/paging.ts';
+import { clientReads, type ClientReadOptions } from '../documents/client-reads.ts';
+import { readPage } from '../documents/paging.ts';
 import {
   findBrand,
   listBrands,

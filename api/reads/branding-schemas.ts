@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { RELATIONSHIPS } from '../../pipelines/branding/brand-profile.ts';
 import { BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS } from '../../pipelines/branding/states.ts';
-import { pageParameters } from '../http/paging.ts';
-import { countSchema, countrySchema, nameSchemas, nextPageSchema, pathSchema, timeSchema } from '../http/schemas.ts';
+import { pageParameters } from '../documents/paging.ts';
+import {
+  countSchema,
+  countrySchema,
+  nameSchemas,
+  nextPageSchema,
+  pathSchema,
+  timeSchema,
+} from '../documents/schemas.ts';
 
 const phone = z
   .string()

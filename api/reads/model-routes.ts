@@ -4,7 +4,7 @@ import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
 import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { sendDocument } from '../http/answer.ts';
-import { describeDocument } from '../http/descriptions.ts';
+import { describeDocument } from '../documents/descriptions.ts';
 import { makeJsonDocument } from '../http/json-document.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { keepRegistry, modelAnswer, type ModelRecords } from './model-records.ts';

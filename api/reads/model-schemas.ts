@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
 import { SCORE_NAMES } from '../../pipelines/audio/verification.ts';
-import { countSchema, nameSchemas, pathSchema } from '../http/schemas.ts';
+import { countSchema, nameSchemas, pathSchema } from '../documents/schemas.ts';
 
 const rate = z.number().min(0).max(1);
 const release = z.string().describe('Name of a release of the audio service.');

@@ -3,7 +3,7 @@ import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.t
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { clientReads, type ClientReadOptions } from '../http/client-reads.ts';
+import { clientReads, type ClientReadOptions } from '../documents/client-reads.ts';
 import { timeOrNull } from '../http/json-document.ts';
 import { numberParameters, numberSchema, type NumberAnswer } from './number-schemas.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, countrySchema, nameSchemas, timeSchema } from '../http/schemas.ts';
+import { countSchema, countrySchema, nameSchemas, timeSchema } from '../documents/schemas.ts';
 
 const level = z.enum(['NEUTRAL', 'SPAM', 'FRAUD']);
 const category = z

@@ -7,10 +7,10 @@ import {
   type ReleaseService,
 } from '../../pipelines/audio/models/releases.ts';
 import { sendDocument } from '../http/answer.ts';
-import { describeDocument } from '../http/descriptions.ts';
+import { describeDocument } from '../documents/descriptions.ts';
 import { makeJsonDocument, type JsonDocument } from '../http/json-document.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { releaseListSchema } from '../http/schemas.ts';
+import { releaseListSchema } from '../documents/schemas.ts';
 
 const releaseQuery = z.strictObject({
   service: z.enum(RELEASE_SERVICES).optional().describe('Releases of this service only.'),

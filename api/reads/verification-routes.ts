@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { verificationAnswerOf } from '../../pipelines/audio/batches/client-verification.ts';
 import { listNewestVerifications, type VerificationPlace } from '../../pipelines/audio/batches/stored-verifications.ts';
-import { clientReads, type ClientReadOptions } from '../http/client-reads.ts';
-import { readPage } from '../http/paging.ts';
+import { clientReads, type ClientReadOptions } from '../documents/client-reads.ts';
+import { readPage } from '../documents/paging.ts';
 import { ownedIdOf, readVerification, unknownVerification, verificationReads } from './verification-records.ts';
 import {
   verificationDetailSchema,

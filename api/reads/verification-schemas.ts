@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { BATCH_STATES } from '../../pipelines/audio/batches/batch.ts';
 import { verificationDetailForm, verificationForm } from '../../pipelines/audio/batches/client-verification.ts';
 import { CHANNEL_MODES, VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
-import { pageParameters } from '../http/paging.ts';
-import { countSchema, nameSchemas, nextPageSchema, pathSchema, timeSchema } from '../http/schemas.ts';
+import { pageParameters } from '../documents/paging.ts';
+import { countSchema, nameSchemas, nextPageSchema, pathSchema, timeSchema } from '../documents/schemas.ts';
 
 const model = z.string().describe('`family/version` in lower case.');
 const verificationState = z.enum(VERIFICATION_STATES);

@@ -2,7 +2,7 @@ import type { Queues } from '../../jobs/queues/backend.ts';
 import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../../pipelines/audio/batches/batch.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import type { Services } from '../../runtime/services.ts';
+import type { Services } from '../../runtime/services/services.ts';
 import { formatBar } from '../progress.ts';
 import { formatCount } from '../table.ts';
 import { noWorkerText, withWorker } from '../with-worker.ts';

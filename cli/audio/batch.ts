@@ -12,7 +12,7 @@ import {
   type StateCounts,
 } from '../../pipelines/audio/batches/batch.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import type { Services } from '../../runtime/services.ts';
+import type { Services } from '../../runtime/services/services.ts';
 import {
   addOutputOptions,
   batchFacts,

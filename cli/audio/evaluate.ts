@@ -11,7 +11,7 @@ import { scoreIndex } from '../../evaluation/audio/score-index.ts';
 import { formatScores } from '../../evaluation/audio/score-list.ts';
 import { formatEvaluation } from '../../evaluation/audio/stored-evaluation.ts';
 import { loadShippedRegistry } from '../../pipelines/audio/models/registry.ts';
-import { decodeLimitsOf, openScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import { decodeLimitsOf, openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { CHANNEL_MODES, type ChannelMode } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { createLog } from '../../runtime/log.ts';

@@ -7,12 +7,12 @@ import { compareModels, type ComparisonResult } from '../../pipelines/audio/drif
 import { drawDrift } from '../../pipelines/audio/drift/drift-picture.ts';
 import { listDriftReports } from '../../pipelines/audio/drift/drift-record.ts';
 import { listDefaultChanges, moveDefault } from '../../pipelines/audio/drift/move-default.ts';
-import { addModel } from '../../pipelines/audio/scoring/add-model.ts';
+import { addModel } from '../../pipelines/audio/scorers/add-model.ts';
 import { FAMILIES, type Family } from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry, type RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { requireEntry } from '../../pipelines/audio/models/named-model.ts';
-import { openScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
-import type { Services } from '../../runtime/services.ts';
+import { openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
+import type { Services } from '../../runtime/services/services.ts';
 import { formatParagraphs } from '../table.ts';
 import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
 import {

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { openRecording } from '../../pipelines/audio/decode/open-recording.ts';
 import { readWavHeader } from '../../pipelines/audio/decode/wav-header.ts';
 import { AudioRefusal } from '../../pipelines/audio/reasons.ts';
-import { decodeLimitsOf } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import { decodeLimitsOf } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import {
   STREAM_ENCODINGS,
   encodingOfSamples,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
 import { requireModels } from '../../pipelines/audio/models/named-model.ts';
-import { openScoringPool, type ScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import { openScoringPool, type ScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { enrolVoiceprint, type Enrolled, type VoiceWork } from '../../pipelines/audio/voices/voice-enrolment.ts';
 import { openVoiceModel } from '../../pipelines/audio/voices/voice-model.ts';
 import { verifyVoice, type VoiceVerificationResult } from '../../pipelines/audio/voices/voice-verification.ts';
@@ -16,7 +16,7 @@ import {
   type VoiceprintRecord,
 } from '../../pipelines/audio/voices/voiceprint-store.ts';
 import { openVault } from '../../runtime/vault.ts';
-import type { Services } from '../../runtime/services.ts';
+import type { Services } from '../../runtime/services/services.ts';
 import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
 import { formatParagraphs, formatFacts, formatTable, formatTime } from '../table.ts';
 import { parseCount, parseInstant } from '../options.ts';

@@ -15,7 +15,7 @@ import { renderLetterPages } from '../../pipelines/branding/reading/letter-reade
 import { LETTER_TRANSITIONS, type LetterState } from '../../pipelines/branding/states.ts';
 import { openVault } from '../../runtime/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import type { Services } from '../../runtime/services.ts';
+import type { Services } from '../../runtime/services/services.ts';
 import { formatLetter, formatLetters, formatReading } from './brand-tables.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatParagraphs } from '../table.ts';

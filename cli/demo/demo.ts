@@ -9,9 +9,9 @@ import type { Manifest } from '../../pipelines/caches/format/manifest.ts';
 import { formatCrc32 } from '../../pipelines/caches/artefact-facts.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { childEnvironment, loadConfig } from '../../runtime/config.ts';
-import { removeStateDirectory } from '../../runtime/embedded-postgres.ts';
+import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { isProcessAlive } from '../../runtime/file-lock.mjs';
+import { isProcessAlive } from '../../runtime/processes/file-lock.mjs';
 import { interruption, run, type Outcome } from '../command.ts';
 import {
   checkVerifications,

@@ -14,7 +14,7 @@ import { keptVersions, listVersions, namesOf } from '../../pipelines/caches/stor
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import { queryRow } from '../../runtime/postgres.ts';
-import { openServices, type Services } from '../../runtime/services.ts';
+import { openServices, type Services } from '../../runtime/services/services.ts';
 import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../../sql/migrate.ts';
 import { commandConfig, exitCodes, migrateDatabase, run, type Outcome } from '../command.ts';

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../../runtime/config.ts';
-import { runProcfile } from '../../runtime/processes.ts';
-import { acquireEmbeddedDatabase } from '../../runtime/embedded-postgres.ts';
+import { runProcfile } from '../../runtime/services/procfile.ts';
+import { acquireEmbeddedDatabase } from '../../runtime/services/embedded-postgres.ts';
 import { createLog } from '../../runtime/log.ts';
-import { openServices, type Services } from '../../runtime/services.ts';
-import { repeat } from '../../runtime/repeat.ts';
-import { stopSignal } from '../../runtime/shutdown.ts';
+import { openServices, type Services } from '../../runtime/services/services.ts';
+import { repeat } from '../../runtime/processes/repeat.ts';
+import { stopSignal } from '../../runtime/processes/shutdown.ts';
 import { migrateDatabase, run } from '../command.ts';
 import { packageRoot } from '../../runtime/package-root.ts';
 

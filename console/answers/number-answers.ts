@@ -7,7 +7,11 @@ import {
 import { readNumberHistory, type Dispute } from '../../pipelines/labels/number-dispute.ts';
 import { readNumber, type NumberRecord } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-export type { Dispute, Label };
+import type { listFeedArrivals } from '../../pipelines/intake/feed-arrivals.ts';
+import type { FeedLoad, FeedReject } from '../../pipelines/intake/load-record.ts';
+import type { Listed } from './json.ts';
+
+export type { Dispute, FeedLoad, FeedReject, Label };
 
 /** Most label changes, and disputes, on the page of a number; the command line lists all. */
 const historyShown = 100;
@@ -59,4 +63,24 @@ function shownChange(event: LabelEvent): ShownLabelChange {
 /** The contact of the person who filed a dispute. */
 export interface DisputeContact {
   readonly contact: string | null;
+}
+
+/** The last arrival of each feed. */
+export interface FeedArrivals {
+  readonly arrivals: Awaited<ReturnType<typeof listFeedArrivals>>;
+}
+
+/** Loads, newest first. */
+export interface FeedLoads extends Listed {
+  readonly loads: readonly FeedLoad[];
+}
+
+/** Refused rows of a load, in the order of the file. */
+export interface FeedRejects extends Listed {
+  readonly rejects: readonly FeedReject[];
+}
+
+/** A feed that was submitted. */
+export interface SubmittedFeed {
+  readonly loadId: number;
 }

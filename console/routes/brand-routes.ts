@@ -15,6 +15,7 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction, userOf } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { listBrandHistory, revealedFields, shownBrand, withProofs } from '../answers/brand-answers.ts';
+import { pageOf } from '../http/paging.ts';
 import {
   brandPath,
   brandVerdictBody,
@@ -23,10 +24,9 @@ import {
   idParameter,
   limitParameter,
   ownerParameter,
-  pageOf,
   reasonBody,
   reasonField,
-} from '../answers/branding-parameters.ts';
+} from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { ownersSeen, readSeenBrand } from '../access/own-data.ts';
 import { mayActAs } from '../access/roles.ts';

@@ -1,4 +1,4 @@
-import type { FeedArrivals, FeedLoads, FeedRejects, SubmittedFeed } from '../answers/feed-answers.ts';
+import type { FeedArrivals, FeedLoads, FeedRejects, SubmittedFeed } from '../answers/number-answers.ts';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
@@ -16,14 +16,8 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
-import {
-  idParameter,
-  idPath,
-  limitParameter,
-  lineParameter,
-  pageOf,
-  reasonField,
-} from '../answers/branding-parameters.ts';
+import { pageOf } from '../http/paging.ts';
+import { idParameter, idPath, limitParameter, lineParameter, reasonField } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 import { withForm } from '../http/uploads.ts';

@@ -14,17 +14,17 @@ import { type Queryable, inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import type { NewEvent } from '../access/audit.ts';
 import { parseBody } from '../http/body.ts';
+import { pageOf } from '../http/paging.ts';
 import {
   flagParameter,
   idParameter,
   idPath,
   limitParameter,
   lineParameter,
-  pageOf,
   reasonBody,
   verdictBody,
   brandPath,
-} from '../answers/branding-parameters.ts';
+} from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { listRequestedNumbers, readShownLetter } from '../answers/letter-answers.ts';
 import { ownersSeen, requireSeenLetter, withoutDecider, readSeenBrand } from '../access/own-data.ts';

@@ -13,7 +13,7 @@ import {
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
-import { reasonField } from '../answers/branding-parameters.ts';
+import { reasonField } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 import {

@@ -10,7 +10,8 @@ import {
 import { clearNumber } from '../../pipelines/labels/number-record.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
-import { idCursor, idPath, limitParameter, pageOf, reasonField } from '../answers/branding-parameters.ts';
+import { pageOf } from '../http/paging.ts';
+import { idCursor, idPath, limitParameter, reasonField } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { shownNumber, type DisputeContact } from '../answers/number-answers.ts';
 

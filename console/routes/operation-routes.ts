@@ -17,6 +17,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
+import { pageOf } from '../http/paging.ts';
 import {
   flagParameter,
   idParameter,
@@ -24,8 +25,7 @@ import {
   limitParameter,
   lineParameter,
   ownerParameter,
-  pageOf,
-} from '../answers/branding-parameters.ts';
+} from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 import { maySee, ownersSeen, readSeenBrand, readSeenOperation } from '../access/own-data.ts';

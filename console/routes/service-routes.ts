@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { LISTED_JOB_STATES } from '../../jobs/queues/backend.ts';
 import { queueNames } from '../../jobs/queues/queues.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { limitParameter } from '../answers/branding-parameters.ts';
+import { limitParameter } from '../http/parameters.ts';
 import { listQueues, type JobPage } from '../answers/queue-answers.ts';
 import { recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';

@@ -1,7 +1,7 @@
 import type { AudioReason } from '../../pipelines/audio/reasons.ts';
 import { SCORE_NAMES, type ScoreName, type Scores } from '../../pipelines/audio/verification.ts';
-import { equalErrorThreshold, type SpeakerVerificationRates } from './detection-cost.ts';
-import { errorCurve, rankTrials, ratesAt, type Trial } from './error-curve.ts';
+import { equalErrorThreshold, type SpeakerVerificationRates } from './statistics/detection-cost.ts';
+import { errorCurve, rankTrials, ratesAt, type Trial } from './statistics/error-curve.ts';
 import type { IndexRow } from './index-file.ts';
 import type { NuisanceFeatures } from './nuisance-features.ts';
 

@@ -6,16 +6,29 @@ import {
   type BootstrapSettings,
   type Interval,
   type WeightedFigure,
-} from './bootstrap.ts';
+} from './statistics/bootstrap.ts';
 import {
   calibrationTable,
   likelihoodRatioCost,
   likelihoodRatioOf,
   minimumLikelihoodRatioCost,
   type CalibrationBin,
-} from './calibration.ts';
-import { actualCost, asvspoof5Costs, minimumCost, minimumTandemCost, type CostModel } from './detection-cost.ts';
-import { equalErrorRate, errorCurve, rankTrials, ratesAt, type ErrorCurve, type Trial } from './error-curve.ts';
+} from './statistics/calibration.ts';
+import {
+  actualCost,
+  asvspoof5Costs,
+  minimumCost,
+  minimumTandemCost,
+  type CostModel,
+} from './statistics/detection-cost.ts';
+import {
+  equalErrorRate,
+  errorCurve,
+  rankTrials,
+  ratesAt,
+  type ErrorCurve,
+  type Trial,
+} from './statistics/error-curve.ts';
 import {
   attackOf,
   groupTrials,

@@ -1,4 +1,4 @@
-import { fitLogisticRegression } from './logistic-regression.ts';
+import { fitLogisticRegression } from './statistics/logistic-regression.ts';
 import type { NuisanceFeatures } from './nuisance-features.ts';
 
 /** A recording for the baseline. */

@@ -2,7 +2,7 @@ import { isServiceError } from '../../runtime/errors.ts';
 import { openRecording } from '../../pipelines/audio/decode/open-recording.ts';
 import type { DecodeLimits } from '../../pipelines/audio/decode/recording.ts';
 import { AudioRefusal } from '../../pipelines/audio/reasons.ts';
-import type { ScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import type { ScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { familyOf } from '../../pipelines/audio/models/shipped-models.ts';
 import type { ChannelMode } from '../../pipelines/audio/verification.ts';
 import { placesOf, type EvaluatedModel } from './evaluated-models.ts';

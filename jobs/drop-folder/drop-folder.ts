@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
-import { repeat } from '../../runtime/repeat.ts';
+import { repeat } from '../../runtime/processes/repeat.ts';
 import { sql } from '../../sql/sql.ts';
 import { statOrUndefined } from './taken-entry.ts';
 import { isOffered, observeFile, type Inbox, type Observation } from './inbox.ts';

@@ -29,7 +29,7 @@ import type { TakenEntry } from './taken-entry.ts';
 import { readDroppedRecordings, recordingNames, recordingsIn } from './dropped-recordings.ts';
 import { isFolder, replaceFile, statOrUndefined } from './taken-entry.ts';
 import { requestVerification } from '../queues/verification-producer.ts';
-import { within } from '../../runtime/repeat.ts';
+import { within } from '../../runtime/processes/repeat.ts';
 
 /** Settings and services of the inbox of recordings. */
 export interface RecordingsInboxOptions {

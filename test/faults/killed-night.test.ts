@@ -10,7 +10,7 @@ import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directo
 import { readNight, type NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
 import { loadConfig } from '../../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { connect, createPool, isConnectionLoss, type Pool } from '../../runtime/postgres.ts';
 import { migrate } from '../../sql/migrate.ts';
 import { outcomes, silentLog } from '../support/night.ts';

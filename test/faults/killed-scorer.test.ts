@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { PoolRequest } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import type { PoolRequest } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { spectrogramGraph, spectrogramPart } from '../support/onnx-file.ts';
 import { makeTestModel, scorerPids, slowGraph, useScoringPool, useTestDirectory } from '../support/scoring.ts';
 import { until } from '../support/service-process.ts';

@@ -10,7 +10,7 @@ import { loadKeySecret } from '../../pipelines/access/key-secret.ts';
 import type { NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
 import { loadConfig } from '../../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { connect, createPool, type Pool } from '../../runtime/postgres.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { migrate } from '../../sql/migrate.ts';

@@ -7,7 +7,7 @@ import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
 import { enqueueFeedLoad, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
 import { loadConfig, type Config } from '../../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { ServiceError, type Failure } from '../../runtime/errors.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';

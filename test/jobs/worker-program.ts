@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorker } from '../../jobs/worker.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { createLog } from '../../runtime/log.ts';
-import { stopSignal, untilAborted } from '../../runtime/shutdown.ts';
+import { stopSignal, untilAborted } from '../../runtime/processes/shutdown.ts';
 
 const [mode, argument = '0'] = process.argv.slice(2);
 const config = loadConfig();

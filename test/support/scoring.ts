@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { digestOfManifest } from '../../pipelines/audio/models/manifest.ts';
 import type { ResolvedModel } from '../../pipelines/audio/models/registry.ts';
-import { openScoringPool, type ScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import { openScoringPool, type ScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { loadConfig, type Config } from '../../runtime/config.ts';
 import { encodeOnnx, writeTestModel, type TestModel } from './onnx-file.ts';
 

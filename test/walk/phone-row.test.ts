@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { removeStateDirectory } from '../../runtime/embedded-postgres.ts';
+import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { startRedis, whyNoRedis, type TestRedis } from '../support/redis.ts';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';

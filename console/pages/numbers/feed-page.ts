@@ -1,4 +1,4 @@
-import type { FeedLoad, FeedReject, FeedRejects } from '../../answers/feed-answers.ts';
+import type { FeedLoad, FeedReject, FeedRejects } from '../../answers/number-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { Paging, queryOf } from '../shell/list-filters.ts';
 import {

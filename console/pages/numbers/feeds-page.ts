@@ -1,4 +1,4 @@
-import type { FeedArrivals, FeedLoad, FeedLoads, SubmittedFeed } from '../../answers/feed-answers.ts';
+import type { FeedArrivals, FeedLoad, FeedLoads, SubmittedFeed } from '../../answers/number-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging, queryOf } from '../shell/list-filters.ts';
 import {

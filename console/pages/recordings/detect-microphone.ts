@@ -1,7 +1,7 @@
 import type { Json } from '../../answers/json.ts';
 import type { ScoredWindow, Scores } from '../../answers/verification-answers.ts';
-import { CaptureStream } from './capture-stream.ts';
-import { startCapture, type Capture } from './capture.ts';
+import { CaptureStream } from './capture/capture-stream.ts';
+import { startCapture, type Capture } from './capture/capture.ts';
 import { Notice, ProblemNotice } from '../shell/components.ts';
 import { asProblem, type Problem } from '../shell/request.ts';
 import { ScoreKey, ScorePicture } from './score-chart.ts';

@@ -1,4 +1,4 @@
-import { startCapture, type Capture } from '../recordings/capture.ts';
+import { startCapture, type Capture } from '../recordings/capture/capture.ts';
 import { ProblemNotice } from '../shell/components.ts';
 import { asProblem, type Problem } from '../shell/request.ts';
 import { formatSeconds } from '../shell/text.ts';

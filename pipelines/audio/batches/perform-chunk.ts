@@ -10,7 +10,7 @@ import { performSeveral } from './perform-several.ts';
 import { AUDIO_REASONS, AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording } from '../verification.ts';
 import { modelOrRefusal, type ModelChoice } from '../models/named-model.ts';
-import type { PoolRequest } from '../scoring/scoring-pool.ts';
+import type { PoolRequest } from '../scorers/scoring-pool.ts';
 
 export interface ChunkWork {
   readonly db: Pool;

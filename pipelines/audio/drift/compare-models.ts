@@ -7,7 +7,7 @@ import { requireModel, type NamedModel } from '../models/named-model.ts';
 import { storeResult } from '../batches/perform-result.ts';
 import { performSeveral } from '../batches/perform-several.ts';
 import { AudioRefusal } from '../reasons.ts';
-import type { ScoringPool } from '../scoring/scoring-pool.ts';
+import type { ScoringPool } from '../scorers/scoring-pool.ts';
 import type { Scores } from '../verification.ts';
 import { modelAnswerOf, countItemsWithoutAudio, listStoredAnswers, type StoredAnswers } from './answered-recordings.ts';
 import { storeDriftReport } from './drift-record.ts';

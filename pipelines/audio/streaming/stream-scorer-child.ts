@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
 import type { ModelManifest } from '../models/manifest.ts';
-import { openParentChannel } from '../../../runtime/parent-channel.ts';
+import { openParentChannel } from '../../../runtime/processes/parent-channel.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { OpenModels } from '../scoring/open-models.ts';
 import { streamCommandForm, type StreamEvent, type StreamCommand } from './stream-scorer-protocol.ts';

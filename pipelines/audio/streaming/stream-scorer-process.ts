@@ -1,5 +1,5 @@
-import type { SandboxedChild } from '../../../runtime/sandboxed-child.ts';
-import { startScorer, throwUnavailable } from '../scoring/start-scorer.ts';
+import type { SandboxedChild } from '../../../runtime/processes/sandboxed-child.ts';
+import { startScorer, throwUnavailable } from '../scorers/start-scorer.ts';
 import { streamEventForm, type StreamCommand, type StreamEvent } from './stream-scorer-protocol.ts';
 
 /** An event of one stream. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
-import { repeat } from '../../../runtime/repeat.ts';
+import { repeat } from '../../../runtime/processes/repeat.ts';
 import { loadRegistry, type ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { checkDeclared } from '../decode/limit-checks.ts';
-import { decodeLimitsOf } from '../scoring/scoring-pool.ts';
+import { decodeLimitsOf } from '../scorers/scoring-pool.ts';
 import { chooseModel, requireModels } from '../models/named-model.ts';
 import type { Batch } from '../batches/batch.ts';
 import type { ScoredRecording, ScoredWindow } from '../verification.ts';

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { readAudioContent } from '../store/audio-store.ts';
 import { AudioRefusal } from '../reasons.ts';
-import type { ScoringPool } from '../scoring/scoring-pool.ts';
+import type { ScoringPool } from '../scorers/scoring-pool.ts';
 import { defaultSettings, type ScoredRecording, type Scores } from '../verification.ts';
 import { embedForEnrolment, type VoiceEmbedder, type VoiceWork } from './voice-enrolment.ts';
 import { judgeVoice, type AuthenticityAnswer, type IdentityAnswer, type VoiceJudgement } from './voice-judgement.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { ChildFailure, SandboxedChild, type SandboxedProgram } from '../../../runtime/sandboxed-child.ts';
+import { ChildFailure, SandboxedChild, type SandboxedProgram } from '../../../runtime/processes/sandboxed-child.ts';
 import { encodeRequest, readyLine } from './child-protocol.ts';
 
 /** The child processes that read letters. */

@@ -3,7 +3,7 @@ import { readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { isSameProcess, startOfProcess, withFileLock } from '../../../runtime/file-lock.mjs';
+import { isSameProcess, startOfProcess, withFileLock } from '../../../runtime/processes/file-lock.mjs';
 
 /** Renewal interval of the lock; a holder that has not renewed it for `deadAfterMs` is dead, on any machine. */
 const renewalMs = 5_000;

@@ -20,7 +20,7 @@ import type { PatchedBlock } from '../format/segment-work.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { enterSnapshot } from './snapshot.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
-import { within } from '../../../runtime/repeat.ts';
+import { within } from '../../../runtime/processes/repeat.ts';
 
 /** See the settings of the same names. */
 export interface BuildSettings {

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { within } from '../../../runtime/repeat.ts';
+import { within } from '../../../runtime/processes/repeat.ts';
 import { blocksOfRows, type RowBlock } from '../format/row-block.ts';
 
 export interface CopyOutOptions {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { manifestSchema } from '../../../api/http/schemas.ts';
+import { manifestSchema } from '../../../api/documents/schemas.ts';
 import { parseSegmentIndex } from '../../../pipelines/caches/format/segment-index.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { requestReadsMax } from '../../../api/http/request-reads.ts';
-import { problemSchema, readinessSchema } from '../../../api/http/schemas.ts';
+import { problemSchema, readinessSchema } from '../../../api/documents/schemas.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { addBrand, addNumbers } from '../support/brands.ts';
 import { useCuttableRoad } from '../support/cuttable-road.ts';

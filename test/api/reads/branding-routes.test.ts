@@ -7,8 +7,8 @@ import {
   letterListSchema,
   letterSchema,
 } from '../../../api/reads/branding-schemas.ts';
-import { formatCursor } from '../../../api/http/cursor.ts';
-import { problemSchema } from '../../../api/http/schemas.ts';
+import { formatCursor } from '../../../api/documents/cursor.ts';
+import { problemSchema } from '../../../api/documents/schemas.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { addBrand, addLetter, addNumbers, phoneOf, publishNumbers, ruleVersion, secrets } from '../support/brands.ts';
 import { openRaw, useTestApi } from '../support/running-api.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { numberSchema } from '../../../api/reads/number-schemas.ts';
-import { problemSchema } from '../../../api/http/schemas.ts';
+import { problemSchema } from '../../../api/documents/schemas.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { protectNumbers, unprotectNumbers } from '../../../pipelines/labels/protected-number.ts';
 import { scoreComplaints } from '../../../pipelines/labels/scoring.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { problemSchema, releaseListSchema } from '../../../api/http/schemas.ts';
+import { problemSchema, releaseListSchema } from '../../../api/documents/schemas.ts';
 import { RELEASES } from '../../../pipelines/audio/models/releases.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useTestApi } from '../support/running-api.ts';

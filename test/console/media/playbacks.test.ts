@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { ConvertedRecording } from '../../../console/media/converted-recording.ts';
 import { playbackDirectory, playbackLimits, Playbacks, type PlaybackLimits } from '../../../console/media/playbacks.ts';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
-import { openScoringPool } from '../../../pipelines/audio/scoring/scoring-pool.ts';
+import { openScoringPool } from '../../../pipelines/audio/scorers/scoring-pool.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { pcm16, readWhole, RecordingFolder, sampleRecording, sampleRecordingPath } from '../../support/audio-file.ts';
 import { configIn, tinyRecording, useFolder } from '../../support/recording-batch.ts';

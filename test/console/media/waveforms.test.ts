@@ -5,7 +5,7 @@ import { afterAll, expect, it, vi } from 'vitest';
 import type { VerificationDetail } from '../../../console/answers/verification-answers.ts';
 import { Waveforms } from '../../../console/media/waveforms.ts';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
-import { openScoringPool } from '../../../pipelines/audio/scoring/scoring-pool.ts';
+import { openScoringPool } from '../../../pipelines/audio/scorers/scoring-pool.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { configIn, useFolder } from '../../support/recording-batch.ts';

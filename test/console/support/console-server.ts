@@ -11,7 +11,7 @@ import { createConsoleServer } from '../../../console/server.ts';
 import { csrfTokenOf, openSession } from '../../../console/access/sessions.ts';
 import { ROLES, type Role } from '../../../console/access/roles.ts';
 import { openQueues, type Queues } from '../../../jobs/queues/backend.ts';
-import { openScoringPool } from '../../../pipelines/audio/scoring/scoring-pool.ts';
+import { openScoringPool } from '../../../pipelines/audio/scorers/scoring-pool.ts';
 import { openArtefactStore } from '../../../pipelines/caches/store/open-artefact-store.ts';
 import { openVault } from '../../../runtime/vault.ts';
 import { loadConfig } from '../../../runtime/config.ts';

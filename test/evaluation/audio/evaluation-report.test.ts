@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { curvesOf, drawDetCurves, probit } from '../../../evaluation/audio/det-picture.ts';
 import type { EvaluatedSet, ItemOutcome, ModelOutcomes } from '../../../evaluation/audio/evaluated-set.ts';
 import { makeReport, thinCurve } from '../../../evaluation/audio/evaluation-report.ts';
-import { errorCurve, rankTrials } from '../../../evaluation/audio/error-curve.ts';
+import { errorCurve, rankTrials } from '../../../evaluation/audio/statistics/error-curve.ts';
 import type { IndexRow } from '../../../evaluation/audio/index-file.ts';
 import { Seeded } from '../../../runtime/seeded.ts';
 import { formatEvaluation } from '../../../evaluation/audio/stored-evaluation.ts';

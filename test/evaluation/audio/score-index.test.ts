@@ -7,7 +7,7 @@ import { readIndex } from '../../../evaluation/audio/index-file.ts';
 import { scoreIndex } from '../../../evaluation/audio/score-index.ts';
 import { formatScores } from '../../../evaluation/audio/score-list.ts';
 import { loadShippedRegistry } from '../../../pipelines/audio/models/registry.ts';
-import { decodeLimitsOf, openScoringPool } from '../../../pipelines/audio/scoring/scoring-pool.ts';
+import { decodeLimitsOf, openScoringPool } from '../../../pipelines/audio/scorers/scoring-pool.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { speechLikeWav } from '../../support/speech-like-wav.ts';

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { shippedModelsDirectory } from '../../../../pipelines/audio/models/shipped-models.ts';
 import { embedVoice } from '../../../../pipelines/audio/scoring/embed-voice.ts';
 import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
-import { decodeLimitsOf } from '../../../../pipelines/audio/scoring/scoring-pool.ts';
+import { decodeLimitsOf } from '../../../../pipelines/audio/scorers/scoring-pool.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
 import { useScoringPool, useTestDirectory } from '../../../support/scoring.ts';
 import { speechLike, writeWav } from '../../../support/speech-like.ts';

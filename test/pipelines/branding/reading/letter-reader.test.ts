@@ -407,7 +407,7 @@ describe('what a child may do', () => {
   }
 
   it('has no network in a thread of it either: each door throws', async () => {
-    const guard = new URL('../../../../dist/runtime/sandbox-guard.js', import.meta.url).href;
+    const guard = new URL('../../../../dist/runtime/processes/sandbox-guard.js', import.meta.url).href;
     const probe = `
       import net, { connect } from 'node:net'; import dgram from 'node:dgram'; import dns from 'node:dns'; import http from 'node:http'; import tls from 'node:tls';
       import { Worker, isMainThread, parentPort } from 'node:worker_threads';

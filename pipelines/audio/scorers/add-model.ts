@@ -1,0 +1,122 @@
+import { stat } from 'node:fs/promises';
+import type { Config } from '../../../runtime/config.ts';
+import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import { AudioRefusal } from '../reasons.ts';
+import { ScorerProcess } from './scorer-process.ts';
+import { probedForm } from '../scoring/scorer-protocol.ts';
+import { addedWeightsFile } from '../models/registry.ts';
+import {
+  digestOfManifest,
+  parseManifest,
+  readManifestFile,
+  readWeights,
+  type ModelManifest,
+} from '../models/manifest.ts';
+import { familyOf, readShippedRows } from '../models/shipped-models.ts';
+import { writeWholeFile } from '../../../runtime/whole-file.ts';
+
+/** A model to add, by whom and why. */
+export interface ModelAddition {
+  readonly manifestFile: string;
+  readonly weightsFile: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** A model that was added. */
+export interface AddedModel {
+  readonly model: string;
+  readonly manifestSha256: string;
+  readonly weightsSha256: string;
+  /** False if the registry had the same model already. */
+  readonly isNew: boolean;
+}
+
+type AddConfig = Pick<Config, 'modelDir' | 'audioWorkSecondsMax' | 'audioMemoryBytesMax'>;
+
+/**
+ * Adds a model to the registry: checks its manifest, runs its graph in a child process on a test signal, stores the weights
+ * under their digest and inserts the row. Adding the same model again changes nothing.
+ * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name, `reason_required`
+ */
+export async function addModel(
+  db: Queryable,
+  config: AddConfig,
+  { manifestFile, weightsFile, by, reason }: ModelAddition,
+): Promise<AddedModel> {
+  if (!/\S/.test(reason) || !/\S/.test(by)) throw new ServiceError('reason_required', { operation: 'add model' });
+  const manifest = parseManifest(await readManifestFile(manifestFile));
+  const manifestSha256 = digestOfManifest(manifest);
+  const added: AddedModel = { model: manifest.model, manifestSha256, weightsSha256: manifest.sha256, isNew: true };
+  if (await isThere(db, manifest.model, manifestSha256)) return { ...added, isNew: false };
+  const weights = await readWeights(weightsFile, manifest);
+  await tryModel(manifest, weightsFile, config);
+  await keepWeights(addedWeightsFile(config.modelDir, manifest.sha256), weights);
+  const values = [
+    manifest.model,
+    familyOf(manifest.model),
+    JSON.stringify(manifest),
+    manifestSha256,
+    manifest.sha256,
+    by,
+    reason,
+  ];
+  if ((await queryRow(db, sql('audio/insert_added_model'), values)) !== undefined) return added;
+  await isThere(db, manifest.model, manifestSha256); // another process was faster, with the same model or another
+  return { ...added, isNew: false };
+}
+
+async function isThere(db: Queryable, model: string, manifestSha256: string): Promise<boolean> {
+  const shipped = await readShippedRows();
+  if (shipped.models.some((row) => row.model === model)) throw modelExists(model, 'It is a shipped model.');
+  const rows = await queryRows<{ model: string; manifestSha256: string }>(db, sql('audio/list_added_models'));
+  const row = rows.find((each) => each.model === model);
+  if (row !== undefined && row.manifestSha256 !== manifestSha256)
+    throw modelExists(model, 'Another model was added under this name.');
+  return row !== undefined;
+}
+
+function modelExists(model: string, problem: string): ServiceError {
+  return new ServiceError('model_exists', {
+    operation: 'add model',
+    object: model,
+    problem,
+    hint: 'Models never change: give it a new version.',
+  });
+}
+
+/** Runs the model in a child process, which may crash. */
+async function tryModel(manifest: ModelManifest, weightsFile: string, config: AddConfig): Promise<void> {
+  const scorer = await ScorerProcess.start({
+    secondsMax: config.audioWorkSecondsMax,
+    memoryBytesMax: config.audioMemoryBytesMax,
+  });
+  try {
+    const { logits } = probedForm.parse(await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile }));
+    if (logits.length === 0) throw addedModelInvalid(manifest, 'It returned no score for the test signal.');
+  } catch (error) {
+    if (error instanceof AudioRefusal)
+      throw addedModelInvalid(manifest, `It does not run within the limits of scoring: ${error.detail}`, error);
+    if (isServiceError(error, 'model_invalid')) throw addedModelInvalid(manifest, error.problem, error);
+    throw error;
+  } finally {
+    await scorer.end();
+  }
+}
+
+function addedModelInvalid({ model }: ModelManifest, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError('model_invalid', {
+    operation: 'add model',
+    object: model,
+    problem,
+    hint: 'docs/audio-models.md has each field.',
+    cause,
+  });
+}
+
+async function keepWeights(path: string, weights: Uint8Array): Promise<void> {
+  const kept = await stat(path).catch(() => null);
+  if (kept?.size !== weights.byteLength) await writeWholeFile(path, weights, { durable: true, mode: 0o640 });
+}

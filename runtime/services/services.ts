@@ -1,0 +1,93 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import type { Config } from '../config.ts';
+import { acquireEmbeddedDatabase, holdEmbeddedDatabase } from './embedded-postgres.ts';
+import { ServiceError } from '../errors.ts';
+import { createLog, type Log } from '../log.ts';
+import { createPool, databaseUnavailable, type Pool } from '../postgres.ts';
+
+/** The database of this process. */
+export interface ResolvedDatabase {
+  readonly url: string;
+  /** For the API: a login that can only read; undefined if the owner's URL is used with a read-only role. */
+  readonly apiUrl: string | undefined;
+  readonly kind: 'given' | 'embedded';
+  /** Home of the embedded cluster. */
+  readonly home: string | undefined;
+  release(): Promise<void>;
+}
+
+/**
+ * Finds the database: DATABASE_URL, else the embedded cluster of the state directory, which is started if necessary. A process
+ * that `start` has given the address of the embedded cluster holds it too.
+ * @throws ServiceError `database_unavailable`
+ */
+export async function resolveDatabase(config: Config): Promise<ResolvedDatabase> {
+  if (config.databaseUrl !== undefined) {
+    return {
+      url: config.databaseUrl,
+      apiUrl: config.apiDatabaseUrl,
+      kind: 'given',
+      home: undefined,
+      release: (await holdEmbeddedDatabase(config.stateDir, config.databaseUrl)) ?? (async () => {}),
+    };
+  }
+  const embedded = await acquireEmbeddedDatabase(config.stateDir);
+  return {
+    url: embedded.url,
+    apiUrl: config.apiDatabaseUrl ?? embedded.apiUrl,
+    kind: 'embedded',
+    home: embedded.home,
+    release: () => embedded.release(),
+  };
+}
+
+/** The services of each process except the API. */
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly db: Pool;
+  readonly database: ResolvedDatabase;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens log and database for a process. `close` releases them, the embedded database last.
+ * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be created or written
+ */
+export async function openServices(config: Config, process: string): Promise<Services> {
+  const log = createLog({ level: config.logLevel, process });
+  await makeStateDirectory(config);
+  const database = await resolveDatabase(config);
+  const db = createPool({
+    url: database.url,
+    applicationName: `caller-trust ${process}`,
+    connectionsMax: config.databaseConnectionsMax,
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+  });
+  const close = async () => {
+    await db.end();
+    await database.release();
+  };
+  try {
+    await db.query('SELECT 1');
+  } catch (error) {
+    await close();
+    throw databaseUnavailable(error);
+  }
+  return { config, log, db, database, close };
+}
+
+async function makeStateDirectory({ stateDir, databaseUrl }: Config): Promise<void> {
+  try {
+    await mkdir(stateDir, { recursive: true });
+    if (databaseUrl === undefined) await access(stateDir, constants.W_OK); // for the embedded database
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ServiceError('setting_invalid', {
+      operation: 'make state directory',
+      problem: `STATE_DIR cannot be created or written (${code ?? 'unknown'}).`,
+      hint: 'Name a directory that this user may write.',
+      cause: error,
+    });
+  }
+}
