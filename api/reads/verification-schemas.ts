@@ -74,7 +74,6 @@ export const batchDetailSchema = batchSchema.extend({
 });
 
 export type BatchAnswer = z.output<typeof batchSchema>;
-export type BatchCounts = z.output<typeof batchDetailSchema>['counts'];
 
 nameSchemas([
   [verificationSchema, 'Verification'],

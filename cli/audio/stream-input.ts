@@ -137,7 +137,7 @@ async function wavInput(arriving: Arriving): Promise<StreamInput> {
   };
 }
 
-/** Arriving bytes, of which the buffered beginning can be read at offsets. */
+/** Arriving bytes. Their beginning is buffered and can be read at offsets. */
 class Arriving {
   /** The total is unknown. */
   readonly bytes = Number.MAX_SAFE_INTEGER;
