@@ -7,6 +7,7 @@ import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { adviceOn } from '../http/error-advice.ts';
 import { pageOf } from '../http/paging.ts';
+import type { Listed } from './json.ts';
 export type { Manifest };
 
 /** An artefact in the list: its published version, or why it has none. */
@@ -128,3 +129,9 @@ export async function listArtefactVersions(
   const page = pageOf(rows, limit, ({ version }) => version);
   return { versions: page.rows, next: page.next };
 }
+
+/** Versions of an artefact, newest first. */
+export type ArtefactVersionPage = Listed & { readonly versions: readonly ArtefactVersion[] };
+
+/** The published artefacts. */
+export type ListedArtefactPage = { readonly artefacts: readonly ListedArtefact[] };

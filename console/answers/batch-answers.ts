@@ -21,6 +21,7 @@ import { pageOf } from '../http/paging.ts';
 import { describeReason, type ReasonFacts } from './verification-answers.ts';
 import { isWorkerConnected } from './queue-answers.ts';
 import type { requestRetry } from '../../jobs/queues/verification-producer.ts';
+import type { Listed } from './json.ts';
 
 export type { BatchState };
 
@@ -121,3 +122,9 @@ export async function* writeResults(
 
 /** The number of items queued again. */
 export type RetriedBatch = Awaited<ReturnType<typeof requestRetry>>;
+
+/** Recordings of a batch, in its order. */
+export type ListedItemPage = Listed & { readonly items: readonly ListedItem[] };
+
+/** Batches, newest first. */
+export type ListedBatchPage = Listed & { readonly batches: readonly ListedBatch[] };

@@ -16,6 +16,7 @@ import { sql } from '../../sql/sql.ts';
 import type { requestProofs } from '../../jobs/queues/proof-producer.ts';
 import type { PROTECTED_CATEGORIES } from '../../pipelines/branding/names/protected-names.ts';
 import type { OwnProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
+import type { Listed } from './json.ts';
 
 export type { BrandingEvent, BrandSummary, OwnProtectedName };
 export type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
@@ -137,3 +138,12 @@ export interface ProtectedNames {
 export interface NearName {
   readonly near: { readonly name: string; readonly category: string; readonly how: string } | null;
 }
+
+/** The audit trail of a brand, newest first. */
+export type BrandingEventPage = Listed & { readonly events: readonly BrandingEvent[] };
+
+/** Numbers of a brand with their proofs. */
+export type ProvenNumberPage = Listed & { readonly numbers: readonly ProvenNumber[] };
+
+/** Brands by handle. */
+export type BrandSummaryPage = Listed & { readonly brands: readonly BrandSummary[] };

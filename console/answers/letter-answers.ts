@@ -12,6 +12,7 @@ import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { shownProfile, type ShownProfile } from './brand-answers.ts';
+import type { Listed } from './json.ts';
 export type { LetterRecord, LetterPlace as Place, PublicFinding };
 export type { Severity } from '../../pipelines/branding/finding.ts';
 export type { PdfSignature } from '../../pipelines/branding/letter-reading.ts';
@@ -308,3 +309,15 @@ function pick({
 }): Omit<ShownField, 'name'> {
   return { value, excerpt, place };
 }
+
+/** Numbers that were requested with a letter. */
+export type RequestedNumberPage = Listed & { readonly numbers: readonly RequestedNumber[] };
+
+/** Letters, newest first. */
+export type LetterRecordPage = Listed & { readonly letters: readonly LetterRecord[] };
+
+/** Letters in review, oldest first. */
+export type WaitingLetterPage = Listed & { readonly letters: readonly WaitingLetter[] };
+
+/** Brands in review, by handle. */
+export type WaitingBrandPage = Listed & { readonly brands: readonly WaitingBrand[] };

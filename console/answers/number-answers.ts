@@ -84,3 +84,6 @@ export interface FeedRejects extends Listed {
 export interface SubmittedFeed {
   readonly loadId: number;
 }
+
+/** Disputes, oldest first. */
+export type DisputePage = Listed & { readonly disputes: readonly Dispute[] };

@@ -1,16 +1,23 @@
-import { listOperationRows, type OperationKind, type operationTitles } from '../../pipelines/branding/operation.ts';
+import {
+  listOperationRows,
+  type OperationKind,
+  type OperationRow,
+  type operationTitles,
+} from '../../pipelines/branding/operation.ts';
 import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { requestBranding } from '../../jobs/queues/branding-producer.ts';
+import type { Listed } from './json.ts';
 
 export type { OperationKind };
 
 /** The titles, which the pages repeat: their type makes the compiler compare them. */
 export type OperationTitles = typeof operationTitles;
-export type { Operation, OperationRow } from '../../pipelines/branding/operation.ts';
+export type { OperationRow };
+export type { Operation } from '../../pipelines/branding/operation.ts';
 
 /** The outcome of an operation, or its state before the outcome. */
 export const OPERATION_STANDINGS = [
@@ -83,3 +90,9 @@ export async function* writeRejects(db: Queryable, operationId: number): AsyncGe
 
 /** A request for branding that was accepted. */
 export type AcceptedRequest = Awaited<ReturnType<typeof requestBranding>>;
+
+/** Rows of a request, in its order. */
+export type OperationRowPage = Listed & { readonly rows: readonly OperationRow[] };
+
+/** Requests for branding, newest first. */
+export type OperationSummaryPage = Listed & { readonly operations: readonly OperationSummary[] };

@@ -18,6 +18,7 @@ import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
 import type { ModelFigures } from './model-figures.ts';
+import type { Listed } from './json.ts';
 
 export type { DecisionLabel, ScoredWindow, VerificationState };
 export type { RecordingWaveform } from '../../pipelines/audio/scoring/recording-waveform.ts';
@@ -221,3 +222,6 @@ export function playbackOf({
   if (format === null || codec === null) return null;
   return Object.hasOwn(played, format) && played[format]!.includes(codec) ? 'original' : 'converted';
 }
+
+/** Verifications, newest first. */
+export type ListedVerificationPage = Listed & { readonly verifications: readonly ListedVerification[] };

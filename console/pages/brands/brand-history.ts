@@ -1,13 +1,11 @@
-import type { BrandingEvent, ShownBrand } from '../../answers/brand-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
+import type { BrandingEvent, ShownBrand, BrandingEventPage } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { Paging } from '../shell/list-filters.ts';
 import { Empty, Name, Read, Section, State, Table, type Columns, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, usePlace } from '../shell/router.ts';
 import { asWords } from '../shell/text.ts';
 import { html, useEffect, useRef, type VNode } from '../shell/view.ts';
-
-type EventPage = Listed & { events: BrandingEvent[] };
 
 const pageEvents = 20;
 
@@ -41,7 +39,7 @@ const columns: Columns<Json<BrandingEvent>> = [
 export function BrandHistory({ brand }: { brand: Json<ShownBrand> }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  const reading = useReading<EventPage>(
+  const reading = useReading<BrandingEventPage>(
     `/api/brands/${brand.handle}/history?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
   );
   const changeKey = changeKeyOf(brand);
@@ -53,7 +51,7 @@ export function BrandHistory({ brand }: { brand: Json<ShownBrand> }): VNode {
   return html`<${Section} title="History"><${Read} reading=${reading} what="the history" show=${({
     events,
     next,
-  }: Json<EventPage>) => html`
+  }: Json<BrandingEventPage>) => html`
     <${Table} box="wide-list" caption="History of the brand" rows=${events} keyOf=${({ eventId }: Json<BrandingEvent>) => eventId} columns=${columns}
       empty=${html`<${Empty} title="Nothing happened before that.">Go to the start of the list.</${Empty}>`} />
     <${Paging} next=${next} cursor="before" label="Pages of the history" stays=${true} />`} /></${Section}>`;

@@ -1,5 +1,5 @@
-import type { NumberState, ProvenNumber, ShownBrand } from '../../answers/brand-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
+import type { NumberState, ProvenNumber, ShownBrand, ProvenNumberPage } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging } from '../shell/list-filters.ts';
 import {
   Dialog,
@@ -21,8 +21,6 @@ import { mayDo, mayRequestBranding, sendJson } from '../shell/request.ts';
 import { usePlace } from '../shell/router.ts';
 import { asWords, formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
-
-type NumberPage = Listed & { numbers: ProvenNumber[] };
 
 const numberStates = Object.keys({
   submitted: 0,
@@ -70,7 +68,7 @@ export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; on
       ['after', place.query.get('after') ?? ''],
     ].filter(([, value]) => value !== '') as [string, string][],
   );
-  const reading = useReading<NumberPage>(`/api/brands/${brand.handle}/numbers?${query.toString()}`);
+  const reading = useReading<ProvenNumberPage>(`/api/brands/${brand.handle}/numbers?${query.toString()}`);
   const changed = () => {
     reading.readAgain();
     onChanged();
@@ -96,7 +94,7 @@ export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; on
     ${counts.length === 0 ? null : html`<${Facts} entries=${counts.map(([state, count]) => [asWords(state), formatCount(count)])} />`}
     ${counts.length > 0 && mayRequestBranding() ? html`<${ProveNumbers} handle=${brand.handle} onChanged=${changed} />` : null}
     <${Filters}><${ChoiceFilter} name="numbers" label="State of the number" choices=${numberStates} /></${Filters}>
-    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Json<NumberPage>) => html`
+    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Json<ProvenNumberPage>) => html`
       <${Table} box="wide-list" caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: Json<ProvenNumber>) => phone} columns=${columns}
         empty=${html`<${Empty} title="The brand has no such number.">Numbers come with the brand, its updates, and Add Phone number for Branding.</${Empty}>`} />
       <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the numbers" stays=${true} />`} />

@@ -1,5 +1,5 @@
-import type { BrandState, BrandSummary } from '../../answers/brand-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
+import type { BrandState, BrandSummary, BrandSummaryPage } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging, queryOf, TextFilter } from '../shell/list-filters.ts';
 import { Empty, Name, Page, Read, State, Table, type Columns, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
@@ -7,8 +7,6 @@ import { mayRequestBranding } from '../shell/request.ts';
 import { Link, usePlace } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
-
-type BrandPage = Listed & { brands: BrandSummary[] };
 
 const brandStates = Object.keys({
   draft: 0,
@@ -40,14 +38,14 @@ const columns: Columns<Json<BrandSummary>> = [
 /** Managed brands by handle. */
 export default function BrandsPage(): VNode {
   const place = usePlace();
-  const reading = useReading<BrandPage>(`/api/brands${queryOf(place.query, filters)}`);
+  const reading = useReading<BrandSummaryPage>(`/api/brands${queryOf(place.query, filters)}`);
   return html`<${Page} title="Brands" lead="Managed brands, whose names are shown on calls once a letter of authorization has been approved." actions=${mayRequestBranding() ? html`<${Link} href="/new-brand" class="button">Add Managed Brand</${Link}>` : null}>
     <${Filters}>
       <${TextFilter} name="prefix" label="Handle begins with" hint="Lower-case letters, digits, hyphens." maxlength=${63} pattern="[a-z0-9\\-]*" />
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />
       <${ChoiceFilter} name="state" label="State" choices=${brandStates} />
     </${Filters}>
-    <${Read} reading=${reading} what="brands" show=${({ brands, next }: Json<BrandPage>) => html`
+    <${Read} reading=${reading} what="brands" show=${({ brands, next }: Json<BrandSummaryPage>) => html`
       <${Table} box="wide-list" caption="Managed brands" rows=${brands} keyOf=${({ handle }: Json<BrandSummary>) => handle} columns=${columns}
         empty=${html`<${Empty} title="There is no such brand.">${filters.some((name) => place.query.has(name)) ? 'Change the filters to see others.' : 'Add Managed Brand makes the first one.'}</${Empty}>`} />
       <${Paging} next=${next} cursor="after" moreText="More" />`} />

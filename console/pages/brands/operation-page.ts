@@ -1,6 +1,6 @@
 import { operationTitles, asWords, formatCount, visible } from '../shell/text.ts';
-import type { Json, Listed } from '../../answers/json.ts';
-import type { Operation, OperationRow } from '../../answers/operation-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type { Operation, OperationRow, OperationRowPage } from '../../answers/operation-answers.ts';
 import { Paging } from '../shell/list-filters.ts';
 import {
   Facts,
@@ -20,8 +20,6 @@ import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
 import { Link, usePlace, type PageProps } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
-
-type RowPage = Listed & { rows: OperationRow[] };
 
 /** A request for branding, followed until its outcome. */
 export default function OperationPage({ params }: PageProps): VNode {
@@ -128,13 +126,13 @@ const columns: Columns<Json<OperationRow>> = [
 function RefusedRows({ operationId }: { operationId: number }): VNode {
   const place = usePlace();
   const after = place.query.get('after');
-  const reading = useReading<RowPage>(
+  const reading = useReading<OperationRowPage>(
     `/api/operations/${operationId}/rows?refused=1${after === null ? '' : `&after=${encodeURIComponent(after)}`}`,
   );
   return html`<h3 class="list-head">Refused rows</h3><${Read} reading=${reading} what="refused rows" show=${({
     rows,
     next,
-  }: Json<RowPage>) => html`
+  }: Json<OperationRowPage>) => html`
     <${Table} caption="Rows of the request that were refused" rows=${rows} keyOf=${({ line }: Json<OperationRow>) => line} columns=${columns} />
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the refused rows" stays=${true} />`} />` as VNode;
 }

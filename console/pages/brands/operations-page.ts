@@ -1,13 +1,11 @@
 import { operationTitles, formatCount } from '../shell/text.ts';
-import type { OperationStanding, OperationSummary } from '../../answers/operation-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
+import type { OperationStanding, OperationSummary, OperationSummaryPage } from '../../answers/operation-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging, queryOf, TextFilter } from '../shell/list-filters.ts';
 import { Empty, Name, Page, Read, State, Table, type Columns, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, usePlace } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
-
-type OperationPage = Listed & { operations: OperationSummary[] };
 
 const operationStandings = Object.keys({
   queued: 0,
@@ -42,14 +40,14 @@ const columns: Columns<Json<OperationSummary>> = [
 /** Requests for branding, newest first. */
 export default function OperationsPage(): VNode {
   const place = usePlace();
-  const reading = useReading<OperationPage>(`/api/operations${queryOf(place.query, filters)}`);
+  const reading = useReading<OperationSummaryPage>(`/api/operations${queryOf(place.query, filters)}`);
   return html`<${Page} title="Requests" lead="Requests for branding, from wherever they came: this console, the command line, the drop folder, a program.">
     <${Filters}>
       <${TextFilter} name="handle" label="Brand" hint="The whole handle." maxlength=${63} pattern="[a-z0-9](-?[a-z0-9])+" />
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />
       <${ChoiceFilter} name="standing" label="Outcome" choices=${operationStandings} />
     </${Filters}>
-    <${Read} reading=${reading} what="requests" show=${({ operations, next }: Json<OperationPage>) => html`
+    <${Read} reading=${reading} what="requests" show=${({ operations, next }: Json<OperationSummaryPage>) => html`
       <${Table} box="wide-list" caption="Requests for branding" rows=${operations} keyOf=${({ operationId }: Json<OperationSummary>) => operationId} columns=${columns}
         empty=${html`<${Empty} title="There is no such request.">Add Managed Brand makes one.</${Empty}>`} />
       <${Paging} next=${next} cursor="before" />`} />

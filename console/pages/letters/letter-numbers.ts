@@ -1,11 +1,9 @@
-import type { Json, Listed } from '../../answers/json.ts';
-import type { LetterRequest, RequestedNumber } from '../../answers/letter-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type { LetterRequest, RequestedNumber, RequestedNumberPage } from '../../answers/letter-answers.ts';
 import { Empty, Pager, Read, State, Table, type Columns } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
-
-type NumberPage = Listed & { numbers: RequestedNumber[] };
 
 const columns: Columns<Json<RequestedNumber>> = [
   ['Line', ({ line }) => formatCount(line), 'number'],
@@ -27,7 +25,7 @@ export function RequestedNumbers({
 }): VNode {
   const [after, setAfter] = useState('0');
   const [missing, setMissing] = useState(false);
-  const reading = useReading<NumberPage>(
+  const reading = useReading<RequestedNumberPage>(
     requested === 0 ? null : `/api/letters/${letterId}/numbers?limit=20&after=${after}&missing=${missing ? '1' : '0'}`,
   );
   if (requested === 0)
@@ -38,7 +36,7 @@ export function RequestedNumbers({
   };
   return html`<p>${formatCount(authorized)} of ${formatCount(requested)} ${requested === 1 ? 'requested number is' : 'requested numbers are'} on the letter or its CSV.</p>
     ${authorized === requested ? null : html`<p><label class="check-line"><input type="checkbox" checked=${missing} onChange=${choose} /> Only those that are not on it</label></p>`}
-    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Json<NumberPage>) => html`
+    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Json<RequestedNumberPage>) => html`
       <${Table} caption="Requested numbers" rows=${numbers} keyOf=${({ line }: Json<RequestedNumber>) => line} columns=${columns} />
       ${next === null && after === '0' ? null : html`<${Pager} moreText="More" label="Pages of the requested numbers" next=${next} isFirst=${after === '0'} onFirst=${() => setAfter('0')} onNext=${setAfter} />`}`} />` as VNode;
 }

@@ -1,5 +1,11 @@
-import type { Json, Listed } from '../../answers/json.ts';
-import type { WaitingBrand, WaitingCounts, WaitingLetter } from '../../answers/letter-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type {
+  WaitingBrand,
+  WaitingCounts,
+  WaitingLetter,
+  WaitingLetterPage,
+  WaitingBrandPage,
+} from '../../answers/letter-answers.ts';
 import { Paging, queryOf } from '../shell/list-filters.ts';
 import { Empty, Name, Page, Read, Section, State, Table, type Columns, When } from '../shell/components.ts';
 import { ProtectedNamesSection } from './protected-names.ts';
@@ -7,9 +13,6 @@ import { useReading } from '../shell/reading.ts';
 import { Link, usePlace } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
-
-type LetterPage = Listed & { letters: WaitingLetter[] };
-type BrandPage = Listed & { brands: WaitingBrand[] };
 
 /** The review desk: letters, brands and disputes that wait for a decision. */
 export default function ReviewPage(): VNode {
@@ -38,8 +41,8 @@ const letterColumns: Columns<Json<WaitingLetter>> = [
 ];
 
 function WaitingLetters(): VNode {
-  const reading = useReading<LetterPage>(`/api/review/letters${queryOf(usePlace().query, ['after'])}`);
-  return html`<${Read} reading=${reading} what="letters" show=${({ letters, next }: Json<LetterPage>) => html`
+  const reading = useReading<WaitingLetterPage>(`/api/review/letters${queryOf(usePlace().query, ['after'])}`);
+  return html`<${Read} reading=${reading} what="letters" show=${({ letters, next }: Json<WaitingLetterPage>) => html`
     <${Table} box="wide-list" caption="Letters that wait for a person" rows=${letters} keyOf=${({ letterId }: Json<WaitingLetter>) => letterId} columns=${letterColumns}
       empty=${html`<${Empty} title="No letter waits.">Letters that the rules cannot decide come here by themselves.</${Empty}>`} />
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the letters" stays=${true} />`} />`;
@@ -57,10 +60,10 @@ const brandColumns: Columns<Json<WaitingBrand>> = [
 
 function WaitingBrands(): VNode {
   const after = usePlace().query.get('brand');
-  const reading = useReading<BrandPage>(
+  const reading = useReading<WaitingBrandPage>(
     `/api/review/brands${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
   );
-  return html`<${Read} reading=${reading} what="brands" show=${({ brands, next }: Json<BrandPage>) => html`
+  return html`<${Read} reading=${reading} what="brands" show=${({ brands, next }: Json<WaitingBrandPage>) => html`
     <${Table} box="wide-list" caption="Brands that wait for a person" rows=${brands} keyOf=${({ handle }: Json<WaitingBrand>) => handle} columns=${brandColumns}
       empty=${html`<${Empty} title="No brand waits.">A brand waits here when a person must judge its name. One whose letter waits comes after its letter.</${Empty}>`} />
     <${Paging} next=${next} cursor="brand" moreText="More" label="Pages of the brands" stays=${true} />`} />`;

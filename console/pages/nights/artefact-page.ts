@@ -1,5 +1,5 @@
-import type { Manifest, ArtefactDetail, ArtefactVersion } from '../../answers/artefact-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
+import type { Manifest, ArtefactDetail, ArtefactVersion, ArtefactVersionPage } from '../../answers/artefact-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { SizesChart } from './artefact-chart.ts';
 import { ArtefactCheckSection } from './artefact-check.ts';
 import { nameOf } from './artefact-name.ts';
@@ -21,8 +21,6 @@ import { useReading } from '../shell/reading.ts';
 import { Link, usePlace, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
-
-type VersionPage = Listed & { versions: ArtefactVersion[] };
 
 /** An artefact: its manifest, its sizes over time, its deltas, and the actions on its files. */
 export default function ArtefactPage({ params }: PageProps): VNode {
@@ -98,11 +96,11 @@ const versionColumns: Columns<Json<ArtefactVersion>> = [
 
 function Versions({ api }: { api: string }): VNode {
   const place = usePlace();
-  const reading = useReading<VersionPage>(`${api}/versions${queryOf(place.query, ['before'])}`);
+  const reading = useReading<ArtefactVersionPage>(`${api}/versions${queryOf(place.query, ['before'])}`);
   return html`<${Section} title="Versions"><${Read} reading=${reading} what="the versions" show=${({
     versions,
     next,
-  }: Json<VersionPage>) => html`
+  }: Json<ArtefactVersionPage>) => html`
     ${versions.length < 2 ? html`<p class="hint">Sizes over time are drawn from the second version on.</p>` : html`<${SizesChart} versions=${versions} />`}
     <${Table} caption="Versions, newest first" rows=${versions} keyOf=${({ version }: Json<ArtefactVersion>) => version} columns=${versionColumns} />
     <${Paging} next=${next} cursor="before" isAlwaysShown />`} /></${Section}>`;

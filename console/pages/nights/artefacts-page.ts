@@ -1,4 +1,4 @@
-import type { ListedArtefact } from '../../answers/artefact-answers.ts';
+import type { ListedArtefact, ListedArtefactPage } from '../../answers/artefact-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { ArtefactCheckSection } from './artefact-check.ts';
 import { nameOf, pathOf } from './artefact-name.ts';
@@ -8,13 +8,11 @@ import { Link } from '../shell/router.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-type ArtefactPage = { artefacts: ListedArtefact[] };
-
 /** The published artefacts. */
 export default function ArtefactsPage(): VNode {
-  const reading = useReading<ArtefactPage>('/api/artefacts');
+  const reading = useReading<ListedArtefactPage>('/api/artefacts');
   return html`<${Page} title="Artefacts" lead="The published file of each cache and country. A stale one is that of an earlier night, because its build failed.">
-    <${Read} reading=${reading} what="the artefacts" show=${({ artefacts }: Json<ArtefactPage>) => (artefacts.length === 0 ? html`<${Empty} title="Nothing is published yet.">A night builds the files: see <${Link} href="/nights">Nights</${Link}>.</${Empty}>` : html`<${List} artefacts=${artefacts} />`)} />
+    <${Read} reading=${reading} what="the artefacts" show=${({ artefacts }: Json<ListedArtefactPage>) => (artefacts.length === 0 ? html`<${Empty} title="Nothing is published yet.">A night builds the files: see <${Link} href="/nights">Nights</${Link}>.</${Empty}>` : html`<${List} artefacts=${artefacts} />`)} />
     <${ArtefactCheckSection} path="/api/artefacts/check" lead="Reads every file that readers are given, with its index and deltas, and compares it with its manifest. It goes on when this page is left." />
   </${Page}>`;
 }

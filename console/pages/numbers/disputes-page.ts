@@ -1,13 +1,11 @@
-import type { Json, Listed } from '../../answers/json.ts';
-import type { Dispute } from '../../answers/number-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type { DisputePage } from '../../answers/number-answers.ts';
 import { ChoiceFilter, Filters, Paging, queryOf } from '../shell/list-filters.ts';
 import { Empty, Page, Read } from '../shell/components.ts';
 import { DisputeTable } from './dispute-table.ts';
 import { useReading } from '../shell/reading.ts';
 import { usePlace } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
-
-type DisputePage = Listed & { disputes: Dispute[] };
 
 const states = ['open', 'cleared', 'upheld'];
 

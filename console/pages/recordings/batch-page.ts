@@ -1,5 +1,5 @@
-import type { ListedItem, LiveBatch, RetriedBatch } from '../../answers/batch-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
+import type { ListedItem, LiveBatch, RetriedBatch, ListedItemPage } from '../../answers/batch-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import type { VerificationState } from '../../answers/verification-answers.ts';
 import { BatchBar, BatchKey, describeRate, useRate } from './batch-progress.ts';
 import {
@@ -26,8 +26,6 @@ import { asWords, formatCount, formatScore, formatSeconds } from '../shell/text.
 import { modeTitles } from './verification-page.ts';
 import { NoWorkerNotice } from './verification-result.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
-
-type ItemPage = Listed & { items: ListedItem[] };
 
 const states: readonly VerificationState[] = ['performed', 'performedWithoutScore', 'error', 'performing', 'queued'];
 
@@ -132,7 +130,7 @@ const itemsAgainMs = 3000;
 
 function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   const place = usePlace();
-  const reading = useReading<ItemPage>(`${path}/items${queryOf(place.query, ['state', 'after'])}`);
+  const reading = useReading<ListedItemPage>(`${path}/items${queryOf(place.query, ['state', 'after'])}`);
   const wasOpen = useRef(isOpen);
   const isReading = useRef(false);
   isReading.current = reading.isReading;
@@ -148,7 +146,7 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   }, [isOpen]);
   return html`<${Section} title="Recordings">
     <div class="filters"><${ChoiceFilter} name="state" label="State" choices=${states} textOf=${stateText} /></div>
-    <${Read} reading=${reading} what="the recordings" show=${({ items, next }: Json<ItemPage>) => html`
+    <${Read} reading=${reading} what="the recordings" show=${({ items, next }: Json<ListedItemPage>) => html`
       ${items.length === 0 ? html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>` : html`<${ItemTable} items=${items} />`}
       <${Paging} next=${next} cursor="after" moreText="Next" label="Pages of the recordings" isAlwaysShown />`} />
   </${Section}>`;

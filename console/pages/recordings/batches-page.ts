@@ -1,5 +1,5 @@
-import type { BatchState, ListedBatch } from '../../answers/batch-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
+import type { BatchState, ListedBatch, ListedBatchPage } from '../../answers/batch-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { Empty, Name, Page, Read, State, Table, type Columns, When } from '../shell/components.ts';
 import { BatchBar } from './batch-progress.ts';
 import { ChoiceFilter, Paging, queryOf } from '../shell/list-filters.ts';
@@ -8,8 +8,6 @@ import { Link, usePlace } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { modeTitles } from './verification-page.ts';
 import { html, type VNode } from '../shell/view.ts';
-
-type BatchPage = Listed & { batches: ListedBatch[] };
 
 const batchStates = Object.keys({ open: 0, queued: 0, performing: 0, done: 0, cancelled: 0 } satisfies Record<
   BatchState,
@@ -31,12 +29,12 @@ const columns: Columns<Json<ListedBatch>> = [
 export default function BatchesPage(): VNode {
   const place = usePlace();
   const isFiltered = place.query.has('state');
-  const reading = useReading<BatchPage>(`/api/batches${queryOf(place.query, ['state', 'before'])}`);
+  const reading = useReading<ListedBatchPage>(`/api/batches${queryOf(place.query, ['state', 'before'])}`);
   return html`<${Page} title="Batches" lead="Recordings that were submitted together, the newest first." actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
     <form class="section filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${ChoiceFilter} name="state" label="State" choices=${batchStates} />
     </form>
-    <${Read} reading=${reading} what="the batches" show=${({ batches, next }: Json<BatchPage>) => html`
+    <${Read} reading=${reading} what="the batches" show=${({ batches, next }: Json<ListedBatchPage>) => html`
       <${Table} box="batch-table" caption="Batches" rows=${batches} keyOf=${({ id }: Json<ListedBatch>) => id} columns=${columns}
         empty=${html`<${Empty} title=${isFiltered ? 'No batch is in this state.' : 'No batch was submitted yet.'}>${isFiltered ? 'Choose another state.' : html`Submit recordings with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.`}</${Empty}>`} />
       <${Paging} next=${next} cursor="before" isAlwaysShown />`} />

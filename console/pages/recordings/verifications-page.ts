@@ -1,6 +1,11 @@
 import type { DetectionFacts } from '../../answers/detection-answers.ts';
-import type { Json, Listed } from '../../answers/json.ts';
-import type { DecisionLabel, ListedVerification, VerificationState } from '../../answers/verification-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type {
+  DecisionLabel,
+  ListedVerification,
+  VerificationState,
+  ListedVerificationPage,
+} from '../../answers/verification-answers.ts';
 import { Empty, Name, Page, Read, State, Table, type Columns, When } from '../shell/components.ts';
 import { Paging, TextFilter, ChoiceFilter, queryOf } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
@@ -10,8 +15,6 @@ import { ScoreMeter } from './score-meter.ts';
 import { modeTitles } from './verification-page.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-type VerificationPage = Listed & { verifications: ListedVerification[] };
-
 const states: readonly VerificationState[] = ['queued', 'performing', 'performed', 'performedWithoutScore', 'error'];
 const labels: readonly DecisionLabel[] = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed'];
 const filterNames = ['state', 'model', 'mode', 'label', 'batch', 'from', 'to'] as const;
@@ -19,14 +22,16 @@ const filterNames = ['state', 'model', 'mode', 'label', 'batch', 'from', 'to'] a
 /** Verifications of all clients, the newest first. */
 export default function VerificationsPage(): VNode {
   const place = usePlace();
-  const reading = useReading<VerificationPage>(`/api/verifications${queryOf(place.query, [...filterNames, 'before'])}`);
+  const reading = useReading<ListedVerificationPage>(
+    `/api/verifications${queryOf(place.query, [...filterNames, 'before'])}`,
+  );
   const isFiltered = filterNames.some((name) => place.query.has(name));
   return html`<${Page} title="Verifications" lead="Recordings that were verified, the newest first. Scores run from 0 to 1; higher is authentic, and the mark is the threshold." actions=${mayDo('reviewer') ? html`<${Link} class="button" href="/detect">Verify a recording</${Link}>` : null}>
     <${Filters} />
     <${Read} reading=${reading} what="the verifications" show=${({
       verifications,
       next,
-    }: Json<VerificationPage>) => html`
+    }: Json<ListedVerificationPage>) => html`
       ${verifications.length === 0 ? html`<${NothingFound} isFiltered=${isFiltered} />` : html`<${VerificationTable} verifications=${verifications} />`}
       <${Paging} next=${next} cursor="before" isAlwaysShown />`} />
   </${Page}>`;

@@ -6,8 +6,6 @@ import { useReading } from '../shell/reading.ts';
 import { usePlace } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-type EventPage = { events: AuditEvents['events'][number][] };
-
 const pageEvents = 100;
 
 const columns: Columns<Json<AuditEvents['events'][number]>> = [
@@ -22,11 +20,11 @@ const columns: Columns<Json<AuditEvents['events'][number]>> = [
 export default function AuditPage(): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  const reading = useReading<EventPage>(
+  const reading = useReading<AuditEvents>(
     `/api/events?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
   );
   return html`<${Page} title="Audit trail" lead="What was done in the console. Decisions on brands and letters, and what was done to voiceprints, are in their own histories as well.">
-    <${Read} reading=${reading} what="the trail" show=${({ events }: Json<EventPage>) => html`
+    <${Read} reading=${reading} what="the trail" show=${({ events }: Json<AuditEvents>) => html`
       <${Table} caption="Events of the console" rows=${events} keyOf=${({ eventId }: Json<AuditEvents['events'][number]>) => eventId} columns=${columns}
         empty=${html`<${Empty} title="Nothing was done before that.">Go to the start of the list.</${Empty}>`} />
       <${Paging} next=${events.length === pageEvents ? String(events.at(-1)!.eventId) : null} cursor="before" isAlwaysShown />`} />

@@ -14,7 +14,7 @@ import {
   When,
 } from '../shell/components.ts';
 import { ModelCard } from './model-card.ts';
-import { DriftReportTable } from './model-reports.ts';
+import { basisOf, DriftReportTable } from './model-reports.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
@@ -94,15 +94,7 @@ const columns: Columns<Json<DefaultChange>> = [
   ['Default became', ({ model }) => model],
   ['By', ({ setBy }) => html`<${Name} text=${setBy} />`],
   ['Why', ({ reason }) => html`<${Name} text=${reason} />`],
-  [
-    'Rests on',
-    ({ reportId, forced }) =>
-      reportId === null
-        ? forced
-          ? 'nothing: forced'
-          : '–'
-        : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
-  ],
+  ['Rests on', basisOf],
 ];
 
 function Defaults({ changes }: { changes: readonly Json<DefaultChange>[] }): VNode {

@@ -1,7 +1,7 @@
 import type { Json } from '../../answers/json.ts';
 import type { ListedDefaultChange, ListedModel, ReportPage, ShownRegistry } from '../../answers/model-answers.ts';
 import { Empty, Field, Name, Page, Read, Section, State, Table, type Columns, When } from '../shell/components.ts';
-import { DriftReportTable } from './model-reports.ts';
+import { basisOf, DriftReportTable } from './model-reports.ts';
 import { Paging } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
@@ -96,15 +96,7 @@ const changeColumns: Columns<Json<ListedDefaultChange>> = [
   ],
   ['By', ({ setBy }) => html`<${Name} text=${setBy} />`],
   ['Why', ({ reason }) => html`<${Name} text=${visible(reason)} />`],
-  [
-    'Rests on',
-    ({ reportId, forced }) =>
-      reportId === null
-        ? forced
-          ? 'nothing: forced'
-          : '–'
-        : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
-  ],
+  ['Rests on', basisOf],
 ];
 
 function Changes({ changes }: { changes: readonly Json<ListedDefaultChange>[] }): VNode {
