@@ -21,7 +21,7 @@ import { everything } from '../pipelines/caches/night/night-request.ts';
 import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
 import { judgePhone, isPhoneRefusal } from '../pipelines/phone/phone-number.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { tickMs, usedCpuMs } from './side-by-side.ts';
