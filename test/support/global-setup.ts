@@ -16,7 +16,7 @@ declare module 'vitest' {
 }
 
 /** The cluster of a run is never started again after a crash. Tests that kill a server start one of their own. */
-const unneededDurability = ['fsync', 'full_page_writes', 'synchronous_commit'];
+const unneededDurability = ['fsync', 'full_page_writes'];
 
 /** Starts one PostgreSQL for the whole run, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -3,16 +3,20 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../../../runtime/services/embedded-postgres.ts';
 import { connect } from '../../../runtime/postgres.ts';
 
 it('runs a cluster with UTF-8 text in byte order, durable writes and no socket beyond loopback', async () => {
-  const client = await connect({ url: inject('databaseUrl').replace(/[^/]+$/, 'postgres'), applicationName: 'test' });
+  const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-cluster-'));
+  const cluster = await acquireEmbeddedDatabase(stateDir);
+  const client = await connect({ url: cluster.url, applicationName: 'test' });
   const { rows } = await client.query<{ name: string; setting: string }>(
     "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'listen_addresses', 'server_encoding', 'unix_socket_directories')",
   );
   await client.end();
+  await cluster.release();
+  await removeStateDirectory(stateDir);
   expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
     fsync: 'on',
     listen_addresses: '127.0.0.1',
