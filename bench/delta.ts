@@ -26,11 +26,12 @@ import { RequestReads } from '../api/http/request-reads.ts';
 import { createServer } from '../api/server.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
-import { writeDeltas } from '../pipelines/caches/night/delta-files.ts';
+import { compareFiles } from '../pipelines/caches/night/delta-files.ts';
 import type { StoredDelta } from '../pipelines/caches/artefact-facts.ts';
 import type { ArtefactFile } from '../pipelines/caches/artefact-facts.ts';
-import { SegmentCutter } from '../pipelines/caches/format/segment-cutter.ts';
+import { SegmentCutter, type CutSegment } from '../pipelines/caches/format/segment-cutter.ts';
 import { formatSegmentIndex, type Segment } from '../pipelines/caches/format/segment-index.ts';
+import { inThread } from '../pipelines/caches/format/segment-threads.ts';
 import { SegmentWriter } from '../pipelines/caches/format/segment-writer.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
@@ -98,21 +99,19 @@ function changeOf(n: number, rows: number, { share, pattern }: Night): 'change' 
 
 async function writeVersion(store: ArtefactStore, rows: number, night?: Night): Promise<Version> {
   const unfinished = await store.start('bench');
-  const writer = await SegmentWriter.begin(unfinished.handle, {
-    blocksInFlight: 3,
-    profile: 'compact',
-    segmentRowsMax,
-  });
+  const writer = await SegmentWriter.begin(unfinished.handle, segmentRowsMax);
+  const write = async (cut: CutSegment) =>
+    writer.append(await inThread({ kind: 'compress', cut, before: null, profile: 'compact' }));
   const cutter = new SegmentCutter({ regions: ['+'], rowsMax: segmentRowsMax, hasLevels: true });
   for (let from = 0; from < rows; from += blockRows) {
     const lines = linesOf(from, Math.min(rows, from + blockRows), { rows, night });
     const starts = new Int32Array(lines.length + 1);
     lines.forEach((line, at) => (starts[at + 1] = starts[at]! + line.length));
     for (const segment of cutter.push({ plain: Buffer.from(lines.join('')), rows: lines.length, starts }))
-      await writer.add(segment);
+      await write(segment);
   }
-  for (const segment of cutter.end()) await writer.add(segment);
-  const written = await writer.end();
+  for (const segment of cutter.end()) await write(segment);
+  const written = await writer.end(null);
   await unfinished.keep({ ...artefact, sha256: written.file.sha256 });
   const text = formatSegmentIndex(written.segments);
   return { ...written, index: { sha256: sha256Of(text), bytes: text.length } };
@@ -414,20 +413,17 @@ async function main(rows: number, rounds: number): Promise<void> {
   for (const night of nights) {
     const fresh = await writeVersion(store, rows, night);
     const startedAt = performance.now();
-    const [delta] = await writeDeltas({
-      store,
-      artefact,
-      owner: 'bench',
-      basis: { version: 1, sha256: old.file.sha256, segments: old.segments },
-      built: { sha256: fresh.file.sha256, segments: fresh.segments },
-      earlier: [],
-    });
+    const delta = await compareFiles(
+      { store, artefact, owner: 'bench' },
+      { version: 1, sha256: old.file.sha256, segments: old.segments },
+      { sha256: fresh.file.sha256, segments: fresh.segments },
+    );
     const seconds = (performance.now() - startedAt) / 1000;
-    await service.publish(fresh, 2, [delta!]);
+    await service.publish(fresh, 2, [delta]);
     const freshPlain = join(directory, 'fresh.tsv');
     await unpack(path(fresh), freshPlain);
     console.log(
-      `${night.share * 100} % ${night.pattern}: the delta has ${delta!.bytes} bytes, made and checked in ${seconds.toFixed(2)} s`,
+      `${night.share * 100} % ${night.pattern}: the delta has ${delta.bytes} bytes, made and checked in ${seconds.toFixed(2)} s`,
     );
     await compareNight(
       {

@@ -11,9 +11,16 @@ import { exportSnapshot } from '../pipelines/caches/night/snapshot.ts';
 
 /**
  * One contender of bench/night.ts in a process of its own, so that its CPU and peak memory are its own:
- * `night-contender.js compact|fast|pg-copy-streams URL DIRECTORY ROWS STATEMENT`. Prints one JSON line.
+ * `night-contender.js compact|fast|pg-copy-streams URL DIRECTORY ROWS STATEMENT STREAMS`. Prints one JSON line.
  */
-const [contender, url, directory, rows, statement] = process.argv.slice(2) as [string, string, string, string, string];
+const [contender, url, directory, rows, statement, streams] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
 const build = async (): Promise<number> => {
   const holder = await connect({ url, applicationName: 'bench' });
@@ -27,7 +34,7 @@ const build = async (): Promise<number> => {
     evaluatedAt: new Date('2026-01-01T01:00:00Z'),
     rowsExpected: Number(rows),
     owner: 'bench',
-    settings: loadConfig({ BUILD_PROFILE: contender }),
+    settings: loadConfig({ BUILD_PROFILE: contender, BUILD_STREAMS: streams }),
   });
   await holder.end();
   return file.bytes;

@@ -251,6 +251,11 @@ export const SETTINGS = {
     count(60),
     'A COPY that sends no byte for this many seconds is ended.',
   ),
+  buildStreams: setting(
+    'BUILD_STREAMS',
+    z.coerce.number().int().min(1).max(64).optional(),
+    'Ranges of an artefact that one build reads at a time, each over a connection of its own. Absent: one a core, 4 at most.',
+  ),
   segmentRowsMax: setting(
     'SEGMENT_ROWS_MAX',
     count(16_000, { min: 16, max: 1_000_000 }),

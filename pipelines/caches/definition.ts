@@ -24,6 +24,8 @@ export interface CacheDefinition {
   readonly notice: string | null;
   /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from', :'to' and :'keys'. */
   readonly copyStatement: string;
+  /** The same where no brand is live; null if the rows have nothing of brands, or nothing else. */
+  readonly unbrandedCopyStatement: string | null;
   /** The key of the row about a phone. */
   readonly keyOf: (phone: string) => string;
 }
@@ -55,6 +57,7 @@ const brandedPhones = {
   columns: [phone, displayName],
   notice: null,
   copyStatement: 'caches/copy_branded_phones',
+  unbrandedCopyStatement: null,
   keyOf: (phone: string) => phone,
 } as const;
 
@@ -75,6 +78,7 @@ const profilePhones = {
   ],
   notice: null,
   copyStatement: 'caches/copy_profile_phones',
+  unbrandedCopyStatement: 'caches/copy_unbranded_profile_phones',
   keyOf: (phone: string) => phone,
 } as const;
 
@@ -117,6 +121,7 @@ const spamRanges = {
   notice:
     'Evidence about blocks of numbers, not a label of any number: most numbers of a range are innocent. Do not apply it to numbers of the cache branded_phones or to cleared numbers.',
   copyStatement: 'caches/copy_spam_ranges',
+  unbrandedCopyStatement: null,
   keyOf: rangeOf,
 } as const;
 
@@ -129,6 +134,7 @@ const spammerPhones = {
   columns: [phone, reputationLevel, reputationCategory],
   notice: null,
   copyStatement: 'caches/copy_spammer_phones',
+  unbrandedCopyStatement: null,
   keyOf: (phone: string) => phone,
 } as const;
 

@@ -19,7 +19,7 @@ async function publishedVersion(): Promise<number | undefined> {
 }
 
 /** Runs a night of phones/US whose build reaches the database through a proxy that interferes. */
-async function nightThrough(interference: Interference) {
+async function nightThrough(interference: Interference, { streams = 1 } = {}) {
   const proxy = await startPostgresProxy(url, interference);
   try {
     const report = await runWholeNight({
@@ -28,7 +28,12 @@ async function nightThrough(interference: Interference) {
       store,
       only: 'phones/US',
       buildUrl: proxy.url,
-      settings: { COPY_IDLE_SECONDS_MAX: interference.then === 'stall' ? '3' : '30' },
+      settings: {
+        COPY_IDLE_SECONDS_MAX: interference.then === 'stall' ? '3' : '30',
+        BUILD_STREAMS: String(streams),
+        ...(streams > 1 ? { SEGMENT_ROWS_MAX: '500' } : {}),
+      },
+      ...(streams > 1 ? { rangeBytes: 20_000 } : {}),
     });
     return { report, interferences: proxy.interferences() };
   } finally {
@@ -46,6 +51,22 @@ describe('a build whose connection breaks', () => {
     ['by falling silent before CommandComplete', { at: 'copyDone', then: 'stall' }, 'copy_stalled'],
     ['by falling silent before COMMIT is confirmed', { at: 'readyForCommit', then: 'stall' }, 'copy_stalled'],
   ];
+
+  it.each(cases)(
+    '%s fails a build of three streams too, whichever of them it is',
+    async (_name, interference, code) => {
+      const early = 'after' in interference ? { ...interference, after: 300 } : interference;
+      const { report, interferences } = await nightThrough(early, { streams: 3 });
+      expect(interferences).toBeGreaterThanOrEqual(1);
+      expect(report.artefacts[0]).toMatchObject({ outcome: 'failed', failure: { code } });
+      expect(await store.list()).toEqual([]);
+      expect(await store.listUnfinished()).toEqual([]);
+      expect(outcomes(await runWholeNight({ db, url, store, only: 'phones/US' }))).toEqual({
+        'phones/US': 'published',
+      });
+      for (const name of await store.list()) await store.remove(name);
+    },
+  );
 
   it.each(cases)('%s publishes nothing and stores no file', async (_name, interference, code) => {
     const { report, interferences } = await nightThrough(interference);

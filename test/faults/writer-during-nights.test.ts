@@ -12,6 +12,8 @@ import { putNumbers } from '../support/numbers.ts';
 const { db, url } = await useTestDatabase();
 const store = await useStore();
 const settings = { SEGMENT_ROWS_MAX: '50' };
+/** Builds that read ranges of keys, three at a time. */
+const divided = { settings: { ...settings, BUILD_STREAMS: '3' }, rangeBytes: 1000 };
 const { nights } = sizes;
 const areas = Array.from({ length: 12 }, (_, at) => 202 + at);
 const pairs = 40;
@@ -83,7 +85,8 @@ describe('a writer that commits all through the nights', () => {
       writer = new Writer();
       const builds = new Map<string, number>();
       for (let night = 0; night < nights; night++) {
-        const report = await runWholeNight({ db, url, store, settings, only: 'phones/US' });
+        const how = night % 2 === 0 ? { settings } : { ...divided, fullBuild: night % 8 === 1 };
+        const report = await runWholeNight({ db, url, store, only: 'phones/US', ...how });
         const [{ outcome, build }] = report.artefacts as [(typeof report.artefacts)[number]];
         expect(outcome).not.toBe('failed');
         builds.set(build, (builds.get(build) ?? 0) + 1);

@@ -43,8 +43,8 @@ export interface WholeNightOptions {
   /** URL that the builds connect to, for example of a proxy. */
   readonly buildUrl?: string;
   readonly settings?: Record<string, string>;
-  /** Segments of one build that are deflated at a time. */
-  readonly blocksInFlight?: number;
+  /** Plain bytes of a range that a build reads with one COPY. */
+  readonly rangeBytes?: number;
   /** What the night does before its snapshot; default: nothing. */
   readonly prepare?: (evaluatedAt: Date) => Promise<void>;
 }
@@ -77,8 +77,7 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
         db,
         databaseUrl: options.buildUrl ?? url,
         store,
-        settings:
-          options.blocksInFlight === undefined ? settings : { ...settings, blocksInFlight: options.blocksInFlight },
+        settings: options.rangeBytes === undefined ? settings : { ...settings, rangeBytes: options.rangeBytes },
         buildId,
         onFailure: (given) => (record = given),
         signal,

@@ -1,13 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
 import type { ArtefactName } from '../../pipelines/caches/definition.ts';
-import { writeDeltas } from '../../pipelines/caches/night/delta-files.ts';
+import {
+  compareFiles,
+  writeDeltas,
+  type DeltaPlace,
+  type IndexedFile,
+} from '../../pipelines/caches/night/delta-files.ts';
 import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
 import type { ArtefactFile } from '../../pipelines/caches/artefact-facts.ts';
 import { findRows } from '../../pipelines/caches/format/row-block.ts';
 import { SegmentCutter } from '../../pipelines/caches/format/segment-cutter.ts';
 import { formatSegmentIndex, type Segment } from '../../pipelines/caches/format/segment-index.ts';
+import { compressSegment } from '../../pipelines/caches/format/segment-work.ts';
 import { SegmentWriter } from '../../pipelines/caches/format/segment-writer.ts';
+import { sha256Of } from '../../runtime/digest.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 /** An artefact in a store, with its index. */
@@ -25,18 +32,15 @@ export async function storeArtefact(
   { plain, segmentRowsMax = 500 }: { plain: Buffer; segmentRowsMax?: number },
 ): Promise<StoredArtefact> {
   const unfinished = await store.start(`test-${randomBytes(6).toString('hex')}`);
-  const writer = await SegmentWriter.begin(unfinished.handle, {
-    blocksInFlight: 2,
-    profile: 'compact',
-    segmentRowsMax,
-  });
+  const writer = await SegmentWriter.begin(unfinished.handle, segmentRowsMax);
   const cutter = new SegmentCutter({
     regions: ['+'],
     rowsMax: segmentRowsMax,
     hasLevels: artefact.cache !== 'branded_phones',
   });
-  for (const segment of [...cutter.push(findRows(plain)), ...cutter.end()]) await writer.add(segment);
-  const { file, segments, rows } = await writer.end();
+  for (const cut of [...cutter.push(findRows(plain)), ...cutter.end()])
+    await writer.append(await compressSegment({ cut, before: null, profile: 'compact' }));
+  const { file, segments, rows } = await writer.end(sha256Of(plain));
   await unfinished.keep({ ...artefact, sha256: file.sha256 });
   const text = formatSegmentIndex(segments);
   const sha256 = createHash('sha256').update(text).digest('hex');
@@ -44,6 +48,17 @@ export async function storeArtefact(
   await index.handle.writeFile(text);
   await index.keep({ ...artefact, sha256, kind: 'index' });
   return { file, segments, rows, index: { sha256, bytes: text.length } };
+}
+
+export const indexed = ({ file: { sha256 }, segments }: StoredArtefact): IndexedFile => ({ sha256, segments });
+
+/** The deltas to a stored artefact: from the one before, by a comparison, and those that follow from it. */
+export async function deltasBetween(
+  place: DeltaPlace,
+  basis: IndexedFile & { readonly version: number },
+  { built, earlier }: { readonly built: IndexedFile; readonly earlier: readonly StoredDelta[] },
+): Promise<StoredDelta[]> {
+  return writeDeltas({ ...place, step: await compareFiles(place, basis, built), built, earlier });
 }
 
 interface PublishOptions {
@@ -78,14 +93,11 @@ export class PublishedHistory {
     const deltas =
       basis === undefined || deltasKept === 0
         ? []
-        : await writeDeltas({
-            store: this.#store,
-            artefact: this.#artefact,
-            owner: `test-${randomBytes(6).toString('hex')}`,
-            basis: { version: basis.version, sha256: basis.stored.file.sha256, segments: basis.stored.segments },
-            built: { sha256: stored.file.sha256, segments: stored.segments },
-            earlier: basis.deltas.slice(0, deltasKept - 1),
-          });
+        : await deltasBetween(
+            { store: this.#store, artefact: this.#artefact, owner: `test-${randomBytes(6).toString('hex')}` },
+            { ...indexed(basis.stored), version: basis.version },
+            { built: indexed(stored), earlier: basis.deltas.slice(0, deltasKept - 1) },
+          );
     this.#current = { version: (basis?.version ?? 0) + 1, stored, deltas };
     await this.#record(this.#current);
     return this.#current;

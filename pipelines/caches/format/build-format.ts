@@ -27,8 +27,9 @@ export function sameContent(format: string | null, cache: CacheName): boolean {
 }
 
 function contentFormat(cache: CacheName): string {
-  const { columns, copyStatement } = findCache(cache);
-  return digest([categoriesVersion, columns.map(({ name }) => name), sql(copyStatement)]);
+  const { columns, copyStatement, unbrandedCopyStatement } = findCache(cache);
+  const statements = [copyStatement, ...(unbrandedCopyStatement === null ? [] : [unbrandedCopyStatement])];
+  return digest([categoriesVersion, columns.map(({ name }) => name), ...statements.map(sql)]);
 }
 
 function digest(parts: readonly unknown[]): string {

@@ -58,7 +58,7 @@ function rowAt(rows: Buffer, start: number, key: string): Buffer | undefined {
 }
 
 /** Start of the first row from `from` on whose key is not below this one; the length of the rows if there is none. */
-function findKey(rows: Buffer, from: number, key: string): number {
+export function findKey(rows: Buffer, from: number, key: string): number {
   let [low, high] = [from, rows.length]; // rows that start before `low` are below it, the one at `high` is not
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -23,6 +23,8 @@ interface SegmentCutterOptions {
   readonly rowsMax: number;
   /** The second column is a reputation level, which is counted for each segment. */
   readonly hasLevels: boolean;
+  /** Prefixes at which the rows begin or end although others lie beyond; what they lie within is split (key-ranges.ts). */
+  readonly borders?: readonly string[];
 }
 
 const tab = 0x09;
@@ -37,6 +39,7 @@ const tab = 0x09;
 export class SegmentCutter {
   private readonly rowsMax: number;
   private readonly hasLevels: boolean;
+  private readonly borders: readonly string[];
   private readonly regions: string[];
   private region = '';
   /** The node whose rows are collected; '' before the next row opens one. Its ancestors within the region are split. */
@@ -46,9 +49,10 @@ export class SegmentCutter {
   private readonly parts: Part[] = [];
   private rowsWaiting = 0;
 
-  constructor({ regions, rowsMax, hasLevels }: SegmentCutterOptions) {
+  constructor({ regions, rowsMax, hasLevels, borders = [] }: SegmentCutterOptions) {
     this.regions = [...regions];
     this.hasLevels = hasLevels;
+    this.borders = borders;
     this.rowsMax = rowsMax;
   }
 
@@ -71,7 +75,7 @@ export class SegmentCutter {
       const phone = this.firstPhone();
       if (this.node === '') this.open(phone);
       const rows = this.countUnder(this.node);
-      if (rows <= this.rowsMax) {
+      if (rows <= this.rowsMax && !this.contains(this.node)) {
         if (rows === this.rowsWaiting && !ended) break; // more of its rows may follow
         done.push(this.take(rows));
       } else if (phone.length === this.node.length) {
@@ -101,6 +105,11 @@ export class SegmentCutter {
         problem: 'The rows are not in the order of their phones.',
       });
     this.node = this.closed === '' ? this.region : phone.slice(0, sharedLength(this.closed, phone) + 1);
+  }
+
+  /** True if a border lies within a node. */
+  private contains(node: string): boolean {
+    return this.borders.some((border) => border.length > node.length && border.startsWith(node));
   }
 
   private take(rows: number): CutSegment {

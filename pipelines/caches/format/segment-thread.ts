@@ -15,7 +15,7 @@ let bytesSinceCollection = 0;
 parentPort!.on('message', (task: SegmentTask) => {
   void answer(task).then((given) => {
     const { block } = given;
-    parentPort!.postMessage(given, wholeBuffers(block === undefined ? [] : [block.deflated, block.delta]));
+    parentPort!.postMessage(given, wholeBuffers(block === undefined ? [] : [block.deflated, block.delta ?? undefined]));
     bytesSinceCollection += 4 * (block?.plainBytes ?? 0); // before, after, with the delta applied, decompressed again
     if (bytesSinceCollection < bytesBetweenCollections) return;
     collect({ type: 'minor' });

@@ -43,7 +43,7 @@ export function inThread(work: NewRows | ChangedRows): Promise<SegmentBlock | Pa
   return new Promise((resolve, reject) => {
     thread.waiting.set(id, { resolve, reject });
     thread.worker.ref();
-    const buffers = work.kind === 'compress' ? [work.cut.plain] : [work.deflated, work.rows];
+    const buffers = work.kind === 'compress' ? [work.cut?.plain, work.before?.deflated] : [work.deflated, work.rows];
     thread.worker.postMessage({ id, work } satisfies SegmentTask, wholeBuffers(buffers));
   });
 }
@@ -84,7 +84,7 @@ function endThread(thread: Thread, error: unknown): void {
   thread.waiting.clear();
 }
 
-function withBuffers(block: NonNullable<SegmentAnswer['block']>): SegmentBlock | PatchedBlock {
+function withBuffers(block: SegmentBlock): SegmentBlock {
   const { deflated, delta } = block;
-  return { ...block, deflated: asBuffer(deflated), ...(delta === undefined ? {} : { delta: asBuffer(delta) }) };
+  return { ...block, deflated: asBuffer(deflated), delta: delta && asBuffer(delta) };
 }

@@ -1,16 +1,16 @@
-import { ServiceError } from '../../../runtime/errors.ts';
+import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import type { SegmentContent } from './content-digest.ts';
 import { crc32, joinCrc32 } from './crc32.ts';
-import { applyDelta } from './delta-lines.ts';
+import { applyDelta, differenceOf } from './delta-lines.ts';
 import { compressBlock, type CompressedBlock } from './gzip-member.ts';
 import { countLevels } from './level-counts.ts';
-import { mergeRows } from './merge-rows.ts';
+import { findKey, mergeRows } from './merge-rows.ts';
 import { findRows } from './row-block.ts';
 import type { BuildProfile } from './row-deflate.ts';
 import { SegmentCutter, type CutSegment } from './segment-cutter.ts';
-import { inflateSegment, type Segment } from './segment-index.ts';
+import { inflateSegment, inflateSegments, type Segment } from './segment-index.ts';
 
 /** A segment with its content, before it has a place in a file. */
 export type NewSegment = Omit<Segment, 'offset'> & SegmentContent;
@@ -18,12 +18,27 @@ export type NewSegment = Omit<Segment, 'offset'> & SegmentContent;
 /** Compressed bytes and their segments, in order. */
 export interface SegmentBlock extends CompressedBlock {
   readonly segments: readonly NewSegment[];
+  /** The delta from the rows before; null if they were not given, or are lost. */
+  readonly delta: Buffer | null;
 }
 
-/** Rows to be compressed as a segment. */
+/** The rows that an earlier version has in a range of keys. */
+export interface RowsBefore {
+  readonly from: string;
+  /** Exclusive. */
+  readonly to: string;
+  /** All that may have rows of the range. */
+  readonly segments: readonly Segment[];
+  /** Their deflate blocks. */
+  readonly deflated: Buffer;
+}
+
+/** Rows to be compressed as a segment, and compared with those before. */
 export interface NewRows {
   readonly kind: 'compress';
-  readonly cut: CutSegment;
+  /** Null: no rows, where there were some. */
+  readonly cut: CutSegment | null;
+  readonly before: RowsBefore | null;
   readonly profile: BuildProfile;
 }
 
@@ -46,7 +61,6 @@ export interface ChangedRows {
 
 /** What became of {@link ChangedRows}. */
 export interface PatchedBlock extends SegmentBlock {
-  /** The delta from the rows before. */
   readonly delta: Buffer;
   /** The rows before that had one of the keys. */
   readonly replaced: { readonly rows: number; readonly levels: LevelCounts };
@@ -61,7 +75,7 @@ export interface SegmentTask {
 /** The answer of a thread: the block, a typed error, or another one. */
 export interface SegmentAnswer {
   readonly id: number;
-  readonly block?: (SegmentBlock & Partial<PatchedBlock>) | undefined;
+  readonly block?: SegmentBlock | PatchedBlock | undefined;
   readonly failure?: Pick<ServiceError, 'code' | 'operation' | 'problem' | 'hint'> | undefined;
   readonly error?: unknown;
 }
@@ -80,17 +94,45 @@ export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
+/** No rows. */
+const noBlock = { deflated: Buffer.alloc(0), plainBytes: 0, crc: 0, segments: [] };
+
 /**
- * Compresses a segment.
+ * Compresses a segment, and compares its rows with those before.
  * @throws ServiceError `artefact_not_stored`
  */
-export async function compressSegment({ cut, profile }: Omit<NewRows, 'kind'>): Promise<SegmentBlock> {
+export async function compressSegment({ cut, before, profile }: Omit<NewRows, 'kind'>): Promise<SegmentBlock> {
+  if (cut === null) return { ...noBlock, delta: await deltaFrom(before, { plain: Buffer.alloc(0), sha256: '' }) };
   const { prefix, rows, levels } = cut;
   const plain = asBuffer(cut.plain);
   const block = await compressBlock(plain, profile);
   const { deflated, plainBytes, crc } = block;
   const segment = { prefix, rows, plainBytes, sha256: sha256Of(plain), bytes: deflated.length, crc, levels };
-  return { ...block, segments: [{ ...segment, blockCrc: crc32(deflated) }] };
+  const delta = await deltaFrom(before, { plain, sha256: segment.sha256 });
+  return { ...block, segments: [{ ...segment, blockCrc: crc32(deflated) }], delta };
+}
+
+/** The delta, which has been applied; null where the rows before are damaged, which says nothing about the new ones. */
+async function deltaFrom(
+  before: RowsBefore | null,
+  { plain, sha256 }: { readonly plain: Buffer; readonly sha256: string },
+): Promise<Buffer | null> {
+  if (before === null) return null;
+  const { from, to, segments } = before;
+  if (segments.length === 1 && segments[0]!.sha256 === sha256) return Buffer.alloc(0);
+  try {
+    const rows = await inflateSegments(asBuffer(before.deflated), segments);
+    const start = findKey(rows, 0, from);
+    const old = rows.subarray(start, findKey(rows, start, to));
+    const delta: Buffer[] = [];
+    for await (const text of differenceOf([old], [plain])) delta.push(text);
+    const text = Buffer.concat(delta);
+    await requireLeadsTo(old, text, plain);
+    return text;
+  } catch (error) {
+    if (isServiceError(error)) return null;
+    throw error;
+  }
 }
 
 /**
@@ -105,7 +147,7 @@ export async function patchSegment(changed: Omit<ChangedRows, 'kind'>): Promise<
   const cutter = new SegmentCutter({ regions: [region], rowsMax, hasLevels });
   const blocks: SegmentBlock[] = [];
   for (const cut of [...cutter.push(findRows(merged.plain)), ...cutter.end()])
-    blocks.push(await compressSegment({ cut, profile }));
+    blocks.push(await compressSegment({ cut, before: null, profile }));
   const replaced = findRows(merged.replaced);
   return {
     deflated: Buffer.concat(blocks.map((block) => block.deflated)),

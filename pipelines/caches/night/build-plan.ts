@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../../runtime/errors.ts';
 import type { ArtefactName } from '../definition.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import type { ArtefactFile, LevelCounts } from '../artefact-facts.ts';
@@ -31,8 +32,11 @@ export type BuildPlan =
   | { readonly kind: 'incremental'; readonly basis: Basis; readonly changes: Changes; readonly keyRows: RowCounts }
   | { readonly kind: 'keep'; readonly basis: Basis };
 
+/** Codes of the errors of a basis that is missing or damaged. */
+export const unusableBasis: readonly ErrorCode[] = ['basis_unusable', 'segment_index_invalid'];
+
 /** A full build without a comparison. */
-export const noBasis: BuildPlan = { kind: 'full', basis: null, unchangedExcept: null };
+export const noBasis: Extract<BuildPlan, { kind: 'full' }> = { kind: 'full', basis: null, unchangedExcept: null };
 
 /** A planned build with the row counts of SQL; those of patched segments are of the basis, for what keys had is not known yet. */
 export interface PlannedBuild extends ArtefactName, RowCounts {

@@ -1,34 +1,29 @@
-import type { Client } from 'pg';
-import { ServiceError } from '../../../runtime/errors.ts';
-import { connect, destroy } from '../../../runtime/postgres.ts';
-import { sqlWithLiterals } from '../../../sql/sql.ts';
+import { errorCodeOf, ServiceError } from '../../../runtime/errors.ts';
 import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
 import { openBasis, SegmentIndexes, type OpenBasis } from './basis.ts';
-import { noBasis, type BuildPlan, type RowCounts } from './build-plan.ts';
-import { copyOut } from './copy-out.ts';
-import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
-import { ChangedKeys } from './changed-keys.ts';
-import { stepsOf, type BuildStep, type Changes } from './dirty-regions.ts';
-import { allPhones, endOfKey, endOfPrefix } from '../format/key-range.ts';
+import { noBasis, unusableBasis, type BuildPlan, type RowCounts } from './build-plan.ts';
+import { formatArtefact, type ArtefactName } from '../definition.ts';
+import { DeltaFile } from './delta-files.ts';
+import { stepsOf, type BuildStep } from './dirty-regions.ts';
+import { areSplit, divide, keysApart } from './key-ranges.ts';
+import { makeParts, type BuildPart } from './part-making.ts';
+import { allPhones } from '../format/key-range.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import { sumLevels } from '../format/level-counts.ts';
-import type { RowBlock } from '../format/row-block.ts';
 import type { BuildProfile } from '../format/row-deflate.ts';
-import { SegmentCutter } from '../format/segment-cutter.ts';
 import { formatSegmentIndex } from '../format/segment-index.ts';
-import type { PatchedBlock } from '../format/segment-work.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
-import { enterSnapshot } from './snapshot.ts';
+import { RowReaders, rowsDiffer } from './row-reader.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
-import { within } from '../../../runtime/processes/repeat.ts';
 
 /** See the settings of the same names. */
 export interface BuildSettings {
   readonly segmentRowsMax: number;
   readonly buildProfile: BuildProfile;
-  /** Default: 4. */
-  readonly blocksInFlight?: number;
   readonly copyIdleSecondsMax: number;
+  readonly buildStreams?: number | undefined;
+  /** Plain bytes of a range of keys that is read with one COPY. Default: 8 MiB. */
+  readonly rangeBytes?: number;
 }
 
 export interface BuildOptions {
@@ -60,52 +55,66 @@ export interface BuiltArtefact extends WrittenArtefact {
   readonly index: { readonly sha256: string; readonly bytes: number };
   /** Rows that were read from the database; the others were copied from the basis. */
   readonly rowsRead: number;
-  /** Outside these regions the segments were copied from the basis; null if none were. */
-  readonly touched: readonly TouchedRegion[] | null;
+  /** The delta from the basis of the plan, which the caller must end or discard; null without a basis, or if it is kept. */
+  readonly delta: DeltaFile | null;
 }
+const defaultRangeBytes = 8 * 1024 * 1024;
 
-/** A region in which rows may differ from those of the basis. */
-export interface TouchedRegion {
-  readonly prefix: string;
-  /** The text of the delta within it; null if it is not known. */
-  readonly delta: Buffer | null;
-}
-
-/** Segments of a build that are deflated at a time: the number of threads in Node's pool. */
-const blocksInFlight = 4;
-
-/** Bytes of deltas that are kept in memory; those of further patches are made from the files. */
-const deltaBytesMax = 32 * 1024 * 1024;
-
-/** Plain bytes of the blocks that are cut into segments. */
-const copyBlockBytes = 1024 * 1024;
+/** What divides a build without a basis: phones for each range, and the least plain bytes of a row. */
+const sampling = { phonesOfRange: 100, rowBytes: 32 } as const;
 
 /**
- * Builds one artefact: COPY in the night's snapshot, compression segment by segment, a stored file. An incremental build
- * reads the regions and keys of its plan and takes the rest from the basis; the bytes are those of a full build.
+ * Builds one artefact: COPYs in the night's snapshot, compression segment by segment, a stored file. An incremental build
+ * reads the regions and keys of its plan and takes the rest from the basis; the bytes are those of a full build. Rows are read in
+ * ranges of keys, several at a time, and compared with those of the basis while they are in memory.
  *
- * The file gets its name only after the transaction has committed and three counts agree: rows counted by SQL, lines written,
- * and COPY's own count. A connection whose stream broke is destroyed, never used again.
+ * The file gets its name only after the transactions have committed and three counts agree: rows counted by SQL, lines written,
+ * and COPY's own counts. A connection whose stream broke is destroyed, never used again.
  * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `basis_unusable`, `artefact_not_stored`,
  * `interrupted`, `database_unavailable`
  */
 export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefact> {
   const { plan = noBasis } = options;
   try {
-    if (plan.kind === 'full') return await buildFrom(undefined, options);
-    const basis = await openBasis(
-      { indexes: new SegmentIndexes(options.store), ...options },
-      options.artefact,
-      plan.basis,
-    );
+    const opened = await openGround(plan, options);
     try {
-      return plan.kind === 'keep' ? await keepBasis(basis, options) : await buildFrom({ ...plan, basis }, options);
+      if (plan.kind === 'keep') return await keepBasis(opened.basis!, options);
+      const built = await buildFrom(opened, options);
+      return built ?? (await buildFrom({ ...opened, isDivided: false }, options))!;
     } finally {
-      await basis.close();
+      await opened.basis?.close();
     }
   } catch (error) {
     throw asBuildError(error);
   }
+}
+
+/** What a build starts from. */
+interface Ground {
+  readonly plan: BuildPlan;
+  readonly basis: OpenBasis | null;
+  /** Why a basis could not be opened that is only compared. */
+  readonly lost?: unknown;
+  readonly isDivided: boolean;
+}
+
+/** Opens the basis of a plan. All rows can be read without it. */
+async function openGround(plan: BuildPlan, options: BuildOptions): Promise<Ground> {
+  if (plan.basis === null) return { plan, basis: null, isDivided: true };
+  const stores = { indexes: new SegmentIndexes(options.store), ...options };
+  try {
+    const basis = await openBasis(stores, options.artefact, plan.basis);
+    return { plan, basis, isDivided: !isPlainDigestNeeded(plan, options) };
+  } catch (error) {
+    if (plan.kind !== 'full' || !unusableBasis.includes(errorCodeOf(error))) throw error;
+    return { plan, basis: null, lost: error, isDivided: true };
+  }
+}
+
+/** True if the digest of the whole text, which ranges do not give, is all that shows whether the text is that of the basis. */
+function isPlainDigestNeeded({ kind, basis }: BuildPlan, { settings }: BuildOptions): boolean {
+  if (kind !== 'full' || basis === null || basis.file.plainSha256 === null) return false;
+  return basis.file.contentSha256 === null || basis.file.segmentRowsMax !== settings.segmentRowsMax;
 }
 
 /** The result is the stored file, after a check of its bytes; missing objects are uploaded again. */
@@ -114,43 +123,35 @@ async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): P
   await basis.check();
   await store.restore({ ...artefact, sha256: file.sha256 });
   await store.restore({ ...artefact, sha256: index.sha256, kind: 'index' });
-  return { file, rows, levels, index, segments, rowsRead: 0, touched: [] };
+  return { file, rows, levels, index, segments, rowsRead: 0, delta: null };
 }
 
-/** The part of the basis that is copied. */
-interface CopiedPart {
-  readonly basis: OpenBasis;
-  readonly changes: Changes;
-  readonly keyRows: RowCounts;
-}
-
-async function buildFrom(unchanged: CopiedPart | undefined, options: BuildOptions): Promise<BuiltArtefact> {
+/** Undefined if the ranges were not cut where a full build splits: it must read them undivided. */
+async function buildFrom(ground: Ground, options: BuildOptions): Promise<BuiltArtefact | undefined> {
   const file = await options.store.start(options.owner);
-  try {
-    return await buildFile(file, unchanged, options);
-  } catch (error) {
+  const delta = await beginDelta(ground, options).catch(async (error: unknown) => {
     await file.discard();
+    throw error;
+  });
+  try {
+    const built = await writeArtefact({ ground, file, delta, options });
+    if (built === undefined) {
+      await Promise.all([file.discard(), delta?.discard()]);
+      return undefined;
+    }
+    await file.keep({ ...options.artefact, sha256: built.file.sha256 });
+    return { ...built, index: await storeIndex(built, options), delta };
+  } catch (error) {
+    await Promise.all([file.discard(), delta?.discard()]);
     throw error;
   }
 }
 
-async function buildFile(
-  file: UnfinishedFile,
-  unchanged: CopiedPart | undefined,
-  options: BuildOptions,
-): Promise<BuiltArtefact> {
-  const client = await connect({
-    url: options.databaseUrl,
-    applicationName: `caller-trust build ${formatArtefact(options.artefact)}`,
-    idleTransactionSecondsMax: 0, // between two ranges it copies segments
-  });
-  const built = await writeArtefact({ client, file, unchanged, options }).catch((error: unknown) => {
-    destroy(client);
-    throw error;
-  });
-  await client.end();
-  await file.keep({ ...options.artefact, sha256: built.file.sha256 });
-  return { ...built, index: await storeIndex(built, options) };
+async function beginDelta({ plan, lost }: Ground, { store, artefact, owner }: BuildOptions): Promise<DeltaFile | null> {
+  if (plan.basis === null) return null;
+  const delta = await DeltaFile.begin({ store, artefact, owner: `${owner}.delta` }, plan.basis.version);
+  if (lost !== undefined) delta.fail(lost);
+  return delta;
 }
 
 async function storeIndex(
@@ -171,200 +172,113 @@ async function storeIndex(
 }
 
 interface Writing {
-  readonly client: Client;
+  readonly ground: Ground;
   readonly file: UnfinishedFile;
-  readonly unchanged: CopiedPart | undefined;
+  readonly delta: DeltaFile | null;
   readonly options: BuildOptions;
 }
 
-async function writeArtefact({ client, file, unchanged, options }: Writing): Promise<Omit<BuiltArtefact, 'index'>> {
-  const { settings, snapshotId } = options;
-  await enterSnapshot(client, snapshotId);
-  const writer = await SegmentWriter.begin(file.handle, {
-    blocksInFlight: settings.blocksInFlight ?? blocksInFlight,
-    profile: settings.buildProfile,
-    segmentRowsMax: settings.segmentRowsMax,
-  });
-  const changed = new ChangedKeys(unchanged?.changes.patches ?? [], (keys, take) =>
-    readRows({ client, options }, { from: keys[0]!, to: endOfKey(keys.at(-1)!), keys }, take),
-  );
-  const patched = new PatchedParts();
-  try {
-    let rowsRead = 0;
-    for (const step of steps(unchanged)) {
-      if (step.kind === 'copy') await writer.copy(step.segments, await unchanged!.basis.read(step.segments));
-      else if (step.kind === 'read') rowsRead += await readRegions({ client, writer, options }, step.regions);
-      else await patchSegments({ writer, basis: unchanged!.basis, changed, patched, options }, step);
-    }
-    const written = await writer.end();
-    await commitWithin(client, settings.copyIdleSecondsMax);
-    if (unchanged !== undefined) requireSameRows(options.artefact, unchanged.keyRows, changed);
-    requireSameCount({ ...options, ...patched.expected(options, unchanged?.keyRows) }, written);
-    const touched = unchanged === undefined ? null : patched.touched(unchanged.changes.regions);
-    return { ...written, rowsRead: rowsRead + changed.rows, touched };
-  } finally {
-    await writer.whenIdle(); // before the file may be discarded
-  }
-}
-
-function steps(unchanged: CopiedPart | undefined): BuildStep[] {
-  return unchanged === undefined
-    ? [{ kind: 'read', regions: [allPhones] }]
-    : stepsOf(unchanged.basis.segments, unchanged.changes);
-}
-
-interface Patching {
-  readonly writer: SegmentWriter;
-  readonly basis: OpenBasis;
-  readonly changed: ChangedKeys;
-  readonly patched: PatchedParts;
-  readonly options: BuildOptions;
-}
-
-/** Replaces the rows of the changed keys in adjacent segments of the basis. */
-async function patchSegments(
-  { writer, basis, changed, patched, options: { artefact, onProgress } }: Patching,
-  { segments, patches }: Extract<BuildStep, { kind: 'patch' }>,
-): Promise<void> {
-  const blocks = segments.length === 0 ? Buffer.alloc(0) : await basis.read(segments);
-  for (const { region, keys } of patches) {
-    const segment = segments.find(({ prefix }) => prefix === region) ?? null;
-    const from = segment === null ? 0 : segment.offset - segments[0]!.offset;
-    await writer.patch(
-      {
-        region,
-        segment,
-        deflated: Buffer.from(blocks.subarray(from, from + (segment?.bytes ?? 0))),
-        keys,
-        rows: await changed.rowsOf(region),
-        hasLevels: hasLevels(artefact),
-      },
-      (block) => patched.add(region, block),
-    );
-    onProgress?.(writer.rows);
-  }
-}
-
-/** What the patches of a build replaced, and their deltas. */
-class PatchedParts {
-  #rows = 0;
-  readonly #levels: LevelCounts[] = [];
-  readonly #deltas: TouchedRegion[] = [];
-  #deltaBytes = 0;
-
-  add(prefix: string, { replaced, delta }: PatchedBlock): void {
-    this.#rows += replaced.rows;
-    this.#levels.push(replaced.levels);
-    this.#deltaBytes += delta.length;
-    this.#deltas.push({ prefix, delta: this.#deltaBytes > deltaBytesMax ? null : delta });
-  }
-
-  /** With the rows that the keys have now, by SQL's count, in the place of those before. */
-  expected(
-    { rowsExpected, levelsExpected }: Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'>,
-    now: RowCounts = { rows: 0, levels: {} },
-  ): Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'> {
-    return {
-      rowsExpected: rowsExpected + now.rows - this.#rows,
-      levelsExpected: levelsExpected && sumLevels([levelsExpected, now.levels], this.#levels),
-    };
-  }
-
-  /** With the regions that were read. */
-  touched(regions: readonly string[]): TouchedRegion[] {
-    return [...regions.map((prefix) => ({ prefix, delta: null })), ...this.#deltas].sort((a, b) =>
-      a.prefix < b.prefix ? -1 : 1,
-    );
-  }
-}
-
-/** Reads the rows of adjacent regions with one COPY. Returns their number. */
-async function readRegions(
-  { client, writer, options }: { client: Client; writer: SegmentWriter; options: BuildOptions },
-  regions: readonly string[],
-): Promise<number> {
+/** Undefined if the ranges were not divided where a full build splits. */
+async function writeArtefact({
+  ground: { plan, basis, isDivided },
+  file,
+  delta,
+  options,
+}: Writing): Promise<Omit<BuiltArtefact, 'index' | 'delta'> | undefined> {
   const { settings, artefact, onProgress } = options;
-  const cutter = new SegmentCutter({ regions, rowsMax: settings.segmentRowsMax, hasLevels: hasLevels(artefact) });
-  const range = { from: regions[0]!, to: endOfPrefix(regions.at(-1)!) };
-  const rows = await readRows({ client, options }, range, async (block) => {
-    for (const segment of cutter.push(block)) await writer.add(segment);
-    onProgress?.(writer.rows);
-  });
-  for (const segment of cutter.end()) await writer.add(segment);
-  return rows;
-}
-
-/** Rows to be read: those of a range, or of some keys in it. */
-interface RowsWanted {
-  readonly from: string;
-  /** Exclusive. */
-  readonly to: string;
-  readonly keys?: readonly string[];
-}
-
-/**
- * Reads rows with one COPY. Returns their number, which is COPY's own count.
- * @throws ServiceError `rows_differ`, or as `copyOut`
- */
-async function readRows(
-  { client, options }: { client: Client; options: BuildOptions },
-  wanted: RowsWanted,
-  take: (block: RowBlock) => Promise<void>,
-): Promise<number> {
-  const { settings, signal, artefact } = options;
-  const statement = copyStatement(options, wanted);
-  const { copyIdleSecondsMax: idleSecondsMax } = settings;
-  let rows = 0;
-  const rowsCopied = await copyOut(
-    { client, statement, blockBytes: copyBlockBytes, idleSecondsMax, signal },
-    (block) => {
-      rows += block.rows;
-      return take(block);
-    },
-  );
-  if (rowsCopied !== rows) throw rowsDiffer(artefact, `${rows} lines arrived, COPY counted ${rowsCopied}.`);
-  return rows;
-}
-
-function hasLevels({ cache }: ArtefactName): boolean {
-  return findCache(cache).columns.some(({ type }) => type === 'level');
-}
-
-/** @throws ServiceError `copy_stalled` if the database does not confirm the end of the transaction in time. */
-async function commitWithin(client: Client, seconds: number): Promise<void> {
-  const confirmed = await within(
-    seconds * 1000,
-    client.query('COMMIT').then(() => true),
-  );
-  if (confirmed === undefined)
-    throw new ServiceError('copy_stalled', {
-      operation: 'commit',
-      problem: `The database did not confirm the end of the transaction within ${seconds} s.`,
+  const abort = new AbortController();
+  const signal = AbortSignal.any([abort.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+  const readers = new RowReaders({ ...options, copyIdleSecondsMax: settings.copyIdleSecondsMax, signal });
+  try {
+    const parts = await partsOf(plan, { basis, isDivided, readers, options });
+    const writer = await SegmentWriter.begin(file.handle, settings.segmentRowsMax);
+    const made = await makeParts({
+      parts,
+      basis,
+      readers,
+      artefact,
+      settings,
+      stop: () => {
+        abort.abort();
+        readers.destroy();
+      },
+      write: async (block) => {
+        await writer.append(block);
+        if (block.delta === null) delta?.fail(basisNotRead(artefact));
+        else await delta?.add(block.delta);
+        onProgress?.(writer.rows);
+      },
     });
+    const written = await writer.end(made.plainSha256);
+    await readers.commit();
+    const keyRows = plan.kind === 'incremental' ? plan.keyRows : { rows: 0, levels: {} };
+    requireSameRows(artefact, keyRows, made.changedRows);
+    requireSameCount({ ...options, ...expectedCounts(options, keyRows, made.replaced) }, written);
+    const borders = parts.flatMap((part) => (part.kind === 'read' ? part.range.borders : []));
+    if (!areSplit(written.segments, borders, settings.segmentRowsMax)) return undefined;
+    return { ...written, rowsRead: made.rowsRead + made.changedRows };
+  } finally {
+    readers.destroy();
+  }
 }
 
-function copyStatement({ artefact, evaluatedAt }: BuildOptions, { from, to, keys }: RowsWanted): string {
-  const { copyStatement: name, perCountry } = findCache(artefact.cache);
-  if (perCountry && !isCountryCode(artefact.country)) {
-    throw new ServiceError('country_invalid', { operation: 'build artefact', object: formatArtefact(artefact) });
-  }
-  return sqlWithLiterals(name, {
-    country: artefact.country,
-    evaluatedAt: evaluatedAt.toISOString(),
-    from,
-    to,
-    keys: keys === undefined ? null : `{${keys.join()}}`,
+interface Dividing {
+  readonly basis: OpenBasis | null;
+  readonly isDivided: boolean;
+  readonly readers: RowReaders;
+  readonly options: BuildOptions;
+}
+
+/** The parts of a build in the order of their keys. What is read is divided by the basis, or else by some of the phones. */
+async function partsOf(plan: BuildPlan, { basis, isDivided, readers, options }: Dividing): Promise<BuildPart[]> {
+  const { rowsExpected, settings } = options;
+  const rangeBytes = settings.rangeBytes ?? defaultRangeBytes;
+  const steps: BuildStep[] =
+    plan.kind === 'incremental' ? stepsOf(basis!.segments, plan.changes) : [{ kind: 'read', regions: [allPhones] }];
+  const keysOf = async (regions: readonly string[]): Promise<string[]> => {
+    if (!isDivided) return [];
+    if (basis !== null && basis.segments.length > 0) return keysApart(basis.segments, regions, rangeBytes);
+    const ranges = Math.floor((rowsExpected * sampling.rowBytes) / rangeBytes);
+    if (ranges < 2) return [];
+    const phones = await readers.samplePhones(ranges * sampling.phonesOfRange, rowsExpected);
+    return phones.filter((_phone, at) => at % sampling.phonesOfRange === 0);
+  };
+  const parts: BuildPart[] = [];
+  for (const step of steps)
+    if (step.kind !== 'read') parts.push(step);
+    else for (const range of divide(step.regions, await keysOf(step.regions))) parts.push({ kind: 'read', range });
+  return parts;
+}
+
+/** The delta says no more than that. */
+function basisNotRead(artefact: ArtefactName): ServiceError {
+  return new ServiceError('basis_unusable', {
+    operation: 'compare rows',
+    object: formatArtefact(artefact),
+    problem: 'Rows of the basis could not be read.',
   });
+}
+
+/** SQL's counts, with the rows that the changed keys have now, by its count, in the place of those that the build replaced. */
+function expectedCounts(
+  { rowsExpected, levelsExpected }: Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'>,
+  now: RowCounts,
+  replaced: RowCounts,
+): Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'> {
+  return {
+    rowsExpected: rowsExpected + now.rows - replaced.rows,
+    levelsExpected: levelsExpected && sumLevels([levelsExpected, now.levels], [replaced.levels]),
+  };
 }
 
 /** @throws ServiceError `rows_differ` unless SQL counted as many rows of the changed keys as were read */
-function requireSameRows(artefact: ArtefactName, counted: RowCounts, { rows }: ChangedKeys): void {
+function requireSameRows(artefact: ArtefactName, counted: RowCounts, rows: number): void {
   if (counted.rows !== rows)
     throw rowsDiffer(artefact, `SQL counted ${counted.rows} rows of changed keys, ${rows} were read.`);
 }
 
 /**
- * The condition before a file gets its name: SQL counted as many rows as lines were written. {@link readRows} compares with
+ * The condition before a file gets its name: SQL counted as many rows as lines were written. `RowReader` compares with
  * COPY's own count.
  * @throws ServiceError `rows_differ`
  */
@@ -378,10 +292,6 @@ export function requireSameCount(
     (level) => levelsExpected !== undefined && levelsExpected[level] !== written.levels[level],
   );
   if (levels.length > 0) throw rowsDiffer(artefact, `The rows of level ${levels.join(', ')} differ from SQL's count.`);
-}
-
-function rowsDiffer(artefact: ArtefactName, problem: string): ServiceError {
-  return new ServiceError('rows_differ', { operation: 'build artefact', object: formatArtefact(artefact), problem });
 }
 
 /** `artefact_not_stored` for an error of the file; `copy_cut` for other errors, after which the rows cannot be trusted. */

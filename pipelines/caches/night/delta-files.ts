@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import type { FileHandle } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
+import { isLost, type ArtefactStore, type UnfinishedFile } from '../store/artefact-store.ts';
 import type { StoredName } from '../store/stored-name.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDelta, differenceOf, OperationCounter } from '../format/delta-lines.ts';
-import { segmentsUnder } from './dirty-regions.ts';
-import type { TouchedRegion } from './build.ts';
-import { allPhones } from '../format/key-range.ts';
 import { joinGzip, readGzip, writeGzip } from '../format/gzip-text.ts';
+import type { GzipFacts } from '../format/gzip-member.ts';
 import { inflateSegment, type Segment } from '../format/segment-index.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
@@ -34,31 +34,20 @@ export interface DeltaPlace {
 }
 
 export interface WriteDeltasOptions extends DeltaPlace {
-  /** The version that was published before. */
-  readonly basis: IndexedFile & { readonly version: number };
+  /** The delta from the version that was published before. */
+  readonly step: DeltaStep;
   readonly built: IndexedFile;
-  /** Outside these regions the segments have the bytes of the basis and are not compared; null or absent: all are. */
-  readonly touched?: readonly TouchedRegion[] | null | undefined;
-  /** The deltas to the basis. */
+  /** The deltas to that version. */
   readonly earlier: readonly StoredDelta[];
 }
 
 /**
- * Writes the deltas to a new version: from its basis, of what the build knows to have changed and of the segments that differ,
- * against which it is checked, and from each version that has a delta to the basis, by appending the new delta to that one, or from that version's file if that one is
- * lost. The work depends on the size of the deltas, not of the files; two segments of each are held in memory. Returns them newest
- * first.
- * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file does not match
- * its index, or the error of the disk.
+ * Writes the further deltas to a new version: from each version that has a delta to the one before, by appending the new delta to
+ * that one, or from that version's file if that one is lost. The work depends on the size of the deltas, not of the files. Returns
+ * all of them, newest first.
+ * @throws ServiceError `delta_invalid` or `segment_index_invalid` as {@link compareFiles}, or the error of the disk.
  */
-export async function writeDeltas({
-  basis,
-  built,
-  touched,
-  earlier,
-  ...place
-}: WriteDeltasOptions): Promise<StoredDelta[]> {
-  const step = await writeStep(place, basis, built, touched ?? everything);
+export async function writeDeltas({ step, built, earlier, ...place }: WriteDeltasOptions): Promise<StoredDelta[]> {
   const chains = await keepOrRemake(place, { deltas: earlier, built }, (delta) => chainDeltas(place, delta, step));
   return [toStored(step), ...chains];
 }
@@ -110,15 +99,15 @@ async function remakeDelta(
   if (older === undefined) return undefined;
   try {
     const owner = `${place.owner}-${from}`;
-    return toStored(await writeStep({ ...place, owner }, { ...older, version: from }, built, everything));
+    return toStored(await compareFiles({ ...place, owner }, { ...older, version: from }, built));
   } catch (error) {
     if (isLost(error)) return undefined; // the file of that version, or else the caller finds the damage of the new one
     throw error;
   }
 }
 
-/** The delta from the basis. */
-interface Step extends StoredDelta {
+/** A stored delta from one version to the next. */
+export interface DeltaStep extends StoredDelta {
   readonly plainBytes: number;
 }
 
@@ -126,15 +115,80 @@ function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta)
   return { from, sha256, bytes, added, changed, removed };
 }
 
-/** Nothing is known to be the same. */
-const everything: readonly TouchedRegion[] = [{ prefix: allPhones, delta: null }];
+/** Bytes of text that wait to be compressed. */
+const textBytesWaiting = 1024 * 1024;
 
-async function writeStep(
+/** A delta in the making, which is compressed and written while its text is given. One of {@link end} and {@link discard} must follow. */
+export class DeltaFile {
+  readonly #place: DeltaPlace;
+  readonly #from: number;
+  readonly #file: UnfinishedFile;
+  readonly #texts = new PassThrough({ highWaterMark: textBytesWaiting });
+  readonly #counter = new OperationCounter();
+  readonly #written: Promise<GzipFacts | undefined>;
+  #failure: { readonly error: unknown } | undefined;
+
+  private constructor(place: DeltaPlace, from: number, file: UnfinishedFile) {
+    this.#place = place;
+    this.#from = from;
+    this.#file = file;
+    this.#texts.on('error', () => {}); // that of the writing, which `end` throws
+    this.#written = writeGzip(this.#counter.watch(this.#texts), (bytes) => writeAll(file.handle, bytes)).catch(
+      (error: unknown) => void this.fail(error),
+    );
+  }
+
+  /** Begins the delta from a version. */
+  static async begin(place: DeltaPlace, from: number): Promise<DeltaFile> {
+    return new DeltaFile(place, from, await place.store.start(place.owner));
+  }
+
+  /** Takes the next lines. Does nothing after a failure. */
+  async add(text: Buffer): Promise<void> {
+    if (this.#failure !== undefined || text.length === 0) return;
+    if (!this.#texts.write(text)) await Promise.race([once(this.#texts, 'drain'), this.#written]);
+  }
+
+  /** Gives the delta up: `end` throws the error. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#texts.destroy();
+  }
+
+  /** Stores the delta. @throws the error that made an end of it, after which nothing is left */
+  async end(): Promise<DeltaStep> {
+    this.#texts.end();
+    const facts = await this.#written;
+    try {
+      if (facts === undefined) throw this.#failure!.error;
+      const { sha256, bytes, plainBytes } = facts;
+      await this.#file.keep({ ...this.#place.artefact, sha256, kind: 'delta' });
+      const { added, changed, removed } = this.#counter;
+      return { from: this.#from, sha256, bytes, plainBytes, added, changed, removed };
+    } catch (error) {
+      await this.#file.discard();
+      throw error;
+    }
+  }
+
+  async discard(): Promise<void> {
+    this.fail(new Error('The delta is discarded.'));
+    await this.#written;
+    await this.#file.discard();
+  }
+}
+
+/**
+ * Makes the delta between two stored files, of the segments that differ, against which it is checked; two segments of each are
+ * held in memory.
+ * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file does not match
+ * its index, or the error of the disk.
+ */
+export async function compareFiles(
   place: DeltaPlace,
-  basis: IndexedFile & { version: number },
+  basis: IndexedFile & { readonly version: number },
   built: IndexedFile,
-  touched: readonly TouchedRegion[],
-): Promise<Step> {
+): Promise<DeltaStep> {
   const { store, artefact } = place;
   const old = await store.open({ ...artefact, sha256: basis.sha256 });
   const fresh = await store.open({ ...artefact, sha256: built.sha256 }).catch(async (error: unknown) => {
@@ -142,72 +196,22 @@ async function writeStep(
     throw error;
   });
   try {
-    const under = (segments: readonly Segment[], prefix: string) => {
-      const { from, to } = segmentsUnder(segments, prefix);
-      return segments.slice(from, to);
-    };
+    const { before, after } = await differingSegments(
+      { handle: old, segments: basis.segments },
+      { handle: fresh, segments: built.segments },
+    );
     const expected = createHash('sha256');
-    const compared: Segment[] = [];
-    const parts: DeltaPart[] = [];
-    for (const { prefix, delta } of touched) {
-      if (delta !== null) {
-        parts.push({ isCompared: false, bytes: 0, texts: [delta] });
-        continue;
-      }
-      const { before, after } = await differingSegments(
-        { handle: old, segments: under(basis.segments, prefix) },
-        { handle: fresh, segments: under(built.segments, prefix) },
-      );
-      compared.push(...before);
-      const rows = hashing(readSegmentRows({ handle: fresh, segments: after }), expected);
-      parts.push({
-        isCompared: true,
-        bytes: 0,
-        texts: differenceOf(readSegmentRows({ handle: old, segments: before }), rows),
-      });
-    }
-    const step = await writeDelta(place, basis.version, textsOf(parts));
-    if (parts.some(({ isCompared }) => isCompared))
-      await requireLeadsTo(place, step, {
-        before: { handle: old, segments: compared },
-        parts,
-        expected: expected.digest('hex'),
-      });
+    const rows = hashing(readSegmentRows({ handle: fresh, segments: after }), expected);
+    const step = await writeDelta(
+      place,
+      basis.version,
+      differenceOf(readSegmentRows({ handle: old, segments: before }), rows),
+    );
+    await requireLeadsTo(place, step, { before: { handle: old, segments: before }, expected: expected.digest('hex') });
     return step;
   } finally {
     await Promise.all([old.close(), fresh.close()]);
   }
-}
-
-/** The text of a delta within a touched region. */
-interface DeltaPart {
-  /** False for one that was checked when it was made. */
-  readonly isCompared: boolean;
-  readonly texts: Iterable<Buffer> | AsyncIterable<Buffer>;
-  /** Once it has been read. */
-  bytes: number;
-}
-
-async function* textsOf(parts: readonly DeltaPart[]): AsyncGenerator<Buffer> {
-  for (const part of parts)
-    for await (const text of part.texts) {
-      part.bytes += text.length;
-      if (text.length > 0) yield text;
-    }
-}
-
-/** The text of the compared parts of a delta. */
-async function* comparedText(delta: AsyncIterable<Buffer>, parts: readonly DeltaPart[]): AsyncGenerator<Buffer> {
-  let at = 0;
-  let left = parts[0]?.bytes ?? 0;
-  for await (const chunk of delta)
-    for (let from = 0; from < chunk.length;) {
-      while (left === 0) left = parts[++at]!.bytes;
-      const bytes = Math.min(left, chunk.length - from);
-      if (parts[at]!.isCompared) yield chunk.subarray(from, from + bytes);
-      from += bytes;
-      left -= bytes;
-    }
 }
 
 /** Segments of an open file. */
@@ -277,34 +281,25 @@ async function* readSegmentRows({ handle, segments }: OpenSegments): AsyncGenera
 }
 
 /** Stores the text of a delta. */
-async function writeDelta(
-  { store, artefact, owner }: DeltaPlace,
-  from: number,
-  texts: AsyncIterable<Buffer>,
-): Promise<Step> {
-  const file = await store.start(owner);
+async function writeDelta(place: DeltaPlace, from: number, texts: AsyncIterable<Buffer>): Promise<DeltaStep> {
+  const delta = await DeltaFile.begin(place, from);
   try {
-    const counter = new OperationCounter();
-    const { sha256, bytes, plainBytes } = await writeGzip(counter.watch(texts), (bytes) =>
-      writeAll(file.handle, bytes),
-    );
-    await file.keep({ ...artefact, sha256, kind: 'delta' });
-    const { added, changed, removed } = counter;
-    return { from, sha256, bytes, plainBytes, added, changed, removed };
+    for await (const text of texts) await delta.add(text);
   } catch (error) {
-    await file.discard();
+    await delta.discard();
     throw error;
   }
+  return delta.end();
 }
 
 /** Applies a stored delta to the compared segments of the basis, and compares the digest of the rows with that of the new ones. */
 async function requireLeadsTo(
   { store, artefact }: DeltaPlace,
   delta: StoredDelta,
-  { before, parts, expected }: { before: OpenSegments; parts: readonly DeltaPart[]; expected: string },
+  { before, expected }: { before: OpenSegments; expected: string },
 ): Promise<void> {
   const text = readDeltaText(store, { ...artefact, sha256: delta.sha256, kind: 'delta' });
-  const made = await sha256OfStream(applyDelta(readSegmentRows(before), comparedText(text, parts)));
+  const made = await sha256OfStream(applyDelta(readSegmentRows(before), text));
   if (made === expected) return;
   throw new ServiceError('delta_invalid', {
     operation: 'check delta',
@@ -348,7 +343,7 @@ async function* hashing(
 async function chainDeltas(
   { store, artefact, owner }: DeltaPlace,
   earlier: StoredDelta,
-  step: Step,
+  step: DeltaStep,
 ): Promise<StoredDelta> {
   const file = await store.start(`${owner}-${earlier.from}`);
   try {

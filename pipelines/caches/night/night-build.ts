@@ -1,5 +1,5 @@
 import type { Log } from '../../../runtime/log.ts';
-import { errorCodeOf, isServiceError, type ErrorCode, type Failure } from '../../../runtime/errors.ts';
+import { errorCodeOf, isServiceError, type Failure } from '../../../runtime/errors.ts';
 import { queryRow, type Pool, queryRows } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { requireDigest } from '../store/artefact-directory.ts';
@@ -8,7 +8,7 @@ import { listVersions } from '../store/artefact-check.ts';
 import type { StoredName } from '../store/stored-name.ts';
 import { openBasis, SegmentIndexes } from './basis.ts';
 import { buildFormat } from '../format/build-format.ts';
-import { noBasis, type Basis, type BuildPlan } from './build-plan.ts';
+import { noBasis, unusableBasis, type Basis, type BuildPlan } from './build-plan.ts';
 import { buildArtefact, type BuildOptions, type BuildSettings, type BuiltArtefact } from './build.ts';
 import type { CacheName } from '../definition.ts';
 import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
@@ -87,8 +87,6 @@ async function buildAndRecord(options: NightBuildOptions, build: StartedBuildRow
   await recordBuild(options, build, { built, ...(await compareWithBasis(built, build, { ...options, indexes })) });
 }
 
-const unusableBasis: readonly ErrorCode[] = ['basis_unusable', 'segment_index_invalid'];
-
 /** Builds by the plan, or from all rows if the basis is missing or damaged, which the planning does not check. */
 async function buildOrBuildAll(options: BuildOptions, log: Log): Promise<BuiltArtefact> {
   try {
@@ -96,7 +94,7 @@ async function buildOrBuildAll(options: BuildOptions, log: Log): Promise<BuiltAr
   } catch (error) {
     if (!unusableBasis.includes(errorCodeOf(error))) throw error;
     log.warn({ err: error }, 'the basis is unusable; all rows are read');
-    return buildArtefact({ ...options, plan: noBasis });
+    return buildArtefact({ ...options, plan: { ...noBasis, basis: options.plan?.basis ?? null } });
   }
 }
 
@@ -122,9 +120,11 @@ async function compareWithBasis(
   const { basis } = build.plan;
   if (basis === null) return noComparison;
   const sameRows = isSameText(built.file, basis.file);
+  if (sameRows) await built.delta?.discard();
   try {
     return await compare({ built, build, basis, sameRows }, options);
   } catch (error) {
+    await built.delta?.discard();
     if (isServiceError(error, 'storage_unavailable')) throw error; // the build is tried again
     await requireIntact(options.store, { cache: build.cache, country: build.country, sha256: built.file.sha256 });
     options.log.error({ err: error }, 'the deltas could not be made; clients take the whole file');
@@ -151,16 +151,15 @@ async function compare(
       : await options.indexes.read(build, basis.index.sha256);
   if (segments === undefined) return { ...noComparison, basisLost: true };
   const place = deltaPlace(build, options);
-  const published = { sha256: basis.file.sha256, segments };
   const deltas = sameRows
-    ? await checkDeltas({ ...place, deltas: basis.deltas, built: published })
+    ? await checkDeltas({ ...place, deltas: basis.deltas, built: { sha256: basis.file.sha256, segments } })
     : await writeDeltas({
         ...place,
-        basis: { version: basis.version, ...published },
+        step: await built.delta!.end(),
         built: { sha256: built.file.sha256, segments: built.segments },
-        touched: built.touched,
         earlier: basis.deltas.slice(0, options.settings.versionsKept - 1),
       });
+  if (!sameFile) await requireIntact(options.store, { ...place.artefact, sha256: built.file.sha256 });
   return { deltas, segmentsDiffering: countUnmarked(segments, built, { build, log: options.log }), basisLost: false };
 }
 

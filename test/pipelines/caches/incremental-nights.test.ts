@@ -25,6 +25,9 @@ beforeEach(async () => {
   );
 });
 
+/** Builds that read many ranges of keys, three at a time. */
+const divided = { settings: { ...settings, BUILD_STREAMS: '3' }, rangeBytes: 1500 };
+
 /** 500 numbers in each of four area codes; marks tell these apart, since they name 7 digits. */
 const numbersOfFourAreas = () =>
   [12_025_550_000, 12_035_550_000, 12_045_550_000, 12_055_550_000].flatMap((first) => manyNumbers(500, first));
@@ -406,6 +409,42 @@ describe('an incremental night', () => {
     expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'unchanged', build: 'full' });
   });
 
+  it('reads all rows in ranges, several at a time, and gives the bytes and deltas of one that reads them at once', async () => {
+    await putNumbers(db, numbersOfFourAreas());
+    await putBranded(db, '+12045550007', 'Bank');
+    await night(divided); // divided by a sample of the phones
+    await expectSameAsFullBuild();
+    await putBranded(db, '+12055550009', 'Shop');
+    await db.query("UPDATE phone_number SET display_name = 'New' WHERE phone LIKE '%3'");
+    await db.query("DELETE FROM phone_number WHERE phone >= '+12035550100' AND phone < '+12035550200'");
+    await putNumbers(db, manyNumbers(90, 12_045_551_000));
+    const before = await filesOf();
+    expect(of(await night({ ...divided, fullBuild: true }), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      build: 'full',
+      rows: 1990,
+      rowsRead: 1990,
+    });
+    await expectDeltasLeadOn(before);
+    await expectSameAsFullBuild();
+    expect((await fileOf('phones', 'US')).plain).toMatch(
+      /\+12045550007\t\w+\t\d*\tBank\t[^]*\+12055550009\t\w+\t\d*\tShop\t/,
+    );
+  });
+
+  it('reads all rows at once where so few are left that ranges were divided within a segment', async () => {
+    await putNumbers(db, numbersOfFourAreas());
+    await night(divided);
+    await db.query("DELETE FROM phone_number WHERE phone NOT LIKE '%99'");
+    const before = await filesOf();
+    expect(of(await night({ ...divided, acceptShrink: true, fullBuild: true }), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      rows: 20,
+    });
+    await expectDeltasLeadOn(before);
+    await expectSameAsFullBuild();
+  });
+
   it('gives the index of what it built: offsets, lengths and counts of each segment', async () => {
     await putNumbers(db, numbersOfFourAreas());
     await night({ only: 'phones/US' });
@@ -441,7 +480,7 @@ describe('nights over a random history', () => {
         for (let day = 0; day < 4; day++) {
           for (let change = choose.below(6); change >= 0; change--) await changeSomething(choose.below(5), phone());
           const before = await filesOf();
-          await night({ acceptShrink: true });
+          await night({ ...divided, acceptShrink: true, fullBuild: choose.chance(0.3) });
           await expectDeltasLeadOn(before);
           await expectSameAsFullBuild();
         }

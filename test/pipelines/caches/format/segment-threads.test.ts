@@ -16,7 +16,8 @@ function cut(plain: Buffer, rowsMax = 1000): CutSegment[] {
   return [...cutter.push(findRows(plain)), ...cutter.end()];
 }
 
-const compress = (plain: Buffer) => inThread({ kind: 'compress', cut: cut(plain)[0]!, profile: 'compact' });
+const compress = (plain: Buffer) =>
+  inThread({ kind: 'compress', cut: cut(plain)[0]!, before: null, profile: 'compact' });
 
 function textOf({ deflated, crc, plainBytes }: SegmentBlock): string {
   return gunzipSync(Buffer.concat([gzipHeader, deflated, finalBlock, gzipTrailer(crc, plainBytes)])).toString();
@@ -35,7 +36,7 @@ describe('in a thread', () => {
   it('rows are compressed to the same bytes as elsewhere, and their buffer is taken away', async () => {
     const plain = rowsOf(numbers(500));
     const [segment] = cut(plain);
-    const made = await inThread({ kind: 'compress', cut: segment!, profile: 'fast' });
+    const made = await inThread({ kind: 'compress', cut: segment!, before: null, profile: 'fast' });
     expect(segment!.plain.length).toBe(0);
     expect(made.deflated.equals((await compressBlock(plain, 'fast')).deflated)).toBe(true);
     expect(made.segments).toMatchObject([

@@ -9,10 +9,16 @@ import { ArtefactDirectory } from '../../../../pipelines/caches/store/artefact-d
 import type { ArtefactFile } from '../../../../pipelines/caches/artefact-facts.ts';
 import { applyDeltaFile } from '../../../../pipelines/caches/client/apply-delta-file.ts';
 import { contentOf } from '../../../../pipelines/caches/client/update-copy.ts';
-import { checkDeltas, writeDeltas } from '../../../../pipelines/caches/night/delta-files.ts';
+import { checkDeltas, compareFiles } from '../../../../pipelines/caches/night/delta-files.ts';
 import type { StoredDelta } from '../../../../pipelines/caches/artefact-facts.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
-import { inventedRows, storeArtefact, type StoredArtefact } from '../../../support/segmented-artefacts.ts';
+import {
+  deltasBetween,
+  indexed,
+  inventedRows,
+  storeArtefact,
+  type StoredArtefact,
+} from '../../../support/segmented-artefacts.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-deltas-'));
 const store = new ArtefactDirectory(join(directory, 'store'));
@@ -27,7 +33,7 @@ const refusal = (work: Promise<unknown>) =>
     (error: unknown) => (isServiceError(error) ? error.code : error),
   );
 
-const indexed = (stored: StoredArtefact) => ({ sha256: stored.file.sha256, segments: stored.segments });
+const place = { store, artefact, owner: 'test' };
 
 interface Version {
   readonly plain: Buffer;
@@ -44,14 +50,11 @@ async function publishAll(plains: readonly Buffer[], segmentRowsMax = 100): Prom
     const deltas =
       before === undefined
         ? []
-        : await writeDeltas({
-            store,
-            artefact,
-            owner: 'test',
-            basis: { version: at, sha256: before.stored.file.sha256, segments: before.stored.segments },
-            built: { sha256: stored.file.sha256, segments: stored.segments },
-            earlier: before.deltas,
-          });
+        : await deltasBetween(
+            place,
+            { version: at, ...indexed(before.stored) },
+            { built: indexed(stored), earlier: before.deltas },
+          );
     versions.push({ plain, stored, deltas });
   }
   return versions;
@@ -125,14 +128,7 @@ describe('the deltas of a version', () => {
       bytes.fill(0xff - at, stored.segments[3]!.offset, stored.segments[3]!.offset + 20);
       await writeFile(artefactPath(stored), bytes);
     }
-    const [delta] = await writeDeltas({
-      store,
-      artefact,
-      owner: 'test',
-      basis: { version: 4, ...indexed(old) },
-      built: indexed(fresh),
-      earlier: [],
-    });
+    const delta = await compareFiles(place, { version: 4, ...indexed(old) }, indexed(fresh));
     expect(delta).toMatchObject({ from: 4, added: 0, changed: 1, removed: 0 });
     expect(await store.listUnfinished()).toEqual([]);
   });
@@ -144,18 +140,7 @@ describe('the deltas of a version', () => {
       sha256: fresh.file.sha256,
       segments: fresh.segments.map((segment) => ({ ...segment, crc: segment.crc ^ 1 })),
     };
-    expect(
-      await refusal(
-        writeDeltas({
-          store,
-          artefact,
-          owner: 'test',
-          basis: { version: 1, sha256: old.file.sha256, segments: old.segments },
-          built: lying,
-          earlier: [],
-        }),
-      ),
-    ).toBe('segment_index_invalid');
+    expect(await refusal(compareFiles(place, { version: 1, ...indexed(old) }, lying))).toBe('segment_index_invalid');
     expect(await store.listUnfinished()).toEqual([]);
   });
 
@@ -170,10 +155,8 @@ describe('the deltas of a version', () => {
     };
     const next = await storeArtefact(store, artefact, { plain: inventedRows(240), segmentRowsMax: 100 });
     const lost: number[] = [];
-    const place = {
-      store,
-      artefact,
-      owner: 'test',
+    const watched = {
+      ...place,
       onLost: async (from: number) => {
         lost.push(from);
         return from === 1 ? undefined : indexed(versions[from - 1]!.stored);
@@ -181,30 +164,29 @@ describe('the deltas of a version', () => {
     };
     await rm(path(fromTwo!));
     await damage(path(fromOne!));
-    const written = await writeDeltas({
-      ...place,
-      basis: { version: 4, ...indexed(last.stored) },
-      built: indexed(next),
-      earlier: last.deltas,
-    });
+    const written = await deltasBetween(
+      watched,
+      { version: 4, ...indexed(last.stored) },
+      { built: indexed(next), earlier: last.deltas },
+    );
     expect(written.map(({ from }) => from)).toEqual([4, 3, 2]);
     expect(lost.sort()).toEqual([1, 2]);
     expect((await apply(second, written[2]!, next.file)).equals(inventedRows(240))).toBe(true);
     expect((await apply(third, written[1]!, next.file)).equals(inventedRows(240))).toBe(true);
 
     lost.length = 0;
-    const kept = await checkDeltas({ ...place, deltas: last.deltas, built: indexed(last.stored) });
+    const kept = await checkDeltas({ ...watched, deltas: last.deltas, built: indexed(last.stored) });
     expect(lost.sort()).toEqual([1, 2]);
     expect(kept).toEqual([
       fromThree,
       { ...fromTwo, sha256: expect.any(String) as string, bytes: expect.any(Number) as number },
     ]);
     expect((await apply(second, kept[1]!, last.stored.file)).equals(last.plain)).toBe(true);
-    expect(await checkDeltas({ ...place, deltas: kept, built: indexed(last.stored) })).toEqual(kept);
+    expect(await checkDeltas({ ...watched, deltas: kept, built: indexed(last.stored) })).toEqual(kept);
 
     await damage(path(kept[1]!));
     await damage(artefactPath(second.stored), second.stored.segments.at(-1)!.offset + 2); // the new rows are there
-    expect(await checkDeltas({ ...place, deltas: kept, built: indexed(last.stored) })).toEqual([fromThree]);
+    expect(await checkDeltas({ ...watched, deltas: kept, built: indexed(last.stored) })).toEqual([fromThree]);
     expect(await store.listUnfinished()).toEqual([]);
   });
 

@@ -1,0 +1,56 @@
+import { endOfPrefix, firstNotBefore, sharedLength } from '../format/key-range.ts';
+import type { Segment } from '../format/segment-index.ts';
+import { rowsUnder, segmentsUnder } from './dirty-regions.ts';
+
+/**
+ * How the rows of a build are divided into ranges of keys, which are read with a COPY each, several at a time. A range begins at a
+ * border: a prefix such that all that it lies within has more rows than a segment, and is split. So the segments of a range depend
+ * on its rows alone, and those of all ranges are the segments of a build that reads all rows at once.
+ * Pure: from keys and row counts to ranges.
+ */
+
+/** Rows that are read with one COPY: those from a key to another, in adjacent regions. */
+export interface KeyRange {
+  readonly from: string;
+  /** Exclusive. */
+  readonly to: string;
+  readonly regions: readonly string[];
+  /** Those of `from` and `to` at which it was divided from others. */
+  readonly borders: readonly string[];
+}
+
+/** Prefixes of the segments in some regions with about so many bytes of text from one to the next, beginning with the first. */
+export function keysApart(segments: readonly Segment[], regions: readonly string[], plainBytes: number): string[] {
+  const keys: string[] = [];
+  let bytes = plainBytes;
+  for (const region of regions) {
+    const { from, to } = segmentsUnder(segments, region);
+    for (const segment of segments.slice(from, to)) {
+      if (bytes >= plainBytes) {
+        keys.push(segment.prefix);
+        bytes = 0;
+      }
+      bytes += segment.plainBytes;
+    }
+  }
+  return keys;
+}
+
+/**
+ * Divides adjacent regions between each of these keys, which ascend, and the one before: at the shortest border there. What the
+ * border lies within then contains all rows between the two keys; {@link areSplit} says whether they are more than a segment's.
+ */
+export function divide(regions: readonly string[], keys: readonly string[]): KeyRange[] {
+  const borders = keys.slice(1).map((key, at) => key.slice(0, sharedLength(keys[at]!, key) + 1));
+  return [regions[0]!, ...borders].map((from, at) => {
+    const to = borders[at] ?? endOfPrefix(regions.at(-1)!);
+    const first = firstNotBefore(regions, (region) => endOfPrefix(region) <= from);
+    const after = firstNotBefore(regions, (region) => region < to);
+    return { from, to, regions: regions.slice(first, after), borders: borders.slice(Math.max(0, at - 1), at + 1) };
+  });
+}
+
+/** True if all that the borders between ranges lie within has more rows than a segment, by the segments of the build itself. */
+export function areSplit(segments: readonly Segment[], borders: readonly string[], rowsMax: number): boolean {
+  return borders.every((border) => rowsUnder(segments, border.slice(0, -1)) > rowsMax);
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import type { OpenBasis } from './basis.ts';
+import { BlockLine, Room } from './block-line.ts';
+import type { RowCounts } from './build-plan.ts';
+import { ChangedKeys } from './changed-keys.ts';
+import type { BuildStep } from './dirty-regions.ts';
+import type { KeyRange } from './key-ranges.ts';
+import type { RowReader, RowReaders } from './row-reader.ts';
+import { RowsBeforeFinder } from './rows-before.ts';
+import { findCache, type ArtefactName } from '../definition.ts';
+import { endOfKey } from '../format/key-range.ts';
+import { sumLevels } from '../format/level-counts.ts';
+import type { BuildProfile } from '../format/row-deflate.ts';
+import { SegmentCutter, type CutSegment } from '../format/segment-cutter.ts';
+import { inThread } from '../format/segment-threads.ts';
+import type { SegmentBlock } from '../format/segment-work.ts';
+import { copySegments } from '../format/segment-writer.ts';
+
+/** A part of an artefact: rows that are read, or segments of the basis as they are or with changes. */
+export type BuildPart = Exclude<BuildStep, { kind: 'read' }> | { readonly kind: 'read'; readonly range: KeyRange };
+
+export interface PartMakingOptions {
+  /** In the order of their keys. */
+  readonly parts: readonly BuildPart[];
+  readonly basis: OpenBasis | null;
+  readonly readers: RowReaders;
+  readonly artefact: ArtefactName;
+  readonly settings: {
+    readonly segmentRowsMax: number;
+    readonly buildProfile: BuildProfile;
+    /** Absent: one a core, 4 at most. */
+    readonly buildStreams?: number | undefined;
+  };
+  /** Ends the work of the readers after an error. */
+  readonly stop: () => void;
+  /** Takes the blocks, in order. */
+  readonly write: (block: SegmentBlock) => Promise<void>;
+}
+
+/** What parts were made of. */
+export interface MadeParts {
+  /** Rows of ranges. */
+  readonly rowsRead: number;
+  /** Rows of changed keys. */
+  readonly changedRows: number;
+  /** Rows of the basis that had one of these keys. */
+  readonly replaced: RowCounts;
+  /** Digest of the whole text, if all rows were read as one range. */
+  readonly plainSha256: string | null;
+}
+
+/** More streams than this would wait for the thread that passes their rows on. */
+const streamsMax = 4;
+
+/**
+ * Makes the parts of an artefact and writes them in order: several streams read ranges, another producer takes from the basis, and
+ * threads compress what they give. Each waits when it is far ahead of the writing, so memory does not grow with the rows.
+ * @throws the first error of any of them, when all have ended
+ */
+export async function makeParts(options: PartMakingOptions): Promise<MadeParts> {
+  const { parts, settings, stop, write } = options;
+  const line = new BlockLine(parts.length);
+  const making = new PartMaking(line, options);
+  const fail = (error: unknown) => {
+    line.fail(error);
+    stop();
+    throw error;
+  };
+  const ranges = [...parts.entries()].flatMap(([at, part]) => (part.kind === 'read' ? [{ at, ...part.range }] : []));
+  const streams = Math.min(ranges.length, settings.buildStreams ?? Math.min(streamsMax, availableParallelism()));
+  const waiting = ranges.values(); // shared: each stream takes the next one
+  const work = [
+    ...Array.from({ length: streams }, () => making.readRanges(waiting)),
+    making.takeFromBasis(),
+    line.drain(write),
+  ].map((each) => each.catch(fail));
+  try {
+    await Promise.all(work);
+  } finally {
+    await Promise.allSettled(work);
+    await line.whenIdle(); // before the file may be discarded
+  }
+  return making.made();
+}
+
+type RangeAt = KeyRange & { readonly at: number };
+
+class PartMaking {
+  readonly #line: BlockLine;
+  readonly #options: PartMakingOptions;
+  readonly #hasLevels: boolean;
+  readonly #plainHash: ReturnType<typeof createHash> | null;
+  #rowsRead = 0;
+  #changedRows = 0;
+  #replaced: RowCounts = { rows: 0, levels: {} };
+
+  constructor(line: BlockLine, options: PartMakingOptions) {
+    const { parts, artefact } = options;
+    this.#line = line;
+    this.#options = options;
+    this.#hasLevels = findCache(artefact.cache).columns.some(({ type }) => type === 'level');
+    this.#plainHash = parts.length === 1 && parts[0]!.kind === 'read' ? createHash('sha256') : null;
+  }
+
+  made(): MadeParts {
+    return {
+      rowsRead: this.#rowsRead,
+      changedRows: this.#changedRows,
+      replaced: this.#replaced,
+      plainSha256: this.#plainHash?.digest('hex') ?? null,
+    };
+  }
+
+  /** Reads one range after the other. */
+  async readRanges(ranges: Iterable<RangeAt>): Promise<void> {
+    const reader = await this.#options.readers.open();
+    const room = new Room();
+    for (const range of ranges) {
+      await this.#readRange(range, { reader, room });
+      this.#line.complete(range.at);
+    }
+  }
+
+  async #readRange(range: RangeAt, { reader, room }: { reader: RowReader; room: Room }): Promise<void> {
+    const { basis, settings } = this.#options;
+    const { segmentRowsMax: rowsMax, buildProfile: profile } = settings;
+    const finder = basis === null ? null : new RowsBeforeFinder(basis, range.from);
+    const cutter = new SegmentCutter({ ...range, rowsMax, hasLevels: this.#hasLevels });
+    const add = async (cut: CutSegment) => {
+      this.#plainHash?.update(cut.plain);
+      const plainBytes = cut.plain.length;
+      const before = (await finder?.inPlaceOf(cut)) ?? null;
+      const block = inThread({ kind: 'compress', cut, before, profile }); // takes the bytes away
+      await this.#line.push(range.at, { block, plainBytes }, room);
+    };
+    this.#rowsRead += await reader.read(range, async (block) => {
+      for (const cut of cutter.push(block)) await add(cut);
+    });
+    for (const cut of cutter.end()) await add(cut);
+    if (finder === null) return;
+    const before = await finder.upTo(range.to);
+    if (before?.segments.length === 0) return;
+    const block = inThread({ kind: 'compress', cut: null, before, profile });
+    await this.#line.push(range.at, { block, plainBytes: 0 }, room);
+  }
+
+  /** Makes the parts that are copied or patched, one after the other. */
+  async takeFromBasis(): Promise<void> {
+    const { parts, basis, readers } = this.#options;
+    const room = new Room();
+    const patches = parts.flatMap((part) => (part.kind === 'patch' ? part.patches : []));
+    const reader = patches.length === 0 ? undefined : await readers.open();
+    const changed = new ChangedKeys(patches, (keys, take) =>
+      reader!.read({ from: keys[0]!, to: endOfKey(keys.at(-1)!), keys }, take),
+    );
+    for (const [at, part] of parts.entries()) {
+      if (part.kind === 'read') continue;
+      const blocks = part.segments.length === 0 ? Buffer.alloc(0) : await basis!.read(part.segments);
+      if (part.kind === 'copy') {
+        const copied = async () => copySegments(part.segments, blocks);
+        await this.#line.push(at, { block: copied(), plainBytes: blocks.length }, room);
+      } else await this.#patch({ ...part, at, blocks }, { changed, room });
+      this.#line.complete(at);
+    }
+    this.#changedRows = changed.rows;
+  }
+
+  /** Replaces the rows of the changed keys in adjacent segments of the basis. */
+  async #patch(
+    { segments, patches, at, blocks }: Extract<BuildPart, { kind: 'patch' }> & { at: number; blocks: Buffer },
+    { changed, room }: { changed: ChangedKeys; room: Room },
+  ): Promise<void> {
+    const { segmentRowsMax: rowsMax, buildProfile: profile } = this.#options.settings;
+    for (const { region, keys } of patches) {
+      const segment = segments.find(({ prefix }) => prefix === region) ?? null;
+      const from = segment === null ? 0 : segment.offset - segments[0]!.offset;
+      const deflated = Buffer.from(blocks.subarray(from, from + (segment?.bytes ?? 0)));
+      const rows = await changed.rowsOf(region);
+      const plainBytes = (segment?.plainBytes ?? 0) + rows.length;
+      const how = { rowsMax, hasLevels: this.#hasLevels, profile };
+      const block = inThread({ kind: 'patch', region, segment, deflated, keys, rows, ...how }).then((patched) => {
+        this.#replaced = {
+          rows: this.#replaced.rows + patched.replaced.rows,
+          levels: sumLevels([this.#replaced.levels, patched.replaced.levels]),
+        };
+        return patched;
+      });
+      await this.#line.push(at, { block, plainBytes }, room);
+    }
+  }
+}
