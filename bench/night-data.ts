@@ -28,3 +28,11 @@ export async function changeSomeNumbers(client: Client): Promise<void> {
     `UPDATE phone_number SET reputation_level = 'SPAM', reputation_category = 6 WHERE hashtext(phone) % 50 = 0`,
   );
 }
+
+/** Gives every 100th number a brand that has ended. */
+export async function addEndedBrands(client: Client): Promise<void> {
+  await client.query(
+    `INSERT INTO branded_number (phone, brand_handle, display_name, live_from, live_until)
+     SELECT phone, 'ended', 'Ended', '2020-01-01', '2021-01-01' FROM phone_number WHERE hashtext(phone) % 100 = 0`,
+  );
+}

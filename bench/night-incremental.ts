@@ -101,7 +101,7 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
   await beginPreparation(open);
   const planning = { indexes: new SegmentIndexes(store), settings, log };
   const snapshot = await takeSnapshot(db, open, planning);
-  const builds = await planNight(open, planning);
+  const builds = await planNight(open, snapshot, planning);
   for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))
     await runNightBuild({ db, databaseUrl: embedded.url, store, settings, buildId, onFailure: () => {}, signal, log });
   await open.close();

@@ -5,8 +5,8 @@
  *
  *   npm run build && node dist/bench/night.js [rows=5000000] [rounds=5] [all|builds]
  *
- * One country, loaded in random order as feeds leave it; then 2 % of the rows are updated. No brand is live, so builds read
- * without the join, and so does every contender but one. `builds` leaves out the loading without indexes and the other compressors.
+ * One country, loaded in random order as feeds leave it; then 2 % of the rows are updated. 1 % have a brand that has ended: none
+ * is live, so builds read without the join, and so does every contender but one. `builds` leaves out the loading without indexes and the other compressors.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, stat } from 'node:fs/promises';
@@ -21,13 +21,14 @@ import { migrate } from '../sql/migrate.ts';
 import { allPhones, endOfPrefix } from '../pipelines/caches/format/key-range.ts';
 import { buildProfiles } from '../pipelines/caches/format/row-deflate.ts';
 import { sqlWithLiterals } from '../sql/sql.ts';
-import { changeSomeNumbers, fillNumbers } from './night-data.ts';
+import { addEndedBrands, changeSomeNumbers, fillNumbers } from './night-data.ts';
 import { printSideBySide, requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
 
 const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 5_000_000);
 const rounds = Number(process.argv[3] ?? 5);
 const isBrief = process.argv[4] === 'builds';
+const profiles = isBrief ? (['compact'] as const) : buildProfiles;
 requirePrograms('psql', ...(isBrief ? [] : (['gzip', 'pigz', 'igzip'] as const)));
 const contenderProgram = fileURLToPath(new URL('./night-contender.js', import.meta.url));
 const statementOf = (name: string) =>
@@ -57,6 +58,7 @@ try {
   await migrate(client);
   if (isBrief) await fillNumbers(client, rows);
   else await reportLoading(client);
+  await addEndedBrands(client);
   await reportScans(client);
   printSideBySide(await runSideBySide(contenders(), rounds), 'psql > /dev/null');
   await reportSizes();
@@ -101,7 +103,7 @@ async function reportScans(client: Client): Promise<void> {
 
 function contenders(): Contender[] {
   return [
-    ...(isBrief ? (['compact'] as const) : buildProfiles).flatMap((profile) =>
+    ...profiles.flatMap((profile) =>
       [2, 1].map((streams) => ({
         name: `full build, ${profile}, ${streams} streams`,
         run: () => ownProcess(profile, streams),
@@ -141,7 +143,7 @@ async function timed(command: string): Promise<ChildFigures> {
 async function reportSizes(): Promise<void> {
   const files = [
     ...(await Promise.all(
-      buildProfiles.map(async (profile) => [`full build, ${profile}`, await builtFile(profile)] as const),
+      profiles.map(async (profile) => [`full build, ${profile}`, await builtFile(profile)] as const),
     )),
     ...compressors.map(({ name, file }) => [name, file] as const),
     ['createGzip(6)', 'pg-copy-streams/streamed.gz'] as const,

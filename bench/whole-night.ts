@@ -49,7 +49,7 @@ export async function runWholeNight({
   await beginPreparation(open);
   const planning = { indexes: new SegmentIndexes(store), settings, log };
   const snapshot = await takeSnapshot(db, open, planning);
-  const builds = await planNight(open, planning);
+  const builds = await planNight(open, snapshot, planning);
   for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))
     await runNightBuild({ db, databaseUrl, store, settings, buildId, onFailure: () => {}, signal, log });
   await open.close();

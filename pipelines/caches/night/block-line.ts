@@ -7,7 +7,7 @@ export interface PendingBlock {
 }
 
 /** Plain bytes that one producer may have made and not yet written, unless a single block is larger. */
-const plainBytesMax = 16 * 1024 * 1024;
+const plainBytesMax = 8 * 1024 * 1024;
 
 /** What a producer has made and not yet written. */
 export class Room {

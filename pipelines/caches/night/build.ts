@@ -22,7 +22,7 @@ export interface BuildSettings {
   readonly buildProfile: BuildProfile;
   readonly copyIdleSecondsMax: number;
   readonly buildStreams?: number | undefined;
-  /** Plain bytes of a range of keys that is read with one COPY. Default: 8 MiB. */
+  /** Plain bytes of a range of keys that is read with one COPY. Default: 4 MiB. */
   readonly rangeBytes?: number;
 }
 
@@ -58,7 +58,7 @@ export interface BuiltArtefact extends WrittenArtefact {
   /** The delta from the basis of the plan, which the caller must end or discard; null without a basis, or if it is kept. */
   readonly delta: DeltaFile | null;
 }
-const defaultRangeBytes = 8 * 1024 * 1024;
+const defaultRangeBytes = 4 * 1024 * 1024;
 
 /** What divides a build without a basis: phones for each range, and the least plain bytes of a row. */
 const sampling = { phonesOfRange: 100, rowBytes: 32 } as const;

@@ -8,15 +8,20 @@ const keysAtOnceMax = 8192;
 /** Reads the rows of ascending keys. Returns their number. */
 type ReadKeys = (keys: readonly string[], take: (block: RowBlock) => Promise<void>) => Promise<number>;
 
-/** The present rows of changed keys, patch by patch, read with a statement for thousands of keys. */
+/** The rows of the patches up to `end`, exclusive. */
+interface Batch {
+  readonly end: number;
+  readonly block: RowBlock;
+}
+
+/** The present rows of changed keys, patch by patch: read with a statement for thousands of keys, while those before are merged. */
 export class ChangedKeys {
   readonly #patches: readonly Patch[];
   readonly #read: ReadKeys;
   #nextPatch = 0;
-  #batch: RowBlock = findRows(Buffer.alloc(0));
+  #batch: Batch = { end: 0, block: findRows(Buffer.alloc(0)) };
+  #nextBatch: Promise<Batch> | undefined;
   #nextRow = 0;
-  /** The patches before this one are in the batch. */
-  #batchEnd = 0;
   /** Rows so far. */
   rows = 0;
 
@@ -28,9 +33,9 @@ export class ChangedKeys {
   /** The rows of the next patch, in a buffer of their own. */
   async rowsOf(region: string): Promise<Buffer> {
     if (this.#patches[this.#nextPatch]?.region !== region) throw new Error(`${region} is not the next patch`);
-    if (this.#nextPatch === this.#batchEnd) await this.#readBatch();
+    if (this.#nextPatch === this.#batch.end) await this.#takeBatch();
     this.#nextPatch++;
-    const { plain, starts, rows } = this.#batch;
+    const { plain, starts, rows } = this.#batch.block;
     const from = this.#nextRow;
     const end = Buffer.from(endOfPrefix(region));
     while (
@@ -41,13 +46,21 @@ export class ChangedKeys {
     return Buffer.from(plain.subarray(starts[from], starts[this.#nextRow]));
   }
 
-  async #readBatch(): Promise<void> {
-    const keys: string[] = [];
-    while (this.#batchEnd < this.#patches.length && (keys.length === 0 || keys.length < keysAtOnceMax))
-      keys.push(...this.#patches[this.#batchEnd++]!.keys);
-    const read: Buffer[] = [];
-    this.rows += await this.#read(keys, async ({ plain }) => void read.push(plain));
-    this.#batch = findRows(Buffer.concat(read));
+  async #takeBatch(): Promise<void> {
+    this.#batch = await (this.#nextBatch ?? this.#readBatch(this.#batch.end));
     this.#nextRow = 0;
+    this.#nextBatch = this.#batch.end < this.#patches.length ? this.#readBatch(this.#batch.end) : undefined;
+    this.#nextBatch?.catch(() => {}); // awaited when the batch is taken
+  }
+
+  async #readBatch(from: number): Promise<Batch> {
+    const keys: string[] = [];
+    let end = from;
+    while (end < this.#patches.length && (keys.length === 0 || keys.length < keysAtOnceMax))
+      keys.push(...this.#patches[end++]!.keys);
+    const read: Buffer[] = [];
+    const rows = await this.#read(keys, async ({ plain }) => void read.push(plain));
+    this.rows += rows;
+    return { end, block: findRows(Buffer.concat(read)) };
   }
 }

@@ -8,9 +8,11 @@ import type { PlannedBuild } from './build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
 import { listPublications } from './publications.ts';
 import {
+  draftPlans,
   isVacuumWorthwhile,
   planBuilds,
   readSeenTransactions,
+  type DraftPlan,
   type PlanOptions,
   type PlanSettings,
   type SeenTransactions,
@@ -130,25 +132,36 @@ export async function beginPreparation({ holder }: TakenNight): Promise<void> {
   await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, preparing]);
 }
 
-/** Takes the snapshot of the night, after a VACUUM if that is worthwhile. */
-export async function takeSnapshot(
-  db: Pool,
-  night: TakenNight,
-  planning: NightPlanning,
-): Promise<Snapshot & SeenTransactions> {
+/** A snapshot with the drafts of the night's builds, which were made in it. */
+export type NightSnapshot = Snapshot & SeenTransactions & { readonly drafts: readonly DraftPlan[] };
+
+/** Takes the snapshot of the night: another one after a VACUUM, if the first shows that one is worthwhile. */
+export async function takeSnapshot(db: Pool, night: TakenNight, planning: NightPlanning): Promise<NightSnapshot> {
   const { holder } = night;
-  if (await isVacuumWorthwhile(holder, await planOptions(night, planning))) await vacuum(db);
-  const snapshot = await exportSnapshot(holder);
+  const take = async () => {
+    const snapshot = await exportSnapshot(holder);
+    return { ...snapshot, drafts: await draftPlans(holder, await planOptions(night, planning)) };
+  };
+  let taken = await take();
+  if (isVacuumWorthwhile(taken.drafts)) {
+    await holder.query('ROLLBACK'); // nothing is freed that a snapshot sees
+    await vacuum(db);
+    taken = await take();
+  }
   await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
-  return { ...snapshot, ...(await readSeenTransactions(holder)) };
+  return { ...taken, ...(await readSeenTransactions(holder)) };
 }
 
 /**
  * Plans the build of each artefact of the night's scope and counts its rows, in the night's snapshot.
  * @throws ServiceError `night_empty`
  */
-export async function planNight(night: TakenNight, planning: NightPlanning): Promise<PlannedBuild[]> {
-  const builds = await planBuilds(night.holder, await planOptions(night, planning));
+export async function planNight(
+  night: TakenNight,
+  { drafts }: NightSnapshot,
+  { settings }: NightPlanning,
+): Promise<PlannedBuild[]> {
+  const builds = await planBuilds(night.holder, drafts, { evaluatedAt: night.evaluatedAt, settings });
   if (builds.length > 0) return builds;
   throw new ServiceError('night_empty', {
     operation: 'open night',

@@ -38,6 +38,9 @@ export interface PlanOptions {
   readonly log: Log;
 }
 
+/** What the counting of rows depends on. */
+export type CountOptions = Pick<PlanOptions, 'evaluatedAt' | 'settings'>;
+
 /** See the settings of the same names. */
 export type PlanSettings = FormatSettings & { readonly fullBuildDays: number };
 
@@ -63,7 +66,7 @@ interface BasisRow extends ArtefactName {
 }
 
 /** A plan by the marks alone, before rows are counted. `changes`: where rows may have changed; null if unknown. */
-interface DraftPlan extends ArtefactName {
+export interface DraftPlan extends ArtefactName {
   readonly kind: BuildPlan['kind'];
   /** Of the published version; null if there is none. */
   readonly rowsPublished: number | null;
@@ -90,12 +93,9 @@ const fullRowsMin = 100_000;
 /** Least rows, and share of the artefact, of changed regions: reading 10 % of a million took 1.8 times as long as all of them after a VACUUM. */
 const regionRows = { min: 10_000, percent: 5 } as const;
 
-/**
- * True if a build of the night would read so many rows that a VACUUM before the snapshot saves time, by the marks that this
- * connection sees, without counting rows.
- */
-export async function isVacuumWorthwhile(db: Queryable, options: PlanOptions): Promise<boolean> {
-  return (await draftPlans(db, options)).some(({ kind, rowsPublished, segments, changes }) => {
+/** True if a build of the night would read so many rows that a VACUUM before the snapshot saves time, without counting them. */
+export function isVacuumWorthwhile(drafts: readonly DraftPlan[]): boolean {
+  return drafts.some(({ kind, rowsPublished, segments, changes }) => {
     if (kind === 'keep') return false;
     if (kind === 'full') return rowsPublished === null || rowsPublished >= fullRowsMin;
     const rows = rowsOfRegions(segments, changes!.regions);
@@ -103,14 +103,19 @@ export async function isVacuumWorthwhile(db: Queryable, options: PlanOptions): P
   });
 }
 
-/** Plans the build of each artefact and counts its rows in the snapshot of this connection. */
-export async function planBuilds(db: Queryable, options: PlanOptions): Promise<PlannedBuild[]> {
+/** Plans the build of each artefact and counts its rows, in the snapshot in which the drafts were made. */
+export async function planBuilds(
+  db: Queryable,
+  drafts: readonly DraftPlan[],
+  options: CountOptions,
+): Promise<PlannedBuild[]> {
   const planned: PlannedBuild[] = [];
-  for (const draft of await draftPlans(db, options)) planned.push(await countBuild(db, draft, options));
+  for (const draft of drafts) planned.push(await countBuild(db, draft, options));
   return planned;
 }
 
-async function draftPlans(db: Queryable, options: PlanOptions): Promise<DraftPlan[]> {
+/** Drafts the build of each artefact by the marks that this connection's snapshot sees. */
+export async function draftPlans(db: Queryable, options: PlanOptions): Promise<DraftPlan[]> {
   const bases = new Map(
     (await queryRows<BasisRow>(db, sql('nights/list_bases'))).map((row) => [formatArtefact(row), row]),
   );
@@ -235,7 +240,7 @@ class ChangedPrefixes {
 async function countBuild(
   db: Queryable,
   draft: DraftPlan,
-  { evaluatedAt, settings: { segmentRowsMax } }: PlanOptions,
+  { evaluatedAt, settings: { segmentRowsMax } }: CountOptions,
 ): Promise<PlannedBuild> {
   const { cache, country, kind, basis, segments, changes } = draft;
   const artefact = { cache, country };

@@ -134,9 +134,10 @@ class PartMaking {
       const block = inThread({ kind: 'compress', cut, before, profile }); // takes the bytes away
       await this.#line.push(range.at, { block, plainBytes }, room);
     };
-    this.#rowsRead += await reader.read(range, async (block) => {
+    const rows = await reader.read(range, async (block) => {
       for (const cut of cutter.push(block)) await add(cut);
     });
+    this.#rowsRead += rows;
     for (const cut of cutter.end()) await add(cut);
     if (finder === null) return;
     const before = await finder.upTo(range.to);

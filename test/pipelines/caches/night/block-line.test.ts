@@ -46,7 +46,7 @@ describe('the blocks of a build', () => {
       line.complete(1);
     })();
     await sleep(50);
-    expect(made).toBe(16);
+    expect(made).toBe(8);
     await line.push(0, pending(0), new Room());
     line.complete(0);
     await Promise.all([producing, drained]);
