@@ -11,17 +11,22 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
 let bytesSinceCollection = 0;
 
-/** A thread of segment-threads.ts. */
+let working = Promise.resolve();
+
+/** A thread of segment-threads.ts. One task after the other: what waits holds the bytes that came with it, and no others. */
 parentPort!.on('message', (task: SegmentTask) => {
-  void answer(task).then((given) => {
-    const { block } = given;
-    parentPort!.postMessage(given, wholeBuffers(block === undefined ? [] : [block.deflated, block.delta ?? undefined]));
-    bytesSinceCollection += 4 * (block?.plainBytes ?? 0); // before, after, with the delta applied, decompressed again
-    if (bytesSinceCollection < bytesBetweenCollections) return;
-    collect({ type: 'minor' });
-    bytesSinceCollection = 0;
-  });
+  working = working.then(() => work(task));
 });
+
+async function work(task: SegmentTask): Promise<void> {
+  const given = await answer(task);
+  const { block } = given;
+  parentPort!.postMessage(given, wholeBuffers(block === undefined ? [] : [block.deflated, block.delta ?? undefined]));
+  bytesSinceCollection += 4 * (block?.plainBytes ?? 0); // before, after, with the delta applied, decompressed again
+  if (bytesSinceCollection < bytesBetweenCollections) return;
+  collect({ type: 'minor' });
+  bytesSinceCollection = 0;
+}
 
 async function answer({ id, work }: SegmentTask): Promise<SegmentAnswer> {
   try {

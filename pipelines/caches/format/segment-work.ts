@@ -3,7 +3,7 @@ import { sha256Of } from '../../../runtime/digest.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import type { SegmentContent } from './content-digest.ts';
 import { crc32, joinCrc32 } from './crc32.ts';
-import { applyDelta, differenceOf } from './delta-lines.ts';
+import { applyDelta, differenceOfRows } from './delta-lines.ts';
 import { compressBlock, type CompressedBlock } from './gzip-member.ts';
 import { countLevels } from './level-counts.ts';
 import { findKey, mergeRows } from './merge-rows.ts';
@@ -124,11 +124,9 @@ async function deltaFrom(
     const rows = await inflateSegments(asBuffer(before.deflated), segments);
     const start = findKey(rows, 0, from);
     const old = rows.subarray(start, findKey(rows, start, to));
-    const delta: Buffer[] = [];
-    for await (const text of differenceOf([old], [plain])) delta.push(text);
-    const text = Buffer.concat(delta);
-    await requireLeadsTo(old, text, plain);
-    return text;
+    const delta = differenceOfRows(old, plain);
+    await requireLeadsTo(old, delta, plain);
+    return delta;
   } catch (error) {
     if (isServiceError(error)) return null;
     throw error;

@@ -226,12 +226,16 @@ export function liesWithin(regions: readonly string[], prefix: string): boolean 
   return region !== undefined && prefix.startsWith(region);
 }
 
-/** Number of segments outside the regions that differ between two indexes, or are in one of them only. */
+/**
+ * Number of segments that differ between two indexes, or are in one of them only, outside of regions and of what has become one
+ * segment with them.
+ */
 export function countDiffering(
   before: readonly Segment[],
   after: readonly Segment[],
-  regions: readonly string[],
+  changed: readonly string[],
 ): number {
+  const regions = outermost(changed.map((region) => segmentAround(after, region)));
   const outside = ({ prefix }: Segment) => !liesWithin(regions, prefix);
   const known = new Map(before.filter(outside).map((segment) => [segment.prefix, segment]));
   let differing = 0;
@@ -247,4 +251,12 @@ export function countDiffering(
       differing++;
   }
   return differing + known.size;
+}
+
+/** The prefix of the segment that a region lies within, or the region if it lies within none. */
+function segmentAround(segments: readonly Segment[], region: string): string {
+  return smallestDepth(
+    region,
+    (node) => segments[firstNotBefore(segments, ({ prefix }) => prefix < node)]?.prefix === node,
+  );
 }

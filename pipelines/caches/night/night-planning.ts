@@ -253,10 +253,8 @@ async function countBuild(
   if (kind === 'keep') return keep(basis!);
   const counter = new RowCounter(db, artefact, { segments, evaluatedAt });
   if (kind === 'full') {
-    const changed = changes === null ? [] : [...changes.regions, ...changes.patches.map(({ region }) => region)];
-    const widened = widenRegions(segments, await counter.countRegions(changed), segmentRowsMax);
-    const { rows, levels } = await counter.countAll();
-    return { ...artefact, plan: { kind, basis, unchangedExcept: changes === null ? null : widened }, rows, levels };
+    const changed = changes && [...changes.regions, ...changes.patches.map(({ region }) => region)].sort();
+    return { ...artefact, plan: { kind, basis, unchangedExcept: changed }, ...(await counter.countAll()) };
   }
   const { counted, patches } = await countChanges(counter, { segments, changes: changes! }, segmentRowsMax);
   if (counted.length + patches.length === 0) return keep(basis!);

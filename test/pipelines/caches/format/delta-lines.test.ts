@@ -5,6 +5,7 @@ import {
   composeDeltas,
   deltaLineBytesMax,
   differenceOf,
+  differenceOfRows,
   divideSteps,
   OperationCounter,
 } from '../../../../pipelines/caches/format/delta-lines.ts';
@@ -87,6 +88,7 @@ describe('a delta', () => {
       fc.asyncProperty(rows, rows, cuts, async (before, after, lengths) => {
         const delta = await diff(textOf(before), textOf(after), lengths);
         expect(await apply(textOf(before), delta, lengths)).toEqual(textOf(after));
+        expect(differenceOfRows(textOf(before), textOf(after))).toEqual(delta);
         const had = [...after].filter(([key]) => before.has(key));
         expect(await count(delta, lengths)).toEqual({
           added: after.size - had.length,

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -192,4 +193,29 @@ describe('comparing a full build with its basis', () => {
     expect(countDiffering(segments, after, [])).toBe(differing);
     expect(countDiffering(segments, after, ['+'])).toBe(0);
   });
+
+  it.each([2, 5, 8])(
+    'counts none where only what marks of %d digits name has changed, though it was cut otherwise',
+    (digits) => {
+      const history = fc.record({
+        before: fc.array(phone('012'), { minLength: 1, maxLength: 150 }).map(sorted),
+        added: fc.array(phone('012'), { maxLength: 40 }),
+        keep: fc.array(fc.boolean(), { minLength: 150, maxLength: 150 }),
+        rowsMax: fc.integer({ min: 1, max: 30 }),
+      });
+      const digestsOf = (phones: readonly string[], rowsMax: number) =>
+        leavesOf(phones, rowsMax).map((leaf) => ({ ...segmentOf(leaf), crc: crc32(leaf.phones.join()) }));
+      fc.assert(
+        fc.property(history, ({ before, added, keep, rowsMax }) => {
+          const marks = [...before.filter((_, at) => !keep[at]), ...added].map((each) => each.slice(0, 1 + digits));
+          const after = sorted([...before.filter((_, at) => keep[at]), ...added]);
+          const old = digestsOf(before, rowsMax);
+          const { regions, patches } = findChanges(old, marks);
+          const changed = [...regions, ...patches.map(({ region }) => region)];
+          expect(countDiffering(old, digestsOf(after, rowsMax), changed)).toBe(0);
+        }),
+        { seed: 23, numRuns: 300 },
+      );
+    },
+  );
 });
