@@ -27,7 +27,7 @@ export async function copyOut(
 ): Promise<number> {
   const interrupted = () => new ServiceError('interrupted', { operation: 'copy rows' });
   if (signal?.aborted === true) throw interrupted();
-  const stream = client.query(copyTo(statement, { highWaterMark: blockBytes }));
+  const stream = client.query(joiningRows(copyTo(statement, { highWaterMark: blockBytes })));
   let failure: Error | undefined;
   stream.on('error', (error) => {
     failure ??= error;
@@ -47,6 +47,61 @@ export async function copyOut(
     silence.end();
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** Types of the messages of a COPY to the client (PostgreSQL's "Message Formats"). */
+const copyData = 0x64;
+/** CopyOutResponse, NoticeResponse, ParameterStatus and NotificationResponse. */
+const besideRows: readonly number[] = [0x48, 0x4e, 0x53, 0x41];
+const headerBytes = 5;
+
+/**
+ * Gives a stream of the library the rows of a chunk as one message. The server sends a message for each row, for each of which the
+ * library goes through a list of buffers: that was more than half of the processor time of a build.
+ */
+function joiningRows<Stream extends object>(stream: Stream): Stream {
+  const parser = stream as unknown as { _parse(chunk: Buffer): boolean };
+  const parse = parser._parse.bind(stream);
+  let rest: Buffer = Buffer.alloc(0);
+  let hasEnded = false;
+  parser._parse = (chunk) => {
+    if (hasEnded) return parse(chunk);
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const joined = joinRows(bytes);
+    hasEnded = joined.hasEnded;
+    rest = bytes.subarray(joined.read);
+    return parse(bytes.subarray(0, joined.filled));
+  };
+  return stream;
+}
+
+/** Joins adjacent rows in place: the first `filled` bytes are then those of the first `read`, which end with a message. */
+function joinRows(bytes: Buffer): { filled: number; read: number; hasEnded: boolean } {
+  let [filled, at] = [0, 0];
+  let run = -1; // where the message of the adjacent rows begins
+  const closeRun = () => {
+    if (run !== -1) bytes.writeUInt32BE(filled - run - 1, run + 1);
+    run = -1;
+  };
+  while (bytes.length - at >= headerBytes) {
+    const type = bytes[at]!;
+    const isRow = type === copyData;
+    if (!isRow && !besideRows.includes(type)) {
+      closeRun();
+      bytes.copyWithin(filled, at); // all that follows the rows
+      return { filled: filled + bytes.length - at, read: bytes.length, hasEnded: true };
+    }
+    const end = at + 1 + bytes.readUInt32BE(at + 1);
+    if (end > bytes.length) break;
+    if (!isRow) closeRun();
+    const from = isRow && run !== -1 ? at + headerBytes : at;
+    if (isRow && run === -1) run = filled;
+    bytes.copyWithin(filled, from, end);
+    filled += end - from;
+    at = end;
+  }
+  closeRun();
+  return { filled, read: at, hasEnded: false };
 }
 
 /** Waits until the server has answered all statements of a connection. */
