@@ -23,11 +23,12 @@ const blocksInFlight = 3;
 
 /**
  * Writes text as one gzip member and returns the sizes and digests of file and text. The chunks must not change until they
- * are written.
+ * are written. `compress`: where the blocks are compressed; default: on the calling thread.
  */
 export async function writeGzip(
   texts: AsyncIterable<Buffer>,
   write: (bytes: Buffer) => Promise<void>,
+  compress: (plain: Buffer) => Promise<CompressedBlock> = (plain) => compressBlock(plain, 'compact'),
 ): Promise<GzipFacts> {
   const member = new GzipMember();
   const inFlight: Promise<CompressedBlock>[] = [];
@@ -35,7 +36,7 @@ export async function writeGzip(
   try {
     await write(member.begin());
     for await (const block of joinChunks(texts)) {
-      const compressing = compressBlock(block, 'compact');
+      const compressing = compress(block);
       compressing.catch(() => {}); // awaited by writeOldest
       inFlight.push(compressing);
       if (inFlight.length >= blocksInFlight) await writeOldest();

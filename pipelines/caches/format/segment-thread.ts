@@ -1,15 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
 import { isServiceError } from '../../../runtime/errors.ts';
 import { compressSegment, patchSegment, wholeBuffers, type SegmentAnswer, type SegmentTask } from './segment-work.ts';
-
-/** Bytes of buffers after which those of earlier tasks are freed: V8 does that by itself after 64 MiB in each thread. */
-const bytesBetweenCollections = 4 * 1024 * 1024;
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
-let bytesSinceCollection = 0;
+import { freeUsedBytes } from './used-buffers.ts';
 
 let working = Promise.resolve();
 
@@ -22,10 +14,7 @@ async function work(task: SegmentTask): Promise<void> {
   const given = await answer(task);
   const { block } = given;
   parentPort!.postMessage(given, wholeBuffers(block === undefined ? [] : [block.deflated, block.delta ?? undefined]));
-  bytesSinceCollection += 4 * (block?.plainBytes ?? 0); // before, after, with the delta applied, decompressed again
-  if (bytesSinceCollection < bytesBetweenCollections) return;
-  collect({ type: 'minor' });
-  bytesSinceCollection = 0;
+  freeUsedBytes(4 * (block?.plainBytes ?? 0)); // before, after, with the delta applied, decompressed again
 }
 
 async function answer({ id, work }: SegmentTask): Promise<SegmentAnswer> {

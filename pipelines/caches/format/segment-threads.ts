@@ -26,8 +26,13 @@ interface Thread {
 /** More threads than this would wait for the thread that writes the file. */
 const threadsMax = 4;
 
+/** Tasks that a thread has at a time: the next one is there when one is done. Bytes that waited in a thread would be freed late. */
+const tasksOfThreadMax = 2;
+
 /** Started with the first work; they keep no process alive. */
 const threads: Thread[] = [];
+/** Work that no thread has yet. */
+const pending: (Waiting & { readonly work: NewRows | ChangedRows })[] = [];
 let lastId = 0;
 
 /**
@@ -38,21 +43,29 @@ let lastId = 0;
 export function inThread(work: NewRows): Promise<SegmentBlock>;
 export function inThread(work: ChangedRows): Promise<PatchedBlock>;
 export function inThread(work: NewRows | ChangedRows): Promise<SegmentBlock | PatchedBlock> {
-  const thread = leastBusy();
-  const id = ++lastId;
   return new Promise((resolve, reject) => {
-    thread.waiting.set(id, { resolve, reject });
-    thread.worker.ref();
-    const buffers = work.kind === 'compress' ? [work.cut?.plain, work.before?.deflated] : [work.deflated, work.rows];
-    thread.worker.postMessage({ id, work } satisfies SegmentTask, wholeBuffers(buffers));
+    pending.push({ work, resolve, reject });
+    handOut();
   });
 }
 
-function leastBusy(): Thread {
+/** Gives pending work to threads that can take some. */
+function handOut(): void {
+  for (let thread; pending.length > 0 && (thread = freeThread()) !== undefined;) {
+    const { work, ...waiting } = pending.shift()!;
+    const id = ++lastId;
+    thread.waiting.set(id, waiting);
+    thread.worker.ref();
+    const buffers = work.kind === 'compress' ? [work.cut?.plain, work.before?.deflated] : [work.deflated, work.rows];
+    thread.worker.postMessage({ id, work } satisfies SegmentTask, wholeBuffers(buffers));
+  }
+}
+
+function freeThread(): Thread | undefined {
   const idle = threads.find(({ waiting }) => waiting.size === 0);
   if (idle !== undefined) return idle;
   if (threads.length < Math.min(threadsMax, availableParallelism())) return startThread();
-  return threads.reduce((least, thread) => (thread.waiting.size < least.waiting.size ? thread : least));
+  return threads.find(({ waiting }) => waiting.size < tasksOfThreadMax);
 }
 
 function startThread(): Thread {
@@ -70,6 +83,7 @@ function startThread(): Thread {
     const { block, failure, error } = answer;
     if (block === undefined) waiting.reject(failure === undefined ? error : new ServiceError(failure.code, failure));
     else waiting.resolve(withBuffers(block));
+    handOut();
   });
   worker.once('error', (error) => endThread(thread, error));
   worker.once('exit', () => endThread(thread, new Error('A thread that compresses rows has ended.')));
@@ -82,6 +96,7 @@ function endThread(thread: Thread, error: unknown): void {
   if (at !== -1) threads.splice(at, 1);
   for (const { reject } of thread.waiting.values()) reject(error);
   thread.waiting.clear();
+  handOut();
 }
 
 function withBuffers(block: SegmentBlock): SegmentBlock {

@@ -8,6 +8,7 @@ import type { StoredName } from '../store/stored-name.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDelta, differenceOf, OperationCounter } from '../format/delta-lines.ts';
 import { joinGzip, readGzip, writeGzip } from '../format/gzip-text.ts';
+import { inThread } from '../format/segment-threads.ts';
 import type { GzipFacts } from '../format/gzip-member.ts';
 import { inflateSegment, type Segment } from '../format/segment-index.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
@@ -115,6 +116,9 @@ function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta)
   return { from, sha256, bytes, added, changed, removed };
 }
 
+const compressInThread = (plain: Buffer) =>
+  inThread({ kind: 'compress', cut: { prefix: '', plain, rows: 0, levels: {} }, before: null, profile: 'compact' });
+
 /** Bytes of text that wait to be compressed. */
 const textBytesWaiting = 1024 * 1024;
 
@@ -133,7 +137,8 @@ export class DeltaFile {
     this.#from = from;
     this.#file = file;
     this.#texts.on('error', () => {}); // that of the writing, which `end` throws
-    this.#written = writeGzip(this.#counter.watch(this.#texts), (bytes) => writeAll(file.handle, bytes)).catch(
+    const write = (bytes: Buffer) => writeAll(file.handle, bytes);
+    this.#written = writeGzip(this.#counter.watch(this.#texts), write, compressInThread).catch(
       (error: unknown) => void this.fail(error),
     );
   }

@@ -15,6 +15,7 @@ import type { BuildProfile } from '../format/row-deflate.ts';
 import { SegmentCutter, type CutSegment } from '../format/segment-cutter.ts';
 import { inThread } from '../format/segment-threads.ts';
 import type { SegmentBlock } from '../format/segment-work.ts';
+import { freeUsedBytes } from '../format/used-buffers.ts';
 import { copySegments } from '../format/segment-writer.ts';
 
 /** A part of an artefact: rows that are read, or segments of the basis as they are or with changes. */
@@ -136,6 +137,7 @@ class PartMaking {
     };
     const rows = await reader.read(range, async (block) => {
       for (const cut of cutter.push(block)) await add(cut);
+      freeUsedBytes(3 * block.plain.length); // from the connection, joined to a block, cut
     });
     this.#rowsRead += rows;
     for (const cut of cutter.end()) await add(cut);
