@@ -7,7 +7,7 @@
  * A night is all of it but the queue: planning, counting by SQL, COPY, compression, the delta, publishing. One country, one new
  * cluster of PostgreSQL. Before each night some rows get another name, which is not timed: "clustered" are numbers that follow one
  * another, "spread" are picked by a hash, so that they lie in as many segments as they can. Every night is followed by the
- * others in turn, round by round. The last line says whether a full build gives the bytes that the last incremental one published.
+ * others in turn, round by round. A line a night says what its steps took; the last line says whether a full build gives the bytes that the last incremental one published.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,8 +46,6 @@ const store = new ArtefactDirectory(join(directory, 'artefacts'));
 const settings = loadConfig({ VERSIONS_KEPT: process.argv[5] ?? '14' });
 const log = createLog({ level: 'warn', process: 'bench' });
 let changes = 0;
-/** What was said of how contenders were built. */
-const noted = new Set<string>();
 
 try {
   await fillNumbers(client, rows);
@@ -60,15 +58,15 @@ try {
       {
         name: `${label(share)} changed, clustered`,
         prepare: () => changeClustered(share),
-        run: async () => note(await night(false)),
+        run: async () => void (await night(false)),
       },
       {
         name: `${label(share)} changed, spread`,
         prepare: () => changeSpread(share),
-        run: async () => note(await night(false)),
+        run: async () => void (await night(false)),
       },
     ]),
-    { name: 'nothing changed', run: async () => note(await night(false)) },
+    { name: 'nothing changed', run: async () => void (await night(false)) },
   ];
   printSideBySide(await runSideBySide(contenders, rounds), 'full night');
   await changeClustered(shares[0]!);
@@ -97,25 +95,35 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
     requestedBy: 'bench',
   });
   const signal = new AbortController().signal;
+  const step = stopwatch();
   const open = (await takeNight({ db, databaseUrl: embedded.url, runId: runId! }))!;
   await beginPreparation(open);
   const planning = { indexes: new SegmentIndexes(store), settings, log };
   const snapshot = await takeSnapshot(db, open, planning);
+  step('marks, snapshot and VACUUM');
   const builds = await planNight(open, snapshot, planning);
+  step('counts');
   for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))
     await runNightBuild({ db, databaseUrl: embedded.url, store, settings, buildId, onFailure: () => {}, signal, log });
+  step('build');
   await open.close();
   const published = await publishNight({ db, runId: runId!, generation: open.generation, limits: loadConfig({}) });
   if (published.kind !== 'published' || published.report.outcome !== 'ok')
     throw new Error(`the night ended as ${JSON.stringify(published)}`);
-  return published.report.artefacts[0]!;
+  const artefact = published.report.artefacts[0]!;
+  console.log(`${artefact.build}, ${artefact.rowsRead?.toLocaleString('en-US')} rows read: ${step('publication')}`);
+  return artefact;
 }
 
-/** Says once a contender how it was built. */
-function note({ build, rowsRead }: ReportedArtefact): void {
-  const text = `${build}, ${rowsRead?.toLocaleString('en-US')} rows read`;
-  if (!noted.has(text)) console.log(text);
-  noted.add(text);
+/** A clock that is told what has ended; returns all steps so far. */
+function stopwatch(): (ended: string) => string {
+  const steps: string[] = [];
+  let since = performance.now();
+  return (ended) => {
+    steps.push(`${ended} ${((performance.now() - since) / 1000).toFixed(2)} s`);
+    since = performance.now();
+    return steps.join(', ');
+  };
 }
 
 /** Numbers of {@link fillNumbers} lie at equal distances from +12010000000 on; the range begins at 40 % of them, and further up each time. */
