@@ -166,7 +166,7 @@ CREATE TABLE branding_operation (
   result jsonb,
   failure_code text,
   failure_reason text,
-  handed_in_by text
+  submitted_by text
 );
 
 -- table branding_operation_row
@@ -947,9 +947,6 @@ ALTER TABLE branding_event ADD CONSTRAINT branding_event_subject_check CHECK ((s
 -- constraint branding_operation.branding_operation_ended
 ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_ended CHECK ((((state = 'queued'::text) = (finished_at IS NULL)) AND ((state = 'done'::text) = (result IS NOT NULL)) AND ((state = 'failed'::text) = (failure_code IS NOT NULL))));
 
--- constraint branding_operation.branding_operation_handed_in_by_check
-ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_handed_in_by_check CHECK ((handed_in_by ~ '\S'::text));
-
 -- constraint branding_operation.branding_operation_idempotency_key_check
 ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_idempotency_key_check CHECK ((idempotency_key ~ '^[!-~]{1,128}$'::text));
 
@@ -973,6 +970,9 @@ ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_request_sha256_
 
 -- constraint branding_operation.branding_operation_state_check
 ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'done'::text, 'failed'::text])));
+
+-- constraint branding_operation.branding_operation_submitted_by_check
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_submitted_by_check CHECK ((submitted_by ~ '\S'::text));
 
 -- constraint branding_operation_row.branding_operation_row_line_check
 ALTER TABLE branding_operation_row ADD CONSTRAINT branding_operation_row_line_check CHECK ((line > 0));

@@ -60,7 +60,7 @@ const settle = async (...folders: DropFolder[]) => {
 const operations = () =>
   queryRows<{ operationId: number; state: string }>(
     db,
-    'SELECT operation_id, state, requested_by, handed_in_by, idempotency_key FROM branding_operation ORDER BY operation_id',
+    'SELECT operation_id, state, requested_by, submitted_by, idempotency_key FROM branding_operation ORDER BY operation_id',
   );
 const dropped = (name: string, files: Record<string, unknown>) => writeRequest(drop('branding', name), files);
 const result = async (...path: string[]) =>
@@ -138,7 +138,7 @@ describe('a folder with a request', () => {
       {
         state: 'queued',
         requestedBy: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string,
-        handedInBy: userInfo().username,
+        submittedBy: userInfo().username,
       },
     ]);
     expect(await queues.state('branding', `branding-${queued[0]!.operationId}`)).toBe('waiting');
