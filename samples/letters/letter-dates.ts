@@ -8,65 +8,6 @@ export function dayAfter(instant: Date, days: number): string {
   return new Date(instant.getTime() + days * dayMs).toISOString().slice(0, 10);
 }
 
-const months: Readonly<Record<LetterLanguage, readonly string[]>> = {
-  en: [
-    'January',
-    'February',
-    'March',
-    'April',
-    'May',
-    'June',
-    'July',
-    'August',
-    'September',
-    'October',
-    'November',
-    'December',
-  ],
-  de: [
-    'Januar',
-    'Februar',
-    'März',
-    'April',
-    'Mai',
-    'Juni',
-    'Juli',
-    'August',
-    'September',
-    'Oktober',
-    'November',
-    'Dezember',
-  ],
-  fr: [
-    'janvier',
-    'février',
-    'mars',
-    'avril',
-    'mai',
-    'juin',
-    'juillet',
-    'août',
-    'septembre',
-    'octobre',
-    'novembre',
-    'décembre',
-  ],
-  es: [
-    'enero',
-    'febrero',
-    'marzo',
-    'abril',
-    'mayo',
-    'junio',
-    'julio',
-    'agosto',
-    'septiembre',
-    'octubre',
-    'noviembre',
-    'diciembre',
-  ],
-};
-
 interface CalendarDay {
   readonly year: number;
   readonly month: number;
@@ -110,11 +51,15 @@ export function dateFormCount(country: LetterCountry): number {
   return dateForms[country].length;
 }
 
+function monthName(day: string, language: LetterLanguage): string {
+  return new Date(day).toLocaleString(language, { month: 'long', timeZone: 'UTC' });
+}
+
 /** A date in one of the formats of a country's letters. */
 export function writeDate(
   day: string,
   { country, language, form }: { country: LetterCountry; language: LetterLanguage; form: number },
 ): string {
   const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
-  return dateForms[country][form]!({ year, month, day: date, name: months[language][month - 1]! });
+  return dateForms[country][form]!({ year, month, day: date, name: monthName(day, language) });
 }

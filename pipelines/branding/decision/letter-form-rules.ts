@@ -1,4 +1,4 @@
-import { letterRuleLimits, type LetterRule } from '../letter/letter-rules.ts';
+import { letterRuleLimits, note, reject, review, type LetterRule } from '../letter/letter-rules.ts';
 
 /** The requirements of approval by rules beside an issued form that was returned unchanged (setting LETTER_APPROVAL). */
 export const APPROVAL_POLICIES = {
@@ -24,30 +24,20 @@ export const FORM_RULES = [
       'The first revision of the file is byte for byte a form that the service issued to this client, in date, for no other brand, and not decided against before.',
     passed: 'The letter is the form that was issued.',
     cases: {
-      not_issued: {
-        severity: 'review',
-        message:
-          'The letter is not a form that this service issued. A person decides it; a form of `letter form`, signed digitally, is decided at once.',
-      },
-      printed: {
-        severity: 'review',
-        message:
-          'The letter shows the code of a form that was issued, but is not the file itself: it was printed, or saved anew. A person decides it.',
-      },
-      other_client: { severity: 'review', message: 'The form was issued to another client. A person looks at it.' },
-      other_brand: {
-        severity: 'review',
-        message:
-          'The form has become the letter of another brand. A person looks at it; have a form issued for this one.',
-      },
-      out_of_date: {
-        severity: 'review',
-        message: 'The form was to be returned by {until}. A person looks at it; have a new form issued.',
-      },
-      decided_against: {
-        severity: 'review',
-        message: 'A person has rejected or withdrawn this form before. A person looks at it; have a new form issued.',
-      },
+      not_issued: review(
+        'The letter is not a form that this service issued. A person decides it; a form of `letter form`, signed digitally, is decided at once.',
+      ),
+      printed: review(
+        'The letter shows the code of a form that was issued, but is not the file itself: it was printed, or saved anew. A person decides it.',
+      ),
+      other_client: review('The form was issued to another client. A person looks at it.'),
+      other_brand: review(
+        'The form has become the letter of another brand. A person looks at it; have a form issued for this one.',
+      ),
+      out_of_date: review('The form was to be returned by {until}. A person looks at it; have a new form issued.'),
+      decided_against: review(
+        'A person has rejected or withdrawn this form before. A person looks at it; have a new form issued.',
+      ),
     },
   },
   {
@@ -56,21 +46,15 @@ export const FORM_RULES = [
       'The names on the form are those of the request, and its numbers are the requested ones; numbers that the brand has already may stand on it too.',
     passed: 'The form says what was requested.',
     cases: {
-      other_names: {
-        severity: 'review',
-        message:
-          'The form has another legal name, DBA or display name than the request. A person compares them; have a form issued for this request.',
-      },
-      missing_numbers: {
-        severity: 'review',
-        message:
-          '{missing} of {requested} requested numbers are not on the form or in the list that it has the digest of. A person looks at it; have a form issued for these numbers.',
-      },
-      more_numbers: {
-        severity: 'review',
-        message:
-          'The form has {more} numbers that were neither requested nor belong to the brand. A person looks at it; submit the list that the form was issued for.',
-      },
+      other_names: review(
+        'The form has another legal name, DBA or display name than the request. A person compares them; have a form issued for this request.',
+      ),
+      missing_numbers: review(
+        '{missing} of {requested} requested numbers are not on the form or in the list that it has the digest of. A person looks at it; have a form issued for these numbers.',
+      ),
+      more_numbers: review(
+        'The form has {more} numbers that were neither requested nor belong to the brand. A person looks at it; submit the list that the form was issued for.',
+      ),
     },
   },
   {
@@ -79,16 +63,12 @@ export const FORM_RULES = [
       'Nothing follows the form in the file but signatures in the place reserved for them, validation data and time stamps.',
     passed: 'Nothing but signatures was added to the form.',
     cases: {
-      changed: {
-        severity: 'review',
-        message:
-          'The form was changed beside being signed: {changes}. A person looks at it; return the file as it was signed.',
-      },
-      drawn_elsewhere: {
-        severity: 'review',
-        message:
-          'A signature is drawn outside of the place that the form reserves for it, and may cover text. A person looks at it.',
-      },
+      changed: review(
+        'The form was changed beside being signed: {changes}. A person looks at it; return the file as it was signed.',
+      ),
+      drawn_elsewhere: review(
+        'A signature is drawn outside of the place that the form reserves for it, and may cover text. A person looks at it.',
+      ),
     },
   },
   {
@@ -96,24 +76,16 @@ export const FORM_RULES = [
     checks: 'The form has a PDF signature, and every signature fits the file and covers the form.',
     passed: 'The form is signed.',
     cases: {
-      missing: {
-        severity: 'reject',
-        message:
-          'The form came back without a signature. Sign the PDF itself in its signature field, and send the signed file.',
-      },
-      missing_beside_changes: {
-        severity: 'review',
-        message: 'The form has no digital signature, but something was added to it. A person looks at it.',
-      },
-      altered: {
-        severity: 'reject',
-        message:
-          'The file was changed after it was signed. Sign the form again as the last step, and send it unchanged.',
-      },
-      unverified: {
-        severity: 'review',
-        message: 'The signature of the form could not be verified. A person looks at it.',
-      },
+      missing: reject(
+        'The form came back without a signature. Sign the PDF itself in its signature field, and send the signed file.',
+      ),
+      missing_beside_changes: review(
+        'The form has no digital signature, but something was added to it. A person looks at it.',
+      ),
+      altered: reject(
+        'The file was changed after it was signed. Sign the form again as the last step, and send it unchanged.',
+      ),
+      unverified: review('The signature of the form could not be verified. A person looks at it.'),
     },
   },
   {
@@ -121,20 +93,15 @@ export const FORM_RULES = [
     checks: 'The certificate of every signature leads to a configured root, and was valid when it signed.',
     passed: 'The certificate of the signature is from a trusted authority.',
     cases: {
-      untrusted: {
-        severity: 'review',
-        message:
-          'The certificate of the signature is not from a trusted authority, or was not valid when it signed. A person looks at it.',
-      },
-      no_roots: {
-        severity: 'review',
-        message:
-          'No trusted roots are configured, so that nothing says who issued the certificate of the signature. A person looks at it.',
-      },
-      not_needed: {
-        severity: 'note',
-        message: 'Nothing says who issued the certificate of the signature; the proven numbers stand in for that.',
-      },
+      untrusted: review(
+        'The certificate of the signature is not from a trusted authority, or was not valid when it signed. A person looks at it.',
+      ),
+      no_roots: review(
+        'No trusted roots are configured, so that nothing says who issued the certificate of the signature. A person looks at it.',
+      ),
+      not_needed: note(
+        'Nothing says who issued the certificate of the signature; the proven numbers stand in for that.',
+      ),
     },
   },
   {
@@ -142,23 +109,18 @@ export const FORM_RULES = [
     checks: 'Every certificate is in the name of the signer on the form, and of the company.',
     passed: 'The certificate names the signer and the company.',
     cases: {
-      another_person: {
-        severity: 'review',
-        message: 'The certificate of a signature does not name the signer of the form. A person looks at it.',
-      },
-      another_company: {
-        severity: 'review',
-        message: 'The certificate of a signature names another company than the form. A person looks at it.',
-      },
-      no_company: {
-        severity: 'review',
-        message:
-          'The certificate of the signature names the signer, but no company that the signer acts for. A person looks at it.',
-      },
-      company_not_needed: {
-        severity: 'note',
-        message: 'The certificate of the signature names no company; the proven numbers stand in for that.',
-      },
+      another_person: review(
+        'The certificate of a signature does not name the signer of the form. A person looks at it.',
+      ),
+      another_company: review(
+        'The certificate of a signature names another company than the form. A person looks at it.',
+      ),
+      no_company: review(
+        'The certificate of the signature names the signer, but no company that the signer acts for. A person looks at it.',
+      ),
+      company_not_needed: note(
+        'The certificate of the signature names no company; the proven numbers stand in for that.',
+      ),
     },
   },
   {
@@ -166,19 +128,12 @@ export const FORM_RULES = [
     checks: `Every signature was made after the form was issued, not in the future, and at most ${letterRuleLimits.ageDaysMax} days before the submission.`,
     passed: 'The form was signed in time.',
     cases: {
-      no_time: { severity: 'review', message: 'The signature does not say when it was made. A person looks at it.' },
-      before_issue: {
-        severity: 'review',
-        message: 'By its time the signature was made before the form was issued. A person looks at it.',
-      },
-      future: {
-        severity: 'review',
-        message: 'By its time the signature was made after the form was submitted. A person looks at it.',
-      },
-      too_old: {
-        severity: 'review',
-        message: `The form was signed {days} days before it was submitted; at most ${letterRuleLimits.ageDaysMax} are allowed. A person looks at it.`,
-      },
+      no_time: review('The signature does not say when it was made. A person looks at it.'),
+      before_issue: review('By its time the signature was made before the form was issued. A person looks at it.'),
+      future: review('By its time the signature was made after the form was submitted. A person looks at it.'),
+      too_old: review(
+        `The form was signed {days} days before it was submitted; at most ${letterRuleLimits.ageDaysMax} are allowed. A person looks at it.`,
+      ),
     },
   },
   {
@@ -186,12 +141,10 @@ export const FORM_RULES = [
     checks: 'Where the setting asks for it, the brand has proven to answer every number on the form.',
     passed: 'Every number is proven, or need not be.',
     cases: {
-      unproven: {
-        severity: 'review',
-        message:
-          '{missing} of {requested} numbers are not proven. The letter is decided when they are, or by a person.',
-      },
-      none: { severity: 'review', message: 'The form has no number that could be proven. A person looks at it.' },
+      unproven: review(
+        '{missing} of {requested} numbers are not proven. The letter is decided when they are, or by a person.',
+      ),
+      none: review('The form has no number that could be proven. A person looks at it.'),
     },
   },
 ] as const satisfies readonly LetterRule[];

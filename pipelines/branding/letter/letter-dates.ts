@@ -13,18 +13,7 @@ export interface DateInText {
  * Where numeric dates are written month first: the locales of these countries in the Unicode CLDR (version 44, short
  * date format). Elsewhere the day comes first.
  */
-export const monthFirstCountries: ReadonlySet<string> = new Set([
-  'US',
-  'AS',
-  'GU',
-  'MH',
-  'MP',
-  'PA',
-  'PH',
-  'PR',
-  'UM',
-  'VI',
-]);
+export const monthFirstCountries: ReadonlySet<string> = new Set('US AS GU MH MP PA PH PR UM VI'.split(' '));
 
 /** Names of months without accents, in English, Spanish, French, German, Portuguese and Italian, and their abbreviations. */
 const monthNames: readonly string[] = [

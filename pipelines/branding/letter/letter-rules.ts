@@ -28,6 +28,12 @@ export interface RuleCase {
   readonly message: string;
 }
 
+const caseOf =
+  (severity: RuleCase['severity']) =>
+  (message: string): RuleCase => ({ severity, message });
+/** A case of each severity. */
+export const [reject, review, note] = [caseOf('reject'), caseOf('review'), caseOf('note')];
+
 /** A rule of the decision on a letter. */
 export interface LetterRule {
   /** The code of its findings. */
@@ -49,28 +55,15 @@ export const LETTER_RULES = [
     checks: 'The whole text of the letter could be read with certainty.',
     passed: 'The text of the letter could be read.',
     cases: {
-      blank: {
-        severity: 'review',
-        message:
-          'The reader found nothing on the pages of the letter. A person looks at it; a PDF with text, or a scan of at least 200 dots per inch, is decided faster.',
-      },
-      no_text: {
-        severity: 'review',
-        message:
-          'No text could be read in the letter. A person looks at it; a PDF with text, or a scan of at least 200 dots per inch, is decided faster.',
-      },
-      unsure: {
-        severity: 'review',
-        message: 'The scan is hard to read. A person looks at it; a sharper scan is decided faster.',
-      },
-      unsure_line: {
-        severity: 'review',
-        message: 'A line that the decision depends on is hard to read. A person looks at it.',
-      },
-      too_long: {
-        severity: 'review',
-        message: 'The letter has more text than is read automatically. A person looks at it.',
-      },
+      blank: review(
+        'The reader found nothing on the pages of the letter. A person looks at it; a PDF with text, or a scan of at least 200 dots per inch, is decided faster.',
+      ),
+      no_text: review(
+        'No text could be read in the letter. A person looks at it; a PDF with text, or a scan of at least 200 dots per inch, is decided faster.',
+      ),
+      unsure: review('The scan is hard to read. A person looks at it; a sharper scan is decided faster.'),
+      unsure_line: review('A line that the decision depends on is hard to read. A person looks at it.'),
+      too_long: review('The letter has more text than is read automatically. A person looks at it.'),
     },
   },
   {
@@ -78,16 +71,12 @@ export const LETTER_RULES = [
     checks: 'The text that was read is the text that a reader of the page sees.',
     passed: 'No text was found that the page hides.',
     cases: {
-      under_picture: {
-        severity: 'review',
-        message:
-          'A picture covers a page that has text of its own, so that the text may not be what the page shows. A person compares them.',
-      },
-      hidden: {
-        severity: 'review',
-        message:
-          'The letter has text that is too small to be read or stands outside of the page. A person looks at it.',
-      },
+      under_picture: review(
+        'A picture covers a page that has text of its own, so that the text may not be what the page shows. A person compares them.',
+      ),
+      hidden: review(
+        'The letter has text that is too small to be read or stands outside of the page. A person looks at it.',
+      ),
     },
   },
   {
@@ -96,32 +85,18 @@ export const LETTER_RULES = [
       'Nothing stands on the pages beside their own print: no annotations, see-through pictures, lines through text, stray ink, other alphabets, or numbers behind the signature.',
     passed: 'Nothing was found on the pages beside their own print.',
     cases: {
-      annotation: {
-        severity: 'review',
-        message: 'A comment, stamp or drawing was laid over the page. A person looks at it.',
-      },
-      see_through: {
-        severity: 'review',
-        message: 'A picture is drawn half transparent over text. A person looks at it.',
-      },
-      crossed_out: {
-        severity: 'review',
-        message: 'A line is drawn through text or through a drawing. A person looks at it.',
-      },
-      mark_elsewhere: {
-        severity: 'review',
-        message:
-          'Ink, a picture or a drawing stands neither in the letterhead nor at the place of the signature. A person looks at it.',
-      },
-      behind_signature: {
-        severity: 'review',
-        message:
-          'Numbers are listed under the signature or on a page behind it. A person looks whether they were there when it was signed.',
-      },
-      other_script: {
-        severity: 'review',
-        message: 'A line has letters of another alphabet, some of which look like Latin ones. A person looks at it.',
-      },
+      annotation: review('A comment, stamp or drawing was laid over the page. A person looks at it.'),
+      see_through: review('A picture is drawn half transparent over text. A person looks at it.'),
+      crossed_out: review('A line is drawn through text or through a drawing. A person looks at it.'),
+      mark_elsewhere: review(
+        'Ink, a picture or a drawing stands neither in the letterhead nor at the place of the signature. A person looks at it.',
+      ),
+      behind_signature: review(
+        'Numbers are listed under the signature or on a page behind it. A person looks whether they were there when it was signed.',
+      ),
+      other_script: review(
+        'A line has letters of another alphabet, some of which look like Latin ones. A person looks at it.',
+      ),
     },
   },
   {
@@ -130,41 +105,20 @@ export const LETTER_RULES = [
       'No sentence stands out by words that may end, limit or deny the authorization, or speak of other numbers, parties or companies.',
     passed: 'No sentence stood out by its words.',
     cases: {
-      ends: {
-        severity: 'review',
-        message: 'A sentence speaks of stopping, removing or taking back something. A person looks at it.',
-      },
-      limits: {
-        severity: 'review',
-        message: 'A sentence has words that limit something: only, except, until, a test. A person looks at it.',
-      },
-      denies: {
-        severity: 'review',
-        message: 'A sentence has words that deny or doubt something. A person looks at it.',
-      },
-      not_meant: {
-        severity: 'review',
-        message:
-          'Words mark a draft, a sample or a copy, or a field of a form was not filled in. A person looks at it.',
-      },
-      numbers: {
-        severity: 'review',
-        message:
-          'A sentence says more of numbers than that they are listed: whose they are, or who calls whom. A person looks at it.',
-      },
-      another_party: {
-        severity: 'review',
-        message:
-          'A sentence speaks of somebody else who acts, or of a signer who may have no authority. A person looks at it.',
-      },
-      unusual: {
-        severity: 'review',
-        message: 'A line has a word that letters of authorization seldom have. A person looks at it.',
-      },
-      another_company: {
-        severity: 'review',
-        message: 'A line names a company that is not that of the brand. A person looks at it.',
-      },
+      ends: review('A sentence speaks of stopping, removing or taking back something. A person looks at it.'),
+      limits: review('A sentence has words that limit something: only, except, until, a test. A person looks at it.'),
+      denies: review('A sentence has words that deny or doubt something. A person looks at it.'),
+      not_meant: review(
+        'Words mark a draft, a sample or a copy, or a field of a form was not filled in. A person looks at it.',
+      ),
+      numbers: review(
+        'A sentence says more of numbers than that they are listed: whose they are, or who calls whom. A person looks at it.',
+      ),
+      another_party: review(
+        'A sentence speaks of somebody else who acts, or of a signer who may have no authority. A person looks at it.',
+      ),
+      unusual: review('A line has a word that letters of authorization seldom have. A person looks at it.'),
+      another_company: review('A line names a company that is not that of the brand. A person looks at it.'),
     },
   },
   {
@@ -172,19 +126,14 @@ export const LETTER_RULES = [
     checks: 'The letter authorizes something in the name of the company, and this service by its name.',
     passed: 'Wording that authorizes was found.',
     cases: {
-      missing: { severity: 'review', message: 'The reader found no wording that authorizes. A person looks at it.' },
-      by_another: {
-        severity: 'review',
-        message: 'Another company than that of the brand seems to give the authorization. A person looks at it.',
-      },
-      another_provider: {
-        severity: 'review',
-        message: 'The letter seems to authorize another provider than this service. A person looks at it.',
-      },
-      ended: {
-        severity: 'review',
-        message: 'By its own words the authorization ended before the letter was submitted. A person looks at it.',
-      },
+      missing: review('The reader found no wording that authorizes. A person looks at it.'),
+      by_another: review(
+        'Another company than that of the brand seems to give the authorization. A person looks at it.',
+      ),
+      another_provider: review(
+        'The letter seems to authorize another provider than this service. A person looks at it.',
+      ),
+      ended: review('By its own words the authorization ended before the letter was submitted. A person looks at it.'),
     },
   },
   {
@@ -192,16 +141,11 @@ export const LETTER_RULES = [
     checks: 'What the letter authorizes is that calls show a name, not that numbers are ported.',
     passed: 'Wording about the name that calls show was found.',
     cases: {
-      porting: {
-        severity: 'reject',
-        message:
-          'The letter authorizes the porting of numbers, not the branding of calls. Send a letter that authorizes branding.',
-      },
-      both: { severity: 'review', message: 'The letter speaks of porting. A person looks at it.' },
-      unclear: {
-        severity: 'review',
-        message: 'The reader found no wording about branding or the name that calls show. A person looks at it.',
-      },
+      porting: reject(
+        'The letter authorizes the porting of numbers, not the branding of calls. Send a letter that authorizes branding.',
+      ),
+      both: review('The letter speaks of porting. A person looks at it.'),
+      unclear: review('The reader found no wording about branding or the name that calls show. A person looks at it.'),
     },
   },
   {
@@ -209,29 +153,17 @@ export const LETTER_RULES = [
     checks: 'The letter names the brand by its legal name, its DBA or its display name, as whole words.',
     passed: 'The letter names the brand.',
     cases: {
-      missing: {
-        severity: 'review',
-        message:
-          'The reader found neither the legal name, nor the DBA, nor the display name of the brand. A person looks at it.',
-      },
-      another: {
-        severity: 'reject',
-        message:
-          'The letter gives another brand in the labelled place than the one that was submitted, which the reader found nowhere in it.',
-      },
-      another_beside: {
-        severity: 'review',
-        message: 'The letter seems to name another brand, or another one beside it. A person looks at it.',
-      },
-      near: {
-        severity: 'review',
-        message: 'A name in the letter differs from the brand in a letter or two. A person compares them.',
-      },
-      part: {
-        severity: 'review',
-        message:
-          'The name of the brand stands in the letter, but perhaps as a part of a longer name or as a common word. A person looks at it.',
-      },
+      missing: review(
+        'The reader found neither the legal name, nor the DBA, nor the display name of the brand. A person looks at it.',
+      ),
+      another: reject(
+        'The letter gives another brand in the labelled place than the one that was submitted, which the reader found nowhere in it.',
+      ),
+      another_beside: review('The letter seems to name another brand, or another one beside it. A person looks at it.'),
+      near: review('A name in the letter differs from the brand in a letter or two. A person compares them.'),
+      part: review(
+        'The name of the brand stands in the letter, but perhaps as a part of a longer name or as a common word. A person looks at it.',
+      ),
     },
   },
   {
@@ -239,57 +171,42 @@ export const LETTER_RULES = [
     checks: 'The letter names the company by its legal name.',
     passed: 'The letter gives the legal name.',
     cases: {
-      missing: {
-        severity: 'review',
-        message: 'The reader did not find the legal name of the company. A person looks at it.',
-      },
-      another: {
-        severity: 'reject',
-        message:
-          'The letter gives another company in the labelled place than the one that was submitted, which the reader found nowhere in it.',
-      },
-      another_beside: {
-        severity: 'review',
-        message:
-          'The letter seems to give the legal name of another company, or of another one beside it. A person looks at it.',
-      },
-      near: {
-        severity: 'review',
-        message:
-          'The legal name in the letter differs from the submitted one in a letter or two. A person compares them.',
-      },
-      other_form: {
-        severity: 'review',
-        message:
-          'The legal name in the letter has another legal form (such as Inc. or LLC) than the submitted one. A person compares them.',
-      },
-      brand_only: {
-        severity: 'review',
-        message: 'In the place of the legal name the letter gives the DBA or the display name. A person looks at it.',
-      },
-      part: {
-        severity: 'review',
-        message: 'The legal name stands in the letter, but perhaps as a part of a longer name. A person looks at it.',
-      },
+      missing: review('The reader did not find the legal name of the company. A person looks at it.'),
+      another: reject(
+        'The letter gives another company in the labelled place than the one that was submitted, which the reader found nowhere in it.',
+      ),
+      another_beside: review(
+        'The letter seems to give the legal name of another company, or of another one beside it. A person looks at it.',
+      ),
+      near: review(
+        'The legal name in the letter differs from the submitted one in a letter or two. A person compares them.',
+      ),
+      other_form: review(
+        'The legal name in the letter has another legal form (such as Inc. or LLC) than the submitted one. A person compares them.',
+      ),
+      brand_only: review(
+        'In the place of the legal name the letter gives the DBA or the display name. A person looks at it.',
+      ),
+      part: review(
+        'The legal name stands in the letter, but perhaps as a part of a longer name. A person looks at it.',
+      ),
     },
   },
   {
     id: 'address_given',
     checks: 'The letter gives an address of the company.',
     passed: 'The letter gives an address.',
-    cases: { missing: { severity: 'note', message: 'The reader found no address of the company.' } },
+    cases: { missing: note('The reader found no address of the company.') },
   },
   {
     id: 'signer_named',
     checks: 'The letter names the person who signs it.',
     passed: 'The letter names its signer.',
     cases: {
-      missing: {
-        severity: 'review',
-        message:
-          'The reader did not find who signs the letter. A person looks at it; a name printed under the signature is found.',
-      },
-      unclear: { severity: 'review', message: 'It could not be told who signs the letter. A person looks at it.' },
+      missing: review(
+        'The reader did not find who signs the letter. A person looks at it; a name printed under the signature is found.',
+      ),
+      unclear: review('It could not be told who signs the letter. A person looks at it.'),
     },
   },
   {
@@ -297,15 +214,10 @@ export const LETTER_RULES = [
     checks: 'The letter gives the title of the person who signs it.',
     passed: 'The letter gives the title of its signer.',
     cases: {
-      missing: {
-        severity: 'review',
-        message:
-          'The reader did not find the title of the signer. A person looks at it; a title printed beside the name is found.',
-      },
-      unclear: {
-        severity: 'review',
-        message: 'It could not be told which title the signer has. A person looks at it.',
-      },
+      missing: review(
+        'The reader did not find the title of the signer. A person looks at it; a title printed beside the name is found.',
+      ),
+      unclear: review('It could not be told which title the signer has. A person looks at it.'),
     },
   },
   {
@@ -313,16 +225,13 @@ export const LETTER_RULES = [
     checks: 'The letter has a PDF signature, or an electronic signature in the name of its signer.',
     passed: 'A signature was found.',
     cases: {
-      missing: { severity: 'review', message: 'The reader found no signature. A person looks at it.' },
-      undetermined: {
-        severity: 'review',
-        message:
-          'The letter has a mark or text where the signature belongs. Ink, a picture and a stamp cannot be told apart automatically: a person looks at it.',
-      },
-      another_name: {
-        severity: 'review',
-        message: 'The electronic signature is in another name than that of the signer. A person looks at it.',
-      },
+      missing: review('The reader found no signature. A person looks at it.'),
+      undetermined: review(
+        'The letter has a mark or text where the signature belongs. Ink, a picture and a stamp cannot be told apart automatically: a person looks at it.',
+      ),
+      another_name: review(
+        'The electronic signature is in another name than that of the signer. A person looks at it.',
+      ),
     },
   },
   {
@@ -331,43 +240,26 @@ export const LETTER_RULES = [
       'Each PDF signature fits the file, covers it up to what validation, time stamps and further signatures added, has a trusted certificate where trusted roots are configured, and is that of the signer and of the company.',
     passed: 'The PDF signature is valid, or the letter has none.',
     cases: {
-      altered: {
-        severity: 'reject',
-        message: 'The file was changed after it was signed. Sign it again as the last step, and send it unchanged.',
-      },
-      partial: {
-        severity: 'reject',
-        message:
-          'The PDF signature leaves out a part of the file that it was made for. Sign the letter again, with another program if it happens twice.',
-      },
-      changed: {
-        severity: 'review',
-        message:
-          'The letter was changed after it was signed, by more than validation data, time stamps or further signatures. A person looks at what was changed.',
-      },
-      unverified: {
-        severity: 'review',
-        message: 'The PDF signature is of a kind that could not be verified. A person looks at it.',
-      },
-      untrusted: {
-        severity: 'review',
-        message: 'The certificate of the PDF signature is not from a trusted authority. A person looks at it.',
-      },
-      unchecked: {
-        severity: 'note',
-        message:
-          'The PDF signature fits the file. Who issued its certificate was not checked: no trusted roots are configured.',
-      },
-      another_name: {
-        severity: 'review',
-        message:
-          'The certificate of the PDF signature is in another name than that of the signer, or of another company. A person looks at it.',
-      },
-      another_time: {
-        severity: 'review',
-        message:
-          'By the time of the PDF signature the letter would be too old, or signed after it was submitted. A person looks at it.',
-      },
+      altered: reject(
+        'The file was changed after it was signed. Sign it again as the last step, and send it unchanged.',
+      ),
+      partial: reject(
+        'The PDF signature leaves out a part of the file that it was made for. Sign the letter again, with another program if it happens twice.',
+      ),
+      changed: review(
+        'The letter was changed after it was signed, by more than validation data, time stamps or further signatures. A person looks at what was changed.',
+      ),
+      unverified: review('The PDF signature is of a kind that could not be verified. A person looks at it.'),
+      untrusted: review('The certificate of the PDF signature is not from a trusted authority. A person looks at it.'),
+      unchecked: note(
+        'The PDF signature fits the file. Who issued its certificate was not checked: no trusted roots are configured.',
+      ),
+      another_name: review(
+        'The certificate of the PDF signature is in another name than that of the signer, or of another company. A person looks at it.',
+      ),
+      another_time: review(
+        'By the time of the PDF signature the letter would be too old, or signed after it was submitted. A person looks at it.',
+      ),
     },
   },
   {
@@ -376,15 +268,12 @@ export const LETTER_RULES = [
       'The letter has a signing date: labelled as such, at the signature, or the only date of the letter, alone in its line.',
     passed: 'The letter has a signing date.',
     cases: {
-      missing: {
-        severity: 'review',
-        message: 'The reader found no date of signing. A person looks at it; a date beside the signature is found.',
-      },
-      unclear: {
-        severity: 'review',
-        message:
-          'The letter has a date, but neither at the signature nor labelled as the date of signing. A person looks at it.',
-      },
+      missing: review(
+        'The reader found no date of signing. A person looks at it; a date beside the signature is found.',
+      ),
+      unclear: review(
+        'The letter has a date, but neither at the signature nor labelled as the date of signing. A person looks at it.',
+      ),
     },
   },
   {
@@ -393,16 +282,12 @@ export const LETTER_RULES = [
       'The signing date can be read in one way only, or all its readings and all signing dates of the letter decide the same.',
     passed: 'The signing date is unambiguous.',
     cases: {
-      two_readings: {
-        severity: 'review',
-        message:
-          'Day and month of the signing date cannot be told apart, and it matters which is which. A person looks at it; write the month as a word.',
-      },
-      two_dates: {
-        severity: 'review',
-        message:
-          'The letter or its PDF signature has several dates of signing, and it matters which one counts. A person looks at it.',
-      },
+      two_readings: review(
+        'Day and month of the signing date cannot be told apart, and it matters which is which. A person looks at it; write the month as a word.',
+      ),
+      two_dates: review(
+        'The letter or its PDF signature has several dates of signing, and it matters which one counts. A person looks at it.',
+      ),
     },
   },
   {
@@ -410,12 +295,10 @@ export const LETTER_RULES = [
     checks: 'The signing date is not after the day of submission, anywhere on Earth (UTC+14).',
     passed: 'The signing date is not in the future.',
     cases: {
-      future: { severity: 'reject', message: 'The signing date is after the day on which the letter was submitted.' },
-      unsure: {
-        severity: 'review',
-        message:
-          'By a date that may be that of its signing the letter was signed after it was submitted. A person looks at it.',
-      },
+      future: reject('The signing date is after the day on which the letter was submitted.'),
+      unsure: review(
+        'By a date that may be that of its signing the letter was signed after it was submitted. A person looks at it.',
+      ),
     },
   },
   {
@@ -423,14 +306,10 @@ export const LETTER_RULES = [
     checks: `The signing date is at most ${letterRuleLimits.ageDaysMax} days before the day of submission (UTC).`,
     passed: 'The letter was signed recently enough.',
     cases: {
-      too_old: {
-        severity: 'reject',
-        message: `The letter was signed {days} days before it was submitted; at most ${letterRuleLimits.ageDaysMax} are allowed. Have a new letter signed.`,
-      },
-      unsure: {
-        severity: 'review',
-        message: 'By a date that may be that of its signing the letter is too old. A person looks at it.',
-      },
+      too_old: reject(
+        `The letter was signed {days} days before it was submitted; at most ${letterRuleLimits.ageDaysMax} are allowed. Have a new letter signed.`,
+      ),
+      unsure: review('By a date that may be that of its signing the letter is too old. A person looks at it.'),
     },
   },
   {
@@ -438,21 +317,16 @@ export const LETTER_RULES = [
     checks: 'Every requested number is listed for branding in the letter or in its CSV.',
     passed: 'Every requested number was found in the letter or in its CSV.',
     cases: {
-      none_requested: { severity: 'note', message: 'No numbers were requested with the letter.' },
-      missing: {
-        severity: 'review',
-        message:
-          'The reader did not find {missing} of {requested} requested numbers in the letter or its CSV (ending in {endings}). A person looks at it.',
-      },
-      not_listed: {
-        severity: 'review',
-        message:
-          '{missing} of {requested} requested numbers stand in the letter, but outside of what reads as the list of numbers to be branded (ending in {endings}). A person looks at it.',
-      },
-      range_unclear: {
-        severity: 'review',
-        message: 'A range of numbers in the letter is too long, or its ends do not fit together. A person looks at it.',
-      },
+      none_requested: note('No numbers were requested with the letter.'),
+      missing: review(
+        'The reader did not find {missing} of {requested} requested numbers in the letter or its CSV (ending in {endings}). A person looks at it.',
+      ),
+      not_listed: review(
+        '{missing} of {requested} requested numbers stand in the letter, but outside of what reads as the list of numbers to be branded (ending in {endings}). A person looks at it.',
+      ),
+      range_unclear: review(
+        'A range of numbers in the letter is too long, or its ends do not fit together. A person looks at it.',
+      ),
     },
   },
   {
@@ -460,14 +334,12 @@ export const LETTER_RULES = [
     checks: `More than ${letterRuleLimits.numbersWithoutCsvMax} requested numbers are listed in a CSV, and the letter itself lists at most ${letterRuleLimits.listedNumbersMax}.`,
     passed: 'The numbers are few enough, or there is a CSV.',
     cases: {
-      missing: {
-        severity: 'reject',
-        message: `{requested} numbers were requested; more than ${letterRuleLimits.numbersWithoutCsvMax} need a CSV that lists them.`,
-      },
-      many_listed: {
-        severity: 'review',
-        message: `The letter itself lists {listed} numbers, with those of its ranges; more than ${letterRuleLimits.listedNumbersMax} belong in a CSV. A person looks at it.`,
-      },
+      missing: reject(
+        `{requested} numbers were requested; more than ${letterRuleLimits.numbersWithoutCsvMax} need a CSV that lists them.`,
+      ),
+      many_listed: review(
+        `The letter itself lists {listed} numbers, with those of its ranges; more than ${letterRuleLimits.listedNumbersMax} belong in a CSV. A person looks at it.`,
+      ),
     },
   },
   {
@@ -475,40 +347,24 @@ export const LETTER_RULES = [
     checks: 'The letter refers to the CSV, and states its smallest number, its largest number and their count.',
     passed: 'The CSV is the one that the letter refers to, or there is none.',
     cases: {
-      disagrees: {
-        severity: 'review',
-        message:
-          'The first number, the last number or the count that was read in the letter is not that of the CSV. A person looks at it.',
-      },
-      not_stated: {
-        severity: 'review',
-        message: 'The letter does not refer to a list of numbers, but a CSV came with it. A person looks at it.',
-      },
-      not_pinned: {
-        severity: 'review',
-        message:
-          'The letter refers to a list, but does not state its smallest number, its largest number and their count. A person looks at it.',
-      },
-      no_csv: {
-        severity: 'review',
-        message: 'The letter refers to a list of numbers, but no CSV came with it. A person looks at it.',
-      },
-      two_lists: {
-        severity: 'review',
-        message: 'The CSV in the PDF and the CSV that came with it differ. A person looks at it.',
-      },
+      disagrees: review(
+        'The first number, the last number or the count that was read in the letter is not that of the CSV. A person looks at it.',
+      ),
+      not_stated: review(
+        'The letter does not refer to a list of numbers, but a CSV came with it. A person looks at it.',
+      ),
+      not_pinned: review(
+        'The letter refers to a list, but does not state its smallest number, its largest number and their count. A person looks at it.',
+      ),
+      no_csv: review('The letter refers to a list of numbers, but no CSV came with it. A person looks at it.'),
+      two_lists: review('The CSV in the PDF and the CSV that came with it differ. A person looks at it.'),
     },
   },
   {
     id: 'numbers_of_one_brand',
     checks: 'No requested number belongs to another live brand.',
     passed: 'No requested number belongs to another brand.',
-    cases: {
-      taken: {
-        severity: 'reject',
-        message: '{taken} of {requested} requested numbers belong to another brand (ending in {endings}).',
-      },
-    },
+    cases: { taken: reject('{taken} of {requested} requested numbers belong to another brand (ending in {endings}).') },
   },
 ] as const satisfies readonly LetterRule[];
 

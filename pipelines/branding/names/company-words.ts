@@ -1,181 +1,50 @@
 import { foldWords, foldWordsBothWays, type FoldedWord } from './name-folding.ts';
 
-/** Legal forms of many countries, as folded words; the forms of one row are equivalent. They do not distinguish companies. */
-const legalForms: readonly (readonly string[])[] = [
+/** Legal forms of many countries, as folded words; those between two semicolons are equivalent. They do not distinguish companies. */
+const legalFormLists: readonly string[] = [
   // English
-  ['inc', 'incorporated'],
-  ['corp', 'corporation'],
-  ['llc', 'l l c', 'limited liability company'],
-  ['ltd', 'limited'],
-  ['co', 'company'],
-  ['llp', 'l l p', 'limited liability partnership'],
-  ['lp', 'l p', 'limited partnership'],
-  ['plc', 'p l c', 'public limited company'],
-  ['pllc', 'p l l c'],
-  ['pc', 'p c', 'professional corporation'],
-  ['na', 'n a'],
-  ['pty ltd', 'pty limited', 'proprietary limited'],
-  ['pte ltd', 'pte limited'],
-  ['pvt ltd', 'private limited'],
-  ['co ltd', 'company limited'],
-  ['cic'],
-  ['dac'],
-  ['ulc'],
-  ['lllp'],
-  ['pbc'],
-  ['nfp'],
-  ['cyf'],
-  ['ccc'],
-  ['soc ltd'],
+  `inc, incorporated; corp, corporation; llc, l l c, limited liability company; ltd, limited; co, company;
+   llp, l l p, limited liability partnership; lp, l p, limited partnership; plc, p l c, public limited company;
+   pllc, p l l c; pc, p c, professional corporation; na, n a; pty ltd, pty limited, proprietary limited;
+   pte ltd, pte limited; pvt ltd, private limited; co ltd, company limited; cic; dac; ulc; lllp; pbc; nfp; cyf; ccc;
+   soc ltd`,
   // German
-  ['gmbh', 'g m b h', 'mbh', 'gesellschaft mit beschrankter haftung'],
-  ['ggmbh'],
-  ['ag', 'aktiengesellschaft'],
-  ['kg', 'kommanditgesellschaft'],
-  ['gmbh and co kg', 'gmbh co kg'],
-  ['ohg'],
-  ['gbr'],
-  ['ug', 'ug haftungsbeschrankt', 'unternehmergesellschaft'],
-  ['se'],
-  ['ev', 'e v', 'eingetragener verein'],
-  ['eg', 'e g'],
-  ['ek', 'e k', 'e kfm'],
-  ['kgaa'],
-  ['partg', 'partgmbb'],
-  ['stiftung'],
+  `gmbh, g m b h, mbh, gesellschaft mit beschrankter haftung; ggmbh; ag, aktiengesellschaft; kg, kommanditgesellschaft;
+   gmbh and co kg, gmbh co kg; ohg; gbr; ug, ug haftungsbeschrankt, unternehmergesellschaft; se;
+   ev, e v, eingetragener verein; eg, e g; ek, e k, e kfm; kgaa; partg, partgmbb; stiftung`,
   // French, Spanish, Portuguese, Italian
-  ['sa', 's a', 'sociedad anonima', 'societe anonyme', 'sociedade anonima', 'societa anonima'],
-  ['sas', 's a s', 'societe par actions simplifiee'],
-  ['sasu'],
-  ['sarl', 's a r l', 'societe a responsabilite limitee'],
-  ['eurl'],
-  ['sci'],
-  ['snc'],
-  ['sl', 's l', 'sociedad limitada'],
-  ['slu', 's l u'],
-  ['slp'],
-  ['sau'],
-  ['sll'],
-  ['sa de cv', 's a de c v', 'sapi de cv'],
-  ['s de rl de cv', 's de r l de c v'],
-  ['sc', 's c'],
-  ['cia', 'compania', 'compagnie', 'companhia'],
-  ['ltda', 'limitada', 'l t d a'],
-  ['eireli'],
-  ['mei'],
-  ['lda'],
-  ['spa', 's p a', 'societa per azioni'],
-  ['srl', 's r l', 'societa a responsabilita limitata'],
-  ['srls'],
-  ['sapa'],
-  ['scarl'],
+  `sa, s a, sociedad anonima, societe anonyme, sociedade anonima, societa anonima;
+   sas, s a s, societe par actions simplifiee; sasu; sarl, s a r l, societe a responsabilite limitee; eurl; sci; snc;
+   sl, s l, sociedad limitada; slu, s l u; slp; sau; sll; sa de cv, s a de c v, sapi de cv;
+   s de rl de cv, s de r l de c v; sc, s c; cia, compania, compagnie, companhia; ltda, limitada, l t d a; eireli; mei;
+   lda; spa, s p a, societa per azioni; srl, s r l, societa a responsabilita limitata; srls; sapa; scarl`,
   // Netherlands, Belgium, Nordic and Baltic countries
-  ['bv', 'b v', 'besloten vennootschap'],
-  ['nv', 'n v', 'naamloze vennootschap'],
-  ['vof'],
-  ['bvba'],
-  ['vzw'],
-  ['asbl'],
-  ['ab', 'aktiebolag'],
-  ['hb'],
-  ['as', 'a s', 'aktieselskab', 'aksjeselskap'],
-  ['asa'],
-  ['aps', 'anpartsselskab'],
-  ['ivs'],
-  ['oy', 'osakeyhtio'],
-  ['oyj'],
-  ['oy ab'],
-  ['ry'],
-  ['ehf'],
-  ['hf'],
-  ['ou', 'osauhing'],
-  ['uab'],
-  ['sia'],
+  `bv, b v, besloten vennootschap; nv, n v, naamloze vennootschap; vof; bvba; vzw; asbl; ab, aktiebolag; hb;
+   as, a s, aktieselskab, aksjeselskap; asa; aps, anpartsselskab; ivs; oy, osakeyhtio; oyj; oy ab; ry; ehf; hf;
+   ou, osauhing; uab; sia`,
   // Central and eastern Europe, Turkey
-  ['sp z o o', 'spolka z o o', 'spolka z ograniczona odpowiedzialnoscia', 'sp zoo'],
-  ['spolka akcyjna'],
-  ['sp k'],
-  ['sp j'],
-  ['s r o', 'sro', 'spol s r o'],
-  ['kft', 'korlatolt felelossegu tarsasag'],
-  ['zrt'],
-  ['nyrt'],
-  ['bt'],
-  ['doo', 'd o o'],
-  ['dd', 'd d'],
-  ['ad'],
-  ['ood'],
-  ['eood'],
-  ['ike'],
-  ['epe'],
-  ['ae', 'a e'],
-  ['as ti', 'anonim sirketi', 'a s ti'],
-  ['ltd sti', 'limited sirketi'],
-  ['ооо', 'общество с ограниченнои ответственностью'],
-  ['зао'],
-  ['оао'],
-  ['пао'],
-  ['ао', 'акционерное общество'],
-  ['ип'],
-  ['тов'],
-  ['пп'],
-  ['тоо'],
+  `sp z o o, spolka z o o, spolka z ograniczona odpowiedzialnoscia, sp zoo; spolka akcyjna; sp k; sp j;
+   s r o, sro, spol s r o; kft, korlatolt felelossegu tarsasag; zrt; nyrt; bt; doo, d o o; dd, d d; ad; ood; eood; ike;
+   epe; ae, a e; as ti, anonim sirketi, a s ti; ltd sti, limited sirketi; ооо, общество с ограниченнои ответственностью;
+   зао; оао; пао; ао, акционерное общество; ип; тов; пп; тоо`,
   // Asia, Africa and the Near East
-  ['kk', 'k k', 'kabushiki kaisha', 'kabushiki gaisha'],
-  ['gk', 'godo kaisha'],
-  ['株式会社'],
-  ['有限会社'],
-  ['合同会社'],
-  ['合資会社'],
-  ['一般社団法人'],
-  ['股份有限公司'],
-  ['有限责任公司'],
-  ['有限公司'],
-  ['주식회사'],
-  ['유한회사'],
-  ['pt', 'perseroan terbatas'],
-  ['tbk'],
-  ['sdn bhd', 'sendirian berhad'],
-  ['bhd', 'berhad'],
-  ['fze'],
-  ['fzc'],
-  ['fz llc'],
-  ['wll', 'w l l'],
-  ['saog'],
-  ['pjsc'],
-  ['qpsc'],
-  ['cc'],
-  ['rf'],
-  ['tnhh', 'cong ty tnhh', 'cong ty co phan'],
+  `kk, k k, kabushiki kaisha, kabushiki gaisha; gk, godo kaisha; 株式会社; 有限会社; 合同会社; 合資会社; 一般社団法人; 股份有限公司; 有限责任公司; 有限公司;
+   주식회사; 유한회사; pt, perseroan terbatas; tbk; sdn bhd, sendirian berhad; bhd, berhad; fze; fzc; fz llc; wll, w l l; saog;
+   pjsc; qpsc; cc; rf; tnhh, cong ty tnhh, cong ty co phan`,
 ];
 
 /** Forms that stand before the name in their countries, too. */
-const leadingForms: ReadonlySet<string> = new Set([
-  'ооо',
-  'зао',
-  'оао',
-  'пао',
-  'ао',
-  'ип',
-  'тов',
-  'пп',
-  'тоо',
-  'pt',
-  'uab',
-  'sarl',
-  'eurl',
-  'sci',
-  '株式会社',
-  '有限会社',
-  '合同会社',
-  '合資会社',
-  '一般社団法人',
-  '주식회사',
-  '유한회사',
-  'tnhh',
-]);
+const leadingForms: ReadonlySet<string> = new Set(
+  'ооо зао оао пао ао ип тов пп тоо pt uab sarl eurl sci 株式会社 有限会社 合同会社 合資会社 一般社団法人 주식회사 유한회사 tnhh'.split(
+    ' ',
+  ),
+);
 
-const formOf = new Map(legalForms.flatMap((names) => names.map((name) => [name, names[0]!] as const)));
+const formOf = new Map(
+  legalFormLists
+    .flatMap((list) => list.split(/;\s+/).map((names) => names.split(', ')))
+    .flatMap((names) => names.map((name) => [name, names[0]!] as const)),
+);
 
 /** The most words that a legal form has. */
 export const formWordsMax = Math.max(...[...formOf.keys()].map((name) => name.split(' ').length));

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { foldWords } from './name-folding.ts';
+import { foldWords, letterTable } from './name-folding.ts';
 
 /**
  * Letters that look like others (Unicode Technical Standard 39). The table of confusables is that of the package
@@ -8,44 +8,10 @@ import { foldWords } from './name-folding.ts';
 const confusables = createRequire(import.meta.url)('unhomoglyph/data.json') as Readonly<Record<string, string>>;
 
 /** Strokes that UTS 39 leaves in their own scripts, and that a Latin word hides. */
-const strokes: Readonly<Record<string, string>> = {
-  丨: 'l',
-  ㅣ: 'l',
-  〡: 'l',
-  ǀ: 'l',
-  〇: 'o',
-  ㅇ: 'o',
-  ㅁ: 'o',
-  口: 'o',
-  ロ: 'o',
-  工: 'i',
-  エ: 'i',
-  卜: 't',
-  ト: 't',
-  丶: '',
-  ノ: '',
-  丿: '',
-};
+const strokes = letterTable('丨:l ㅣ:l 〡:l ǀ:l 〇:o ㅇ:o ㅁ:o 口:o ロ:o 工:i エ:i 卜:t ト:t 丶: ノ: 丿:');
 
 /** Digits and signs that stand for letters in a word. */
-const digitsAsLetters: Readonly<Record<string, string>> = {
-  0: 'o',
-  1: 'l',
-  3: 'e',
-  4: 'a',
-  5: 's',
-  7: 't',
-  8: 'b',
-  9: 'g',
-  '@': 'a',
-  $: 's',
-  '!': 'l',
-  '|': 'l',
-  '€': 'e',
-  '£': 'l',
-  '¥': 'y',
-  '¢': 'c',
-};
+const digitsAsLetters = letterTable('0:o 1:l 3:e 4:a 5:s 7:t 8:b 9:g @:a $:s !:l |:l €:e £:l ¥:y ¢:c');
 
 /** The Latin letters that a character resembles, else the character itself. */
 function latinOf(character: string): string {
@@ -115,40 +81,13 @@ export function hasHiddenCharacters(text: string): boolean {
   return /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(joined);
 }
 
-const scripts = [
-  'Latin',
-  'Cyrillic',
-  'Greek',
-  'Armenian',
-  'Georgian',
-  'Hebrew',
-  'Arabic',
-  'Devanagari',
-  'Bengali',
-  'Gurmukhi',
-  'Gujarati',
-  'Tamil',
-  'Telugu',
-  'Kannada',
-  'Malayalam',
-  'Sinhala',
-  'Thai',
-  'Lao',
-  'Khmer',
-  'Myanmar',
-  'Tibetan',
-  'Ethiopic',
-  'Han',
-  'Hiragana',
-  'Katakana',
-  'Hangul',
-  'Bopomofo',
-  'Mongolian',
-  'Cherokee',
-  'Thaana',
-  'Lisu',
-  'Canadian_Aboriginal',
-] as const;
+const scripts = `
+  Latin Cyrillic Greek Armenian Georgian Hebrew Arabic Devanagari Bengali Gurmukhi Gujarati Tamil Telugu Kannada
+  Malayalam Sinhala Thai Lao Khmer Myanmar Tibetan Ethiopic Han Hiragana Katakana Hangul Bopomofo Mongolian Cherokee
+  Thaana Lisu Canadian_Aboriginal
+`
+  .trim()
+  .split(/\s+/);
 const scriptTests = scripts.map((script) => [script, new RegExp(`\\p{Script=${script}}`, 'u')] as const);
 
 /** Scripts that are written together in one name (UTS 39, highly restrictive). */

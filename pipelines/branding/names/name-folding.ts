@@ -11,26 +11,17 @@ export interface FoldedWord {
   readonly spelledOut: string;
 }
 
+/** A table of letters and their replacements, written as `ß:ss æ:ae`. */
+export function letterTable(text: string): Readonly<Record<string, string>> {
+  const pairs = text.trim().split(/\s+/);
+  return Object.fromEntries(pairs.map((pair) => pair.split(':') as [string, string]));
+}
+
 /** Letters that Unicode does not decompose into a letter and a mark. */
-const plainLetters: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ħ: 'h',
-  ŧ: 't',
-  ŋ: 'n',
-  ı: 'i',
-  ĸ: 'k',
-  ς: 'σ',
-};
+const plainLetters = letterTable('ß:ss æ:ae œ:oe ø:o ł:l đ:d ð:d þ:th ħ:h ŧ:t ŋ:n ı:i ĸ:k ς:σ');
 
 /** ASCII spellings of letters that a keyboard may lack, after NFC and in lower case. */
-const spelledOutLetters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' };
+const spelledOutLetters = letterTable('ä:ae ö:oe ü:ue å:aa ø:oe');
 
 /** Signs behind a company's name that are not read as letters: NFKD would turn one into `TM`. */
 const signsOfRights = /[©®™℠]/gu;

@@ -176,36 +176,10 @@ const lockingFieldFlags = 1;
 const lockingWidgetFlags = 64 | 128 | 512;
 /** Entries of a signature field that signing may set; its rectangle is not among them. */
 const signingKeys = new Set(['V', 'AP', 'AS', 'F', 'Ff', 'M', 'MK', 'DA', 'P']);
-const widgetKeys = new Set([
-  'Type',
-  'Subtype',
-  'FT',
-  'T',
-  'TU',
-  'TM',
-  'F',
-  'Ff',
-  'Rect',
-  'P',
-  'V',
-  'AP',
-  'AS',
-  'MK',
-  'DA',
-  'DR',
-  'Q',
-  'Parent',
-  'Kids',
-  'M',
-  'NM',
-  'Border',
-  'BS',
-  'H',
-  'Lock',
-  'SV',
-  'StructParent',
-]);
-const validationKeys = new Set(['Type', 'VRI', 'Certs', 'CRLs', 'OCSPs', 'Cert', 'CRL', 'OCSP', 'TU', 'TS']);
+const widgetKeys = new Set(
+  'Type Subtype FT T TU TM F Ff Rect P V AP AS MK DA DR Q Parent Kids M NM Border BS H Lock SV StructParent'.split(' '),
+);
+const validationKeys = new Set('Type VRI Certs CRLs OCSPs Cert CRL OCSP TU TS'.split(' '));
 
 interface RevisionPair {
   readonly before: RevisionState;

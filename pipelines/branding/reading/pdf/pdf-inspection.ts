@@ -5,23 +5,12 @@ import { decodedBytesMax, type PdfFile, type PdfObject } from './pdf-file.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
 /** Actions (ISO 32000-1 table 198) that run, send, fetch or open something; links that a person must click are allowed. */
-const activeActions = new Set([
-  'JavaScript',
-  'Launch',
-  'SubmitForm',
-  'ImportData',
-  'ResetForm',
-  'GoToR',
-  'GoToE',
-  'Rendition',
-  'Movie',
-  'Sound',
-  'GoTo3DView',
-  'RichMediaExecute',
-  'Trans',
-  'SetOCGState',
-  'Hide',
-]);
+const activeActions = new Set(
+  (
+    'JavaScript Launch SubmitForm ImportData ResetForm GoToR GoToE Rendition Movie Sound GoTo3DView RichMediaExecute ' +
+    'Trans SetOCGState Hide'
+  ).split(' '),
+);
 
 /** Keys that only active content has: name trees of scripts, XML forms, media. */
 const activeKeys = new Set(['JavaScript', 'XFA', 'RichMediaContent', 'RichMediaSettings', 'RichMedia', '3DD', '3DA']);
