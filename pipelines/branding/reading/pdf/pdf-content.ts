@@ -2,9 +2,19 @@ import type { Box, PageMark } from '../../letter-reading.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { Bounds, boxOf, cluster, multiply, toFractions, transform, type Matrix } from './page-geometry.ts';
 import { isUnseen, rectOf } from './pdf-fields.ts';
-import { fourNumbersOf, itemsOf, type PdfFile, type PdfObject, type Rectangle } from './pdf-file.ts';
+import type { PdfFile, PdfObject, Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
-import { isArray, isDict, isName, isPdfSpace, isRef, isRegular, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+import {
+  isArray,
+  isDict,
+  isName,
+  isPdfSpace,
+  isRef,
+  isRegular,
+  visitValues,
+  type PdfDict,
+  type PdfValue,
+} from './pdf-syntax.ts';
 import type { Pdfium, PdfiumDocument, Pointer } from './pdfium.ts';
 
 /** Text of one text object that a person can see, without its gaps. */
@@ -123,8 +133,7 @@ class FormCounter {
       .toString('latin1')
       .matchAll(/\/([^\s/()<>[\]{}%]{1,127})\s+Do\b/g)) {
       const drawn = isDict(objects) ? streamOf(this.file, objects.entries.get(name!) ?? null) : undefined;
-      if (drawn === undefined || !isDict(drawn.value) || !isName(this.file.entry(drawn.value, 'Subtype'), 'Form'))
-        continue;
+      if (drawn === undefined || !isDict(drawn.value) || !this.file.hasName(drawn.value, 'Subtype', 'Form')) continue;
       forms += 1 + this.count(drawn, resources, depth + 1);
     }
     this.known.set(stream, forms);
@@ -162,28 +171,17 @@ export interface HiddenFacts {
 
 /** Looks for them in the whole file. */
 export function findHiddenFacts(file: PdfFile): HiddenFacts {
-  return {
-    maskedSizes: findMaskedSizes(file),
-    hasShadingPatterns: file.all.some(({ value }) => holdsShadingPattern(file, value)),
-  };
-}
-
-function holdsShadingPattern(file: PdfFile, value: PdfValue): boolean {
-  if (isArray(value)) return value.items.some((item) => holdsShadingPattern(file, item));
-  if (!isDict(value)) return false;
-  const isPattern = Math.trunc(Number(file.entry(value, 'PatternType'))) === 2;
-  return isPattern || [...value.entries.values()].some((each) => holdsShadingPattern(file, each));
-}
-
-function findMaskedSizes(file: PdfFile): ReadonlySet<string> {
-  const masked = file.all.flatMap(({ value, stream }) =>
-    stream !== null && isDict(value) && value.entries.has('SMask') ? [value] : [],
-  );
-  return new Set(
-    masked.map((dict) =>
-      [file.entry(dict, 'Width'), file.entry(dict, 'Height')].map((each) => Math.trunc(Number(each))).join(),
-    ),
-  );
+  const maskedSizes = new Set<string>();
+  let hasShadingPatterns = false;
+  const wholeNumber = (dict: PdfDict, key: string) => Math.trunc(Number(file.entry(dict, key)));
+  for (const { value, stream } of file.all) {
+    if (stream !== null && isDict(value) && value.entries.has('SMask'))
+      maskedSizes.add(['Width', 'Height'].map((key) => wholeNumber(value, key)).join());
+    visitValues(value, (each) => {
+      if (isDict(each) && wholeNumber(each, 'PatternType') === 2) hasShadingPatterns = true;
+    });
+  }
+  return { maskedSizes, hasShadingPatterns };
 }
 
 export interface ContentTask {
@@ -218,6 +216,7 @@ interface Paint {
 class ContentReader {
   private readonly task: ContentTask;
   private readonly pdfium: Pdfium;
+  private readonly functions: Pdfium['functions'];
   private readonly page: Pointer;
   private readonly pictures: Box[] = [];
   private readonly strokes: Box[] = [];
@@ -232,15 +231,14 @@ class ContentReader {
   private forms = 0;
 
   constructor(task: ContentTask, pdfium: Pdfium, page: Pointer) {
-    [this.task, this.pdfium, this.page] = [task, pdfium, page];
+    [this.task, this.pdfium, this.functions, this.page] = [task, pdfium, pdfium.functions, page];
   }
 
   read(): PageContent {
-    const { functions } = this.pdfium;
     const place = { matrix: toFractions(this.task.page), opacity: 1, depth: 0 };
     this.readObjects(
-      functions.FPDFPage_CountObjects(this.page),
-      (at) => functions.FPDFPage_GetObject(this.page, at),
+      this.functions.FPDFPage_CountObjects(this.page),
+      (at) => this.functions.FPDFPage_GetObject(this.page, at),
       place,
     );
     const texts = this.readTexts();
@@ -266,7 +264,7 @@ class ContentReader {
   }
 
   private readObject(object: Pointer, place: ObjectPlace): void {
-    const kind = this.pdfium.functions.FPDFPageObj_GetType(object);
+    const kind = this.functions.FPDFPageObj_GetType(object);
     if (kind === kinds.text) this.readTextObject(object, place);
     else if (kind === kinds.path) this.readPath(object, this.within(object, place));
     else if (kind === kinds.image) this.readPicture(object, this.within(object, place));
@@ -277,20 +275,20 @@ class ContentReader {
   }
 
   private boundsOf(object: Pointer): Rectangle {
-    const { functions } = this.pdfium;
-    const found = this.pdfium.floats(4, (at) => functions.FPDFPageObj_GetBounds(object, at, at + 4, at + 8, at + 12));
+    const found = this.pdfium.floats(4, (at) =>
+      this.functions.FPDFPageObj_GetBounds(object, at, at + 4, at + 8, at + 12),
+    );
     return (found ?? [0, 0, 0, 0]) as unknown as Rectangle;
   }
 
   private within(object: Pointer, place: ObjectPlace): ObjectPlace {
-    const { functions } = this.pdfium;
-    const own = this.pdfium.floats(6, (output) => functions.FPDFPageObj_GetMatrix(object, output));
+    const own = this.pdfium.floats(6, (output) => this.functions.FPDFPageObj_GetMatrix(object, output));
     return own === null ? place : { ...place, matrix: multiply(own as unknown as Matrix, place.matrix) };
   }
 
   private paintOf(name: 'Fill' | 'Stroke', object: Pointer, { opacity }: ObjectPlace): Paint {
     const colour = this.pdfium.values(4, 4, (...outputs) =>
-      this.pdfium.functions[`FPDFPageObj_Get${name}Color`](object, ...outputs),
+      this.functions[`FPDFPageObj_Get${name}Color`](object, ...outputs),
     );
     if (colour === null) return { isWhite: false, opacity };
     return {
@@ -301,24 +299,24 @@ class ContentReader {
 
   private readForm(object: Pointer, place: ObjectPlace): void {
     if (place.depth >= formDepthMax || ++this.forms > formsMax) throw tooManyForms();
-    const { functions } = this.pdfium;
     const { opacity } = this.paintOf('Fill', object, place);
-    this.readObjects(functions.FPDFFormObj_CountObjects(object), (at) => functions.FPDFFormObj_GetObject(object, at), {
-      matrix: place.matrix,
-      opacity,
-      depth: place.depth + 1,
-    });
+    this.readObjects(
+      this.functions.FPDFFormObj_CountObjects(object),
+      (at) => this.functions.FPDFFormObj_GetObject(object, at),
+      { matrix: place.matrix, opacity, depth: place.depth + 1 },
+    );
   }
 
   private readPicture(object: Pointer, { matrix, opacity }: ObjectPlace): void {
-    const { functions } = this.pdfium;
     const box = boxOf(matrix, [0, 0, 1, 1]);
     if (box === null) return;
     if (this.pictures.length < 2_000) this.pictures.push(box);
-    const size = this.pdfium.values(2, 4, (...outputs) => functions.FPDFImageObj_GetImagePixelSize(object, ...outputs));
+    const size = this.pdfium.values(2, 4, (...outputs) =>
+      this.functions.FPDFImageObj_GetImagePixelSize(object, ...outputs),
+    );
     const isMasked =
       box.width * box.height >= seeThrough.maskedAreaMin && this.task.facts.maskedSizes.has((size ?? []).join());
-    if (isMasked || opacity < seeThrough.opacityMax || functions.FPDFPageObj_HasTransparency(object) !== 0)
+    if (isMasked || opacity < seeThrough.opacityMax || this.functions.FPDFPageObj_HasTransparency(object) !== 0)
       this.addOverlay('see_through', box);
   }
 
@@ -331,8 +329,7 @@ class ContentReader {
   }
 
   private readPath(object: Pointer, place: ObjectPlace): void {
-    const { functions } = this.pdfium;
-    const modes = this.pdfium.values(2, 4, (...outputs) => functions.FPDFPath_GetDrawMode(object, ...outputs));
+    const modes = this.pdfium.values(2, 4, (...outputs) => this.functions.FPDFPath_GetDrawMode(object, ...outputs));
     const [fillMode, strokes] = modes ?? [0, 0];
     const fill = this.paintOf('Fill', object, place);
     const isFilled = fillMode !== 0 && !fill.isWhite && fill.opacity >= opacityMin;
@@ -349,15 +346,16 @@ class ContentReader {
 
   /** The box of a path, and how many of its segments there are and are neither level nor upright. */
   private shapeOf(object: Pointer, matrix: Matrix): { box: Box | null; count: number; slanted: number } {
-    const { functions } = this.pdfium;
     const bounds = new Bounds();
     let [count, slanted, curve] = [0, 0, 0];
     let last: readonly [number, number] = [0, 0];
-    for (let at = 0, end = functions.FPDFPath_CountSegments(object); at < end; at++) {
-      const segment = functions.FPDFPath_GetPathSegment(object, at);
-      const own = this.pdfium.floats(2, (output) => functions.FPDFPathSegment_GetPoint(segment, output, output + 4));
+    for (let at = 0, end = this.functions.FPDFPath_CountSegments(object); at < end; at++) {
+      const segment = this.functions.FPDFPath_GetPathSegment(object, at);
+      const own = this.pdfium.floats(2, (output) =>
+        this.functions.FPDFPathSegment_GetPoint(segment, output, output + 4),
+      );
       const point = transform(matrix, own?.[0] ?? Number.NaN, own?.[1] ?? Number.NaN);
-      const kind = functions.FPDFPathSegment_GetType(segment);
+      const kind = this.functions.FPDFPathSegment_GetType(segment);
       if (kind !== segments.move) {
         bounds.add(last);
         bounds.add(point);
@@ -373,21 +371,19 @@ class ContentReader {
 
   /** Removes invisible text, and replacement text (ActualText), from the page before its letters are read. */
   private readTextObject(object: Pointer, place: ObjectPlace): void {
-    const { functions } = this.pdfium;
     if (++this.texts > textsMax)
       throw new LetterRefused('letter_limit_exceeded', `A page has more than ${textsMax} pieces of text.`);
-    if (!this.isSeen(object, place)) functions.FPDFPageObj_SetIsActive(object, 0);
-    for (let left = functions.FPDFPageObj_CountMarks(object); left > 0; left--)
-      functions.FPDFPageObj_RemoveMark(object, functions.FPDFPageObj_GetMark(object, left - 1));
+    if (!this.isSeen(object, place)) this.functions.FPDFPageObj_SetIsActive(object, 0);
+    for (let left = this.functions.FPDFPageObj_CountMarks(object); left > 0; left--)
+      this.functions.FPDFPageObj_RemoveMark(object, this.functions.FPDFPageObj_GetMark(object, left - 1));
   }
 
   private isSeen(object: Pointer, place: ObjectPlace): boolean {
-    const { functions } = this.pdfium;
     const { page } = this.task;
     const { matrix } = this.within(object, place);
-    const [size = 0] = this.pdfium.floats(1, (output) => functions.FPDFTextObj_GetFontSize(object, output)) ?? [];
+    const [size = 0] = this.pdfium.floats(1, (output) => this.functions.FPDFTextObj_GetFontSize(object, output)) ?? [];
     if (Math.hypot(matrix[2] * page.width, matrix[3] * page.height) * Math.abs(size) < readablePointsMin) return false;
-    const mode = functions.FPDFTextObj_GetTextRenderMode(object);
+    const mode = this.functions.FPDFTextObj_GetTextRenderMode(object);
     if (unseenModes.has(mode)) return false;
     const paints = [
       ...(mode % 4 === 1 ? [] : [this.paintOf('Fill', object, place)]),
@@ -403,8 +399,7 @@ class ContentReader {
   }
 
   private readTexts(): ShownText[] {
-    const { functions } = this.pdfium;
-    const text = functions.FPDFText_LoadPage(this.page);
+    const text = this.functions.FPDFText_LoadPage(this.page);
     const found: ShownText[] = [];
     let piece: Letter[] = [];
     let last: Letter | undefined;
@@ -414,7 +409,7 @@ class ContentReader {
       if (found.length > textsMax)
         throw new LetterRefused('letter_limit_exceeded', `A page has more than ${textsMax} pieces of text.`);
     };
-    for (let at = 0, count = functions.FPDFText_CountChars(text); at < count; at++) {
+    for (let at = 0, count = this.functions.FPDFText_CountChars(text); at < count; at++) {
       const letter = this.letterAt(text, at, last);
       if (letter === null) continue;
       if (last !== undefined && !follows(last, letter)) end();
@@ -422,40 +417,39 @@ class ContentReader {
       last = letter;
     }
     end();
-    functions.FPDFText_ClosePage(text);
+    this.functions.FPDFText_ClosePage(text);
     return found;
   }
 
   /** A letter of the page; null for spaces and line ends that PDFium adds between objects. */
   private letterAt(text: Pointer, at: number, last: Letter | undefined): Letter | null {
-    const { functions } = this.pdfium;
-    const object = functions.FPDFText_GetTextObject(text, at);
+    const object = this.functions.FPDFText_GetTextObject(text, at);
     if (object === 0) return null;
-    const origin = this.pdfium.values(2, 8, (...outputs) => functions.FPDFText_GetCharOrigin(text, at, ...outputs));
+    const origin = this.pdfium.values(2, 8, (...outputs) =>
+      this.functions.FPDFText_GetCharOrigin(text, at, ...outputs),
+    );
     const linear = last?.object === object ? last.matrix : this.linearOf(text, at, object);
     if (origin === null || linear === null) return null;
     const [a, b, c, d] = linear;
-    const isGenerated = functions.FPDFText_IsGenerated(text, at) === 1;
+    const isGenerated = this.functions.FPDFText_IsGenerated(text, at) === 1;
     const sign = isGenerated ? ' ' : this.signAt(text, at);
     return { text: sign, isGenerated, at, object, matrix: [a, b, c, d, origin[0]!, origin[1]!] };
   }
 
   /** The matrix of all letters of an object, but for their places. */
   private linearOf(text: Pointer, at: number, object: Pointer): Matrix | null {
-    const { functions } = this.pdfium;
-    const matrix = this.pdfium.floats(4, (output) => functions.FPDFText_GetMatrix(text, at, output));
-    const size = this.pdfium.floats(1, (output) => functions.FPDFTextObj_GetFontSize(object, output));
+    const matrix = this.pdfium.floats(4, (output) => this.functions.FPDFText_GetMatrix(text, at, output));
+    const size = this.pdfium.floats(1, (output) => this.functions.FPDFTextObj_GetFontSize(object, output));
     if (matrix === null || size === null) return null;
     const [a, b, c, d] = matrix.map((each) => each * size[0]!) as [number, number, number, number];
     return [a, b, c, d, 0, 0];
   }
 
   private signAt(text: Pointer, at: number): string {
-    const { functions } = this.pdfium;
-    if (functions.FPDFText_HasUnicodeMapError(text, at) === 1) return '\ufffd';
-    const code = functions.FPDFText_GetUnicode(text, at);
+    if (this.functions.FPDFText_HasUnicodeMapError(text, at) === 1) return '\ufffd';
+    const code = this.functions.FPDFText_GetUnicode(text, at);
     // The sign that PDFium puts for a hyphen at the end of a line.
-    if (code === 2 && functions.FPDFText_IsHyphen(text, at) === 1) return '-';
+    if (code === 2 && this.functions.FPDFText_IsHyphen(text, at) === 1) return '-';
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
   }
 
@@ -482,19 +476,17 @@ class ContentReader {
   }
 
   private widthOf(text: Pointer, first: Letter, last: Letter): number {
-    const { functions } = this.pdfium;
-    const box = this.pdfium.floats(4, (output) => functions.FPDFText_GetLooseCharBox(text, last.at, output));
+    const box = this.pdfium.floats(4, (output) => this.functions.FPDFText_GetLooseCharBox(text, last.at, output));
     const [left = last.matrix[4], top = last.matrix[5], right = left, bottom = top] = box ?? [];
     const corners = [left, right].flatMap((x) => [offsetFrom(first, x, bottom), offsetFrom(first, x, top)]);
     return Math.max(0, ...corners.map(([along]) => along));
   }
 
   private fontOf(object: Pointer): string | null {
-    const { functions } = this.pdfium;
-    const font = functions.FPDFTextObj_GetFont(object);
+    const font = this.functions.FPDFTextObj_GetFont(object);
     let name = this.fonts.get(font);
     if (name === undefined) {
-      const base = this.pdfium.text((output, bytes) => functions.FPDFFont_GetBaseFontName(font, output, bytes));
+      const base = this.pdfium.text((output, bytes) => this.functions.FPDFFont_GetBaseFontName(font, output, bytes));
       name = base.replace(/^[A-Z]{6}\+/, '').slice(0, 100) || null;
       this.fonts.set(font, name);
     }
@@ -504,7 +496,7 @@ class ContentReader {
   /** Reads stamps, ink and the appearances of signature fields over the page. */
   private readAnnotations(): void {
     const { file, page } = this.task;
-    const annotations = itemsOf(file, page.dict.entries.get('Annots'));
+    const annotations = file.itemsAt(page.dict, 'Annots');
     if (annotations.length > formsMax)
       throw new LetterRefused('letter_limit_exceeded', `A page has more than ${formsMax} annotations.`);
     for (const [at, item] of annotations.entries()) {
@@ -522,16 +514,15 @@ class ContentReader {
       this.addOverlay('annotation', boxOf(toFractions(page), rect));
     const form = streamOf(file, this.chosenLook(annotation));
     if (form === undefined || !isDict(form.value)) return;
-    const { functions } = this.pdfium;
-    const look = functions.FPDFPage_GetAnnot(this.page, at);
+    const look = this.functions.FPDFPage_GetAnnot(this.page, at);
     if (look === 0) return;
-    const box = fourNumbersOf(file, form.value.entries.get('BBox')) ?? [0, 0, 1, 1];
-    this.readObjects(functions.FPDFAnnot_GetObjectCount(look), (each) => functions.FPDFAnnot_GetObject(look, each), {
-      matrix: multiply(fit(box, rect), toFractions(page)),
-      opacity: 1,
-      depth: 1,
-    });
-    functions.FPDFPage_CloseAnnot(look);
+    const box = file.fourNumbersOf(form.value.entries.get('BBox')) ?? [0, 0, 1, 1];
+    this.readObjects(
+      this.functions.FPDFAnnot_GetObjectCount(look),
+      (each) => this.functions.FPDFAnnot_GetObject(look, each),
+      { matrix: multiply(fit(box, rect), toFractions(page)), opacity: 1, depth: 1 },
+    );
+    this.functions.FPDFPage_CloseAnnot(look);
   }
 
   /** A field with several looks names the one that is shown. */

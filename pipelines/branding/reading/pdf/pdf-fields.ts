@@ -1,7 +1,7 @@
 import type { Box } from '../../letter-reading.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { boxOf, toFractions } from './page-geometry.ts';
-import { itemsOf, rectangleOf, type PdfFile, type Rectangle } from './pdf-file.ts';
+import type { PdfFile, Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
@@ -35,8 +35,8 @@ function typedText(file: PdfFile, annotation: PdfDict): TypedText[] {
 }
 
 function fieldText(file: PdfFile, annotation: PdfDict): string {
-  if (isName(file.entry(annotation, 'Subtype'), 'FreeText')) return stringText(file.entry(annotation, 'Contents'));
-  if (!isName(file.entry(annotation, 'Subtype'), 'Widget')) return '';
+  if (file.hasName(annotation, 'Subtype', 'FreeText')) return stringText(file.entry(annotation, 'Contents'));
+  if (!file.hasName(annotation, 'Subtype', 'Widget')) return '';
   const type = inherited(file, annotation, 'FT');
   return isName(type, 'Tx') || isName(type, 'Ch') ? stringText(inherited(file, annotation, 'V')) : '';
 }
@@ -70,7 +70,7 @@ export function inherited(file: PdfFile, field: PdfDict, key: string): PdfValue 
 
 /** The rectangle of an annotation, in the page's own coordinates. */
 export function rectOf(file: PdfFile, annotation: PdfDict): Rectangle | null {
-  return rectangleOf(file, annotation.entries.get('Rect'));
+  return file.rectangleOf(annotation.entries.get('Rect'));
 }
 
 /** True for an annotation with the flag Hidden or NoView (ISO 32000-1 table 165). */
@@ -97,9 +97,9 @@ export function findFields(view: PdfFile, form: PdfDict): Map<PdfDict, Field> {
     if (found.size >= fieldsMax)
       throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${fieldsMax} form fields.`);
     found.set(dict, { number: isRef(item) ? item.number : null, dict, name: fullFieldName(view, dict) });
-    for (const kid of itemsOf(view, dict.entries.get('Kids'))) visit(kid, level + 1);
+    for (const kid of view.itemsAt(dict, 'Kids')) visit(kid, level + 1);
   };
-  for (const item of itemsOf(view, form.entries.get('Fields'))) visit(item, 0);
+  for (const item of view.itemsAt(form, 'Fields')) visit(item, 0);
   return found;
 }
 
@@ -110,7 +110,7 @@ export function isSignatureField(view: PdfFile, dict: PdfDict): boolean {
 
 /** True for the value of a field that is a document time stamp (ETSI EN 319 142-1 section 5.4.3). */
 export function isTimeStamp(view: PdfFile, value: PdfDict): boolean {
-  return isName(view.entry(value, 'Type'), 'DocTimeStamp') || isName(view.entry(value, 'SubFilter'), 'ETSI.RFC3161');
+  return view.hasName(value, 'Type', 'DocTimeStamp') || view.hasName(value, 'SubFilter', 'ETSI.RFC3161');
 }
 
 /** The only flag that hides a widget everywhere: `Invisible` is for kinds of annotations that a reader does not know, and what has `NoView` can still be printed. */
@@ -134,7 +134,7 @@ export function widgetsOf({
   field: PdfDict;
   pages: readonly PdfPage[];
 }): readonly FieldWidget[] {
-  const widgets = new Set([field, ...itemsOf(view, field.entries.get('Kids')).map((kid) => view.resolve(kid))]);
+  const widgets = new Set([field, ...view.itemsAt(field, 'Kids').map((kid) => view.resolve(kid))]);
   return placesOn({ view, pages, isWanted: (widget) => widgets.has(widget) });
 }
 
@@ -151,7 +151,7 @@ export function placesOn({
   return pages.flatMap((page, at) => {
     const own = view.object(page.object)?.value;
     const annotations = new Set(
-      itemsOf(view, view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)),
+      view.itemsOf(view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)),
     );
     return [...annotations]
       .filter((each) => isDict(each))

@@ -28,62 +28,10 @@ export interface PdfObject {
   readonly packed: { readonly container: number; readonly index: number } | null;
 }
 
-/** The objects of one PDF. */
-export interface PdfFile {
-  readonly bytes: Uint8Array;
-  /** The bytes as Latin-1, so that a place in the one is a place in the other. */
-  readonly text: string;
-  /** Every object of the file, also those that a later revision replaces. */
-  readonly all: readonly PdfObject[];
-  readonly trailers: readonly PdfDict[];
-  /** The newest object of a number. */
-  object(number: number): PdfObject | undefined;
-  /** Follows references to the value; null where there is none. */
-  resolve(value: PdfValue | undefined): PdfValue;
-  /** The entry of a dictionary, references followed. */
-  entry(dict: PdfDict, key: string): PdfValue;
-  /** The bytes of an object's stream after its filters. @throws LetterRefused */
-  decode(object: PdfObject): Uint8Array;
-  /** The filters of a stream, first to last. @throws LetterRefused */
-  filtersOf(dict: PdfDict): readonly StreamFilter[];
-  /** The revision of the file that ended at this byte, with this trailer. */
-  asOf(end: number, trailer: PdfDict): PdfFile;
-}
-
-export const emptyDict: PdfDict = { kind: 'dict', entries: new Map() };
-
-/** The items of the array that a value is or refers to, else none. */
-export function itemsOf(view: PdfFile, value: PdfValue | undefined): readonly PdfValue[] {
-  const list = view.resolve(value);
-  return isArray(list) ? list.items : [];
-}
-
 /** Left, bottom, right and top. */
 export type Rectangle = readonly [number, number, number, number];
 
-/** The first four numbers of an array; null if it has fewer. */
-export function fourNumbersOf(view: PdfFile, value: PdfValue | undefined): Rectangle | null {
-  const numbers = itemsOf(view, value)
-    .slice(0, 4)
-    .map((item) => view.resolve(item));
-  return numbers.length === 4 && numbers.every((each) => typeof each === 'number' && Number.isFinite(each))
-    ? (numbers as unknown as Rectangle)
-    : null;
-}
-
-/** The rectangle that a value is or refers to, from any two opposite corners (ISO 32000-1 section 7.9.5). */
-export function rectangleOf(view: PdfFile, value: PdfValue | undefined): Rectangle | null {
-  const corners = fourNumbersOf(view, value);
-  if (corners === null) return null;
-  const [x1, y1, x2, y2] = corners;
-  return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
-}
-
-/** The dictionary that a value is or refers to, else {@link emptyDict}. */
-export function dictOf(view: PdfFile, value: PdfValue | undefined): PdfDict {
-  const dict = view.resolve(value);
-  return isDict(dict) ? dict : emptyDict;
-}
+export const emptyDict: PdfDict = { kind: 'dict', entries: new Map() };
 
 /** A letter of 20 pages out of a word processor with tags has some 10,000 objects. */
 const objectsMax = 50_000;
@@ -114,7 +62,7 @@ export function readPdfFile(bytes: Uint8Array): PdfFile {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
   checkTail(text);
   try {
-    return new ObjectReader(bytes, text).read();
+    return new PdfFile(bytes, text).read();
   } catch (error) {
     if (error instanceof PdfSyntaxError) throw pdfDamaged(`${error.message}`);
     throw error;
@@ -141,10 +89,13 @@ interface RawObject {
   readonly stream: PdfObject['stream'];
 }
 
-class ObjectReader implements PdfFile {
+/** The objects of one PDF. */
+export class PdfFile {
   readonly bytes: Uint8Array;
+  /** Every object of the file, also those that a later revision replaces. */
   readonly all: PdfObject[] = [];
   readonly trailers: PdfDict[] = [];
+  /** The bytes as Latin-1, so that a place in the one is a place in the other. */
   readonly text: string;
   private readonly newest = new Map<number, PdfObject>();
   private readonly budget: ValueBudget = { values: valuesMax };
@@ -154,6 +105,7 @@ class ObjectReader implements PdfFile {
     this.text = text;
   }
 
+  /** @throws LetterRefused, PdfSyntaxError as {@link readPdfFile} */
   read(): PdfFile {
     this.readObjects();
     if (this.all.length === 0) throw pdfDamaged('it has no objects');
@@ -163,10 +115,12 @@ class ObjectReader implements PdfFile {
     return this;
   }
 
+  /** The newest object of a number. */
   object(number: number): PdfObject | undefined {
     return this.newest.get(number);
   }
 
+  /** Follows references to the value; null where there is none. */
   resolve(value: PdfValue | undefined): PdfValue {
     let result = value ?? null;
     for (let hops = 0; isRef(result); hops++) {
@@ -176,10 +130,54 @@ class ObjectReader implements PdfFile {
     return result;
   }
 
+  /** The entry of a dictionary, references followed. */
   entry(dict: PdfDict, key: string): PdfValue {
     return this.resolve(dict.entries.get(key));
   }
 
+  /** True if the entry of a dictionary is this name. */
+  hasName(dict: PdfDict, key: string, name: string): boolean {
+    return isName(this.entry(dict, key), name);
+  }
+
+  /** The dictionary that an entry is or refers to, else {@link emptyDict}. */
+  dictAt(dict: PdfDict, key: string): PdfDict {
+    return this.dictOf(dict.entries.get(key));
+  }
+
+  /** The items of the array that an entry is or refers to, else none. */
+  itemsAt(dict: PdfDict, key: string): readonly PdfValue[] {
+    return this.itemsOf(dict.entries.get(key));
+  }
+
+  dictOf(value: PdfValue | undefined): PdfDict {
+    const dict = this.resolve(value);
+    return isDict(dict) ? dict : emptyDict;
+  }
+
+  itemsOf(value: PdfValue | undefined): readonly PdfValue[] {
+    const list = this.resolve(value);
+    return isArray(list) ? list.items : [];
+  }
+
+  /** The first four numbers of an array; null if it has fewer. */
+  fourNumbersOf(value: PdfValue | undefined): Rectangle | null {
+    const numbers = this.itemsOf(value)
+      .slice(0, 4)
+      .map((item) => this.resolve(item));
+    const isWhole = numbers.length === 4 && numbers.every((each) => Number.isFinite(each));
+    return isWhole ? (numbers as unknown as Rectangle) : null;
+  }
+
+  /** The rectangle that a value is or refers to, from any two opposite corners (ISO 32000-1 section 7.9.5). */
+  rectangleOf(value: PdfValue | undefined): Rectangle | null {
+    const corners = this.fourNumbersOf(value);
+    if (corners === null) return null;
+    const [x1, y1, x2, y2] = corners;
+    return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
+  }
+
+  /** The filters of a stream, first to last. @throws LetterRefused */
   filtersOf(dict: PdfDict): readonly StreamFilter[] {
     const filter = this.entry(dict, dict.entries.has('Filter') ? 'Filter' : 'F');
     const parameters = this.parametersOf(dict);
@@ -199,9 +197,16 @@ class ObjectReader implements PdfFile {
   /** The parameters of each filter of a stream; {@link emptyDict} for one without. */
   private parametersOf(dict: PdfDict): PdfDict[] {
     const parameters = this.entry(dict, 'DecodeParms');
-    return (isArray(parameters) ? parameters.items : [parameters]).map((each) => dictOf(this, each));
+    return (isArray(parameters) ? parameters.items : [parameters]).map((each) => this.dictOf(each));
   }
 
+  /** The bytes of an object's stream before its filters; none for an object without a stream. */
+  rawStream({ stream }: PdfObject): Buffer {
+    const { start, end } = stream ?? { start: 0, end: 0 };
+    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + start, end - start);
+  }
+
+  /** The bytes of an object's stream after its filters. @throws LetterRefused */
   decode(object: PdfObject): Uint8Array {
     if (object.stream === null || !isDict(object.value)) throw pdfDamaged('a stream is missing');
     const decoded = decodeFilters(
@@ -257,8 +262,9 @@ class ObjectReader implements PdfFile {
     if (other === undefined || other.start <= object.start) this.newest.set(object.number, object);
   }
 
+  /** The revision of the file that ended at this byte, with this trailer. */
   asOf(end: number, trailer: PdfDict): PdfFile {
-    const earlier = new ObjectReader(this.bytes.subarray(0, end), this.text);
+    const earlier = new PdfFile(this.bytes.subarray(0, end), this.text);
     for (const object of this.all) if (object.start < end) earlier.keep(object);
     earlier.trailers.push(trailer);
     return earlier;

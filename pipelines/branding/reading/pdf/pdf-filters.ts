@@ -1,6 +1,6 @@
 import { createInflate, constants, inflateSync } from 'node:zlib';
 import { LetterRefused } from '../gate/letter-refused.ts';
-import { hexValue, isPdfSpace } from './pdf-syntax.ts';
+import { fromHex, isPdfSpace } from './pdf-syntax.ts';
 
 /** Filters of one stream; more in a row are a decompression bomb, not a letter (two are common). */
 export const filtersMax = 3;
@@ -13,8 +13,8 @@ const decoders: Readonly<Record<string, Decoder>> = {
   LZW: decodeLzw,
   RunLengthDecode: decodeRunLength,
   RL: decodeRunLength,
-  ASCIIHexDecode: decodeHex,
-  AHx: decodeHex,
+  ASCIIHexDecode: fromHex,
+  AHx: fromHex,
   ASCII85Decode: decode85,
   A85: decode85,
 };
@@ -159,19 +159,6 @@ function decodeRunLength(raw: Uint8Array, bytesMax: number): Uint8Array {
     else for (let left = 257 - length, byte = raw[at++] ?? 0; left > 0; left--) output.push(byte);
   }
   return output.bytes();
-}
-
-function decodeHex(raw: Uint8Array): Uint8Array {
-  const result = new Uint8Array((raw.length + 1) >> 1);
-  let digits = 0;
-  for (const code of raw) {
-    if (code === 0x3e /* > */) break;
-    const value = hexValue(code);
-    if (value < 0) continue;
-    result[digits >> 1]! |= digits % 2 === 0 ? value << 4 : value;
-    digits++;
-  }
-  return result.subarray(0, (digits + 1) >> 1);
 }
 
 function decode85(raw: Uint8Array, bytesMax: number): Uint8Array {

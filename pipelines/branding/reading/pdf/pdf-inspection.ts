@@ -2,7 +2,17 @@ import type { LetterReading } from '../../letter-reading.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { isPictureFilter, measureFilters } from './pdf-filters.ts';
 import { decodedBytesMax, type PdfFile, type PdfObject } from './pdf-file.ts';
-import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+import {
+  isArray,
+  isDict,
+  isName,
+  isRef,
+  isString,
+  pdfText,
+  visitValues,
+  type PdfDict,
+  type PdfValue,
+} from './pdf-syntax.ts';
 
 /** Actions (ISO 32000-1 table 198) that run, send, fetch or open something; links that a person must click are allowed. */
 const activeActions = new Set(
@@ -39,27 +49,22 @@ export async function inspectPdf(
   file: PdfFile,
   { pixelsMax }: { pixelsMax: number },
 ): Promise<LetterReading['embeddedCsv']> {
-  for (const trailer of file.trailers) inspectValue(file, trailer);
-  for (const { value } of file.all) inspectValue(file, value);
+  for (const value of [...file.trailers, ...file.all.map((object) => object.value)])
+    visitValues(value, (each) => {
+      if (isDict(each)) inspectDict(file, each);
+    });
   for (const object of file.all) if (file.object(object.number) === object) checkGenerations(file, object.value);
   const csv = readEmbeddedCsv(file);
   await measureStreams(file, pixelsMax);
   return csv;
 }
 
-function inspectValue(file: PdfFile, value: PdfValue): void {
-  if (isArray(value)) for (const item of value.items) inspectValue(file, item);
-  if (!isDict(value)) return;
-  inspectDict(file, value);
-  for (const each of value.entries.values()) inspectValue(file, each);
-}
-
 /** Readers differ in what they show for a reference that has another generation than its object. */
 function checkGenerations(file: PdfFile, value: PdfValue): void {
-  if (isRef(value) && (file.object(value.number)?.generation ?? value.generation) !== value.generation)
-    throw new LetterRefused('letter_damaged', 'A reference of the PDF has another generation than its object.');
-  if (isArray(value)) for (const item of value.items) checkGenerations(file, item);
-  if (isDict(value)) for (const each of value.entries.values()) checkGenerations(file, each);
+  visitValues(value, (each) => {
+    if (isRef(each) && (file.object(each.number)?.generation ?? each.generation) !== each.generation)
+      throw new LetterRefused('letter_damaged', 'A reference of the PDF has another generation than its object.');
+  });
 }
 
 function inspectDict(file: PdfFile, dict: PdfDict): void {
@@ -83,12 +88,7 @@ function isScript(file: PdfFile, value: PdfValue | undefined): boolean {
 }
 
 function isActionTable(file: PdfFile, value: PdfValue): boolean {
-  return (
-    isDict(value) &&
-    [...value.entries.values()].some(
-      (each) => isDict(file.resolve(each)) && file.entry(file.resolve(each) as PdfDict, 'S') !== null,
-    )
-  );
+  return isDict(value) && [...value.entries.keys()].some((key) => file.entry(file.dictAt(value, key), 'S') !== null);
 }
 
 /** On opening, a PDF may go to a place in itself. */
@@ -121,7 +121,7 @@ async function measureStream(file: PdfFile, { value, stream }: PdfObject, pixels
   if (stream === null || !isDict(value)) return 0;
   const external = value.entries.get('F');
   if (isString(external) || isDict(external) || isRef(external)) throw active('a stream lies in another file');
-  const isPicture = isName(file.entry(value, 'Subtype'), 'Image');
+  const isPicture = file.hasName(value, 'Subtype', 'Image');
   if (isPicture) checkPixels(file, value, pixelsMax);
   if (isName(value.entries.get('Type'), 'XRef')) checkCrossReferences(file, value);
   const filters = file.filtersOf(value);
@@ -183,12 +183,11 @@ function readEmbeddedCsv(file: PdfFile): LetterReading['embeddedCsv'] {
 }
 
 function collectFiles(file: PdfFile, value: PdfValue, found: Map<PdfObject, string>): void {
-  if (isArray(value)) for (const item of value.items) collectFiles(file, item, found);
-  if (!isDict(value)) return;
-  const embedded = value.entries.has('EF') ? file.entry(value, 'EF') : null;
-  if (isDict(embedded))
-    for (const each of embedded.entries.values()) noteFile(file, each, { name: fileName(file, value), found });
-  for (const each of value.entries.values()) collectFiles(file, each, found);
+  visitValues(value, (each) => {
+    if (!isDict(each)) return;
+    for (const embedded of file.dictAt(each, 'EF').entries.values())
+      noteFile(file, embedded, { name: fileName(file, each), found });
+  });
 }
 
 function noteFile(

@@ -1,5 +1,5 @@
 import { LetterRefused } from '../gate/letter-refused.ts';
-import { rectangleOf, type PdfFile, type Rectangle } from './pdf-file.ts';
+import type { PdfFile, Rectangle } from './pdf-file.ts';
 import { isArray, isDict, isRef, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
 /** One page with what it inherits (ISO 32000-1 section 7.7.3.4). */
@@ -86,8 +86,8 @@ class PageTree {
     if (this.pages.length >= this.limits.pagesMax)
       throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${this.limits.pagesMax} pages.`);
     const resources = inherited.Resources ?? null;
-    const media = rectangleOf(this.file, inherited.MediaBox) ?? letterBox;
-    const shown = intersect(media, rectangleOf(this.file, inherited.CropBox)) ?? media;
+    const media = this.file.rectangleOf(inherited.MediaBox) ?? letterBox;
+    const shown = intersect(media, this.file.rectangleOf(inherited.CropBox)) ?? media;
     const rotate = inherited.Rotate;
     const rotation = typeof rotate === 'number' && rotate % 90 === 0 ? ((rotate % 360) + 360) % 360 : 0;
     this.pages.push({

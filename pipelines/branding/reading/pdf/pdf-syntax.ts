@@ -210,7 +210,13 @@ export class PdfParser {
     const close = this.bytes.indexOf(0x3e /* > */, start);
     this.position = close < 0 ? this.bytes.length : close + 1; // moved on in any case: who reads on must not search again
     if (close < 0) throw new PdfSyntaxError('a string does not end');
-    return { kind: 'string', hex: true, start, end: this.position, bytes: fromHex(this.bytes, start + 1, close) };
+    return {
+      kind: 'string',
+      hex: true,
+      start,
+      end: this.position,
+      bytes: fromHex(this.bytes.subarray(start + 1, close)),
+    };
   }
 
   private literal(): PdfString {
@@ -246,54 +252,26 @@ function latin1(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1');
 }
 
-function fromHex(bytes: Uint8Array, from: number, to: number): Uint8Array {
-  const result = new Uint8Array((to - from + 1) >> 1);
-  let digits = 0;
-  for (let at = from; at < to; at++) {
-    const value = hexValue(bytes[at]!);
-    if (value < 0) continue;
-    result[digits >> 1]! |= digits % 2 === 0 ? value << 4 : value;
-    digits++;
-  }
-  return result.subarray(0, (digits + 1) >> 1);
+/** Bytes that are written as hexadecimal digits, up to a `>`; other signs are skipped, and a missing last digit is 0. */
+export function fromHex(digits: Uint8Array): Uint8Array {
+  const end = digits.indexOf(0x3e /* > */);
+  const text = latin1(digits, 0, end < 0 ? digits.length : end).replace(/[^0-9a-fA-F]+/g, '');
+  return Buffer.from(text.length % 2 === 0 ? text : `${text}0`, 'hex');
 }
 
-/** The value of a hexadecimal digit, or -1. */
-export function hexValue(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const letter = code | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-}
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-const escapes = new Map([
-  [0x6e, 10],
-  [0x72, 13],
-  [0x74, 9],
-  [0x62, 8],
-  [0x66, 12],
-]);
-
+/** A literal string without its backslashes (table 3): escapes, octal codes, and line ends that do not count. */
 function unescapeLiteral(raw: Uint8Array): Uint8Array {
   if (!raw.includes(0x5c)) return raw;
-  const result: number[] = [];
-  for (let at = 0; at < raw.length; at++) {
-    if (raw[at] !== 0x5c) {
-      result.push(raw[at]!);
-      continue;
-    }
-    const code = raw[++at];
-    if (code === undefined) break;
-    if (code >= 0x30 && code <= 0x37) {
-      let value = 0;
-      for (let digits = 0; digits < 3 && raw[at]! >= 0x30 && raw[at]! <= 0x37; digits++)
-        value = value * 8 + raw[at++]! - 0x30;
-      at--;
-      result.push(value & 0xff);
-    } else if (code === 13) {
-      if (raw[at + 1] === 10) at++;
-    } else if (code !== 10) result.push(escapes.get(code) ?? code);
-  }
-  return Uint8Array.from(result);
+  const text = latin1(raw, 0, raw.length).replace(
+    /\\(?:([0-7]{1,3})|\r\n|[\r\n]|([^])|$)/g,
+    (_all, octal: string | undefined, escaped: string | undefined) =>
+      octal === undefined
+        ? (escapes[escaped ?? ''] ?? escaped ?? '')
+        : String.fromCharCode(Number.parseInt(octal, 8) & 0xff),
+  );
+  return Buffer.from(text, 'latin1');
 }
 
 /** True for a bare word. */
@@ -331,6 +309,13 @@ function isKind<Kind extends string>(
   kind: Kind,
 ): value is Extract<PdfValue | PdfWord, { kind: Kind }> {
   return typeof value === 'object' && value !== null && value.kind === kind;
+}
+
+/** Calls a function for a value and all values within it, outer ones first, without following references. */
+export function visitValues(value: PdfValue, visit: (value: PdfValue) => void): void {
+  visit(value);
+  if (isArray(value)) for (const item of value.items) visitValues(item, visit);
+  if (isDict(value)) for (const each of value.entries.values()) visitValues(each, visit);
 }
 
 /** A text string as a person reads it: UTF-16 or UTF-8 with its mark, else PDFDocEncoding, whose letters are Latin-1's. */

@@ -4,7 +4,7 @@ import { LetterRefused } from '../gate/letter-refused.ts';
 import { roundBox } from '../pdf/page-geometry.ts';
 import type { ComparedRevision } from '../pdf/pdf-changes.ts';
 import { fullFieldName, inherited, isTimeStamp, widgetsOf } from '../pdf/pdf-fields.ts';
-import { dictOf, itemsOf, type PdfFile, type PdfObject } from '../pdf/pdf-file.ts';
+import type { PdfFile, PdfObject } from '../pdf/pdf-file.ts';
 import { rootOf, type PdfPage } from '../pdf/pdf-pages.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfString } from '../pdf/pdf-syntax.ts';
 
@@ -134,9 +134,10 @@ const validationEntriesMax = 32;
 
 /** The validation data of the file (the dictionary DSS). */
 function readValidationData(file: PdfFile): ValidationData {
-  const dss = dictOf(file, rootOf(file).entries.get('DSS'));
+  const dss = file.dictAt(rootOf(file), 'DSS');
   const list = (key: string) =>
-    itemsOf(file, dss.entries.get(key))
+    file
+      .itemsOf(dss.entries.get(key))
       .slice(0, validationEntriesMax)
       .flatMap((item) => {
         const object = isRef(item) ? file.object(item.number) : undefined;
