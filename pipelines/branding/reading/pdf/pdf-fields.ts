@@ -3,7 +3,7 @@ import { LetterRefused } from '../gate/letter-refused.ts';
 import { boxOf, toFractions } from './page-geometry.ts';
 import type { PdfFile, Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
-import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+import { isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
 /** Text that a person typed onto a page: into a field of its form, or as a comment that is shown. */
 export interface TypedText {
@@ -19,12 +19,11 @@ const charactersMax = 20_000;
 
 /** The values of a page's visible text fields and choices, and its free texts. */
 export function readTypedTexts(file: PdfFile, page: PdfPage): TypedText[] {
-  const annotations = file.entry(page.dict, 'Annots');
-  if (!isArray(annotations)) return [];
-  return annotations.items.slice(0, annotationsMax).flatMap((item) => {
-    const annotation = file.resolve(item);
-    return isDict(annotation) ? typedText(file, annotation) : [];
-  });
+  const annotations = file.itemsAt(page.dict, 'Annots').slice(0, annotationsMax);
+  return annotations
+    .map((item) => file.resolve(item))
+    .filter(isDict)
+    .flatMap((annotation) => typedText(file, annotation));
 }
 
 function typedText(file: PdfFile, annotation: PdfDict): TypedText[] {
@@ -125,42 +124,25 @@ export interface FieldWidget {
 }
 
 /** The widgets of a field that have an area on a page. */
-export function widgetsOf({
-  view,
-  field,
-  pages,
-}: {
-  view: PdfFile;
-  field: PdfDict;
-  pages: readonly PdfPage[];
-}): readonly FieldWidget[] {
+export function widgetsOf(view: PdfFile, pages: readonly PdfPage[], field: PdfDict): readonly FieldWidget[] {
   const widgets = new Set([field, ...view.itemsAt(field, 'Kids').map((kid) => view.resolve(kid))]);
-  return placesOn({ view, pages, isWanted: (widget) => widgets.has(widget) });
+  return placesOn(view, pages, (widget) => widgets.has(widget));
 }
 
 /** The wanted annotations of all pages that have an area. */
-export function placesOn({
-  view,
-  pages,
-  isWanted,
-}: {
-  view: PdfFile;
-  pages: readonly PdfPage[];
-  isWanted: (widget: PdfDict) => boolean;
-}): readonly FieldWidget[] {
+export function placesOn(
+  view: PdfFile,
+  pages: readonly PdfPage[],
+  isWanted: (widget: PdfDict) => boolean,
+): readonly FieldWidget[] {
   return pages.flatMap((page, at) => {
     const own = view.object(page.object)?.value;
-    const annotations = new Set(
-      view.itemsOf(view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)),
-    );
-    return [...annotations]
-      .filter((each) => isDict(each))
-      .filter(isWanted)
-      .flatMap((widget) => {
-        const rect = rectOf(view, widget);
-        const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
-        return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
-      });
+    const items = view.itemsAt(isDict(own) ? own : page.dict, 'Annots').map((item) => view.resolve(item));
+    return [...new Set(items)].filter(isDict).flatMap((widget) => {
+      const rect = isWanted(widget) ? rectOf(view, widget) : null;
+      const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
+      return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
+    });
   });
 }
 

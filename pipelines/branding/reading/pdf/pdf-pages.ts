@@ -29,16 +29,32 @@ const treeLevelsMax = 16;
 /** Letter, for pages that say no size. */
 const letterBox = [0, 0, 612, 792] as const;
 
-const inheritable = ['Resources', 'MediaBox', 'CropBox', 'Rotate'] as const;
-type Inherited = Readonly<Partial<Record<(typeof inheritable)[number], PdfValue>>>;
+const inheritable = ['Resources', 'MediaBox', 'CropBox', 'Rotate'];
 
 /**
  * The pages of a PDF in order.
  * @throws LetterRefused `letter_too_many_pages`, `letter_page_too_large`, `letter_damaged` (no pages, a tree with circles)
  */
-export function readPdfPages(file: PdfFile, limits: PageLimits): PdfPage[] {
+export function readPdfPages(file: PdfFile, { pagesMax, inchesMax }: PageLimits): PdfPage[] {
   const pages: PdfPage[] = [];
-  new PageTree(file, limits, pages).walk(file.entry(rootOf(file), 'Pages'), {}, { level: 0, object: 0 });
+  const seen = new Set<PdfDict>();
+  const walk = (reference: PdfValue, inherited: ReadonlyMap<string, PdfValue>, level: number): void => {
+    const node = file.resolve(reference);
+    if (!isDict(node)) throw new LetterRefused('letter_damaged', 'The page tree of the PDF is damaged.');
+    if (seen.has(node) || level > treeLevelsMax)
+      throw new LetterRefused('letter_damaged', 'The page tree of the PDF leads in a circle.');
+    seen.add(node);
+    const entries = new Map([...inherited, ...[...node.entries].filter(([key]) => inheritable.includes(key))]);
+    const kids = file.entry(node, 'Kids');
+    if (isArray(kids)) return kids.items.forEach((kid) => walk(kid, entries, level + 1));
+    if (pages.length >= pagesMax)
+      throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${pagesMax} pages.`);
+    const page = readPage(file, node, entries);
+    if (Math.max(page.width, page.height) > inchesMax * 72)
+      throw new LetterRefused('letter_page_too_large', `A page is longer than ${inchesMax} inches.`);
+    pages.push({ ...page, object: isRef(reference) ? reference.number : 0 });
+  };
+  walk(file.entry(rootOf(file), 'Pages'), new Map(), 0);
   if (pages.length === 0) throw new LetterRefused('letter_damaged', 'The PDF has no pages.');
   return pages;
 }
@@ -51,68 +67,17 @@ export function rootOf(file: PdfFile): PdfDict {
   return root;
 }
 
-class PageTree {
-  private readonly file: PdfFile;
-  private readonly limits: PageLimits;
-  private readonly pages: PdfPage[];
-  private readonly seen = new Set<PdfDict>();
-
-  constructor(file: PdfFile, limits: PageLimits, pages: PdfPage[]) {
-    this.file = file;
-    this.limits = limits;
-    this.pages = pages;
-  }
-
-  walk(node: PdfValue, inherited: Inherited, { level, object }: { level: number; object: number }): void {
-    if (!isDict(node)) throw new LetterRefused('letter_damaged', 'The page tree of the PDF is damaged.');
-    if (this.seen.has(node) || level > treeLevelsMax)
-      throw new LetterRefused('letter_damaged', 'The page tree of the PDF leads in a circle.');
-    this.seen.add(node);
-    const own = { ...inherited, ...this.inheritedBy(node) };
-    const kids = this.file.entry(node, 'Kids');
-    if (!isArray(kids)) this.add(node, own, object);
-    else
-      for (const kid of kids.items)
-        this.walk(this.file.resolve(kid), own, { level: level + 1, object: isRef(kid) ? kid.number : 0 });
-  }
-
-  private inheritedBy(node: PdfDict): Inherited {
-    return Object.fromEntries(
-      inheritable.filter((key) => node.entries.has(key)).map((key) => [key, this.file.entry(node, key)]),
-    );
-  }
-
-  private add(dict: PdfDict, inherited: Inherited, object: number): void {
-    if (this.pages.length >= this.limits.pagesMax)
-      throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${this.limits.pagesMax} pages.`);
-    const resources = inherited.Resources ?? null;
-    const media = this.file.rectangleOf(inherited.MediaBox) ?? letterBox;
-    const shown = intersect(media, this.file.rectangleOf(inherited.CropBox)) ?? media;
-    const rotate = inherited.Rotate;
-    const rotation = typeof rotate === 'number' && rotate % 90 === 0 ? ((rotate % 360) + 360) % 360 : 0;
-    this.pages.push({
-      object,
-      dict,
-      resources: isDict(resources) ? resources : null,
-      shown,
-      rotation,
-      ...this.size(dict, shown, rotation),
-    });
-  }
-
-  private size(
-    dict: PdfDict,
-    [left, bottom, right, top]: PdfPage['shown'],
-    rotation: number,
-  ): { width: number; height: number } {
-    const userUnit = this.file.entry(dict, 'UserUnit');
-    const unit = typeof userUnit === 'number' && userUnit > 0 ? userUnit : 1;
-    const [width, height] = [(right - left) * unit, (top - bottom) * unit];
-    if (!(width >= 1 && height >= 1)) throw new LetterRefused('letter_damaged', 'A page of the PDF has no size.');
-    if (Math.max(width, height) > this.limits.inchesMax * 72)
-      throw new LetterRefused('letter_page_too_large', `A page is longer than ${this.limits.inchesMax} inches.`);
-    return rotation % 180 === 0 ? { width, height } : { width: height, height: width };
-  }
+function readPage(file: PdfFile, dict: PdfDict, inherited: ReadonlyMap<string, PdfValue>): Omit<PdfPage, 'object'> {
+  const [resources, rotate] = [file.resolve(inherited.get('Resources')), file.resolve(inherited.get('Rotate'))];
+  const media = file.rectangleOf(inherited.get('MediaBox')) ?? letterBox;
+  const shown = intersect(media, file.rectangleOf(inherited.get('CropBox'))) ?? media;
+  const rotation = typeof rotate === 'number' && rotate % 90 === 0 ? ((rotate % 360) + 360) % 360 : 0;
+  const userUnit = file.entry(dict, 'UserUnit');
+  const unit = typeof userUnit === 'number' && userUnit > 0 ? userUnit : 1;
+  const [width, height] = [(shown[2] - shown[0]) * unit, (shown[3] - shown[1]) * unit];
+  if (!(width >= 1 && height >= 1)) throw new LetterRefused('letter_damaged', 'A page of the PDF has no size.');
+  const size = rotation % 180 === 0 ? { width, height } : { width: height, height: width };
+  return { dict, resources: isDict(resources) ? resources : null, shown, rotation, ...size };
 }
 
 function intersect(a: Rectangle, b: Rectangle | null): Rectangle | null {

@@ -220,6 +220,7 @@ function readClassicTable(file: PdfFile, start: number): TablePart {
 const sectionHead = /[\0\t\n\f\r ]*(\d{1,10}) (\d{1,7})[ ]*(?:\r\n|\n|\r)/y;
 const tableRow = /(\d{10}) (\d{5}) ([nf])(?: \r| \n|\r\n)/y;
 
+/** A table as a stream of rows of three fields (section 7.5.8). */
 function readTableStream(file: PdfFile, object: PdfObject): TablePart {
   const dict = object.value as PdfDict;
   const numbers = (key: string) => {
@@ -233,44 +234,26 @@ function readTableStream(file: PdfFile, object: PdfObject): TablePart {
     throw new TableProblem('a table of objects has no fields');
   const ranges = numbers('Index') ?? [0, typeof size === 'number' ? size : Number.NaN];
   if (ranges.length % 2 !== 0 || ranges.some(Number.isNaN)) throw new TableProblem('a table of objects has no range');
-  const rows = new TableRows(file.decode(object), widths as [number, number, number]);
+  const bytes = Buffer.from(file.decode(object));
+  const rowBytes = widths.reduce((sum, each) => sum + each, 0);
   const entries = new Map<number, TableEntry>();
+  let at = 0;
   for (let pair = 0; pair < ranges.length; pair += 2) {
     for (let number = ranges[pair]!, end = number + ranges[pair + 1]!; number < end; number++) {
       if (entries.has(number)) throw new TableProblem('the table lists an object twice');
-      entries.set(number, rows.next());
+      if (rowBytes === 0 || at + rowBytes > bytes.length) throw new TableProblem('a table of objects is too short');
+      const fields = widths.map((width) => (width === 0 ? 0 : bytes.readUIntBE((at += width) - width, width)));
+      entries.set(number, tableEntry(widths[0] === 0 ? 1 : fields[0]!, fields[1]!, fields[2]!));
     }
   }
   return { entries, trailer: dict, place: { start: object.start, end: object.end } };
 }
 
-/** The rows of a cross-reference stream (section 7.5.8.3), one after another. */
-class TableRows {
-  private readonly bytes: Uint8Array;
-  private readonly widths: readonly [number, number, number];
-  private at = 0;
-
-  constructor(bytes: Uint8Array, widths: readonly [number, number, number]) {
-    this.bytes = bytes;
-    this.widths = widths;
-  }
-
-  next(): TableEntry {
-    const length = this.widths.reduce((sum, each) => sum + each, 0);
-    if (length === 0 || this.at + length > this.bytes.length) throw new TableProblem('a table of objects is too short');
-    const [type, second, third] = this.widths.map((width) => this.field(width)) as [number, number, number];
-    const kind = this.widths[0] === 0 ? 1 : type;
-    if (kind === 0) return { kind: 'free' };
-    if (kind === 1) return { kind: 'at', offset: second, generation: third };
-    if (kind === 2) return { kind: 'packed', container: second, index: third };
-    throw new TableProblem('the table has an entry of an unknown kind');
-  }
-
-  private field(width: number): number {
-    let value = 0;
-    for (let each = 0; each < width; each++) value = value * 256 + this.bytes[this.at++]!;
-    return value;
-  }
+function tableEntry(kind: number, second: number, third: number): TableEntry {
+  if (kind === 0) return { kind: 'free' };
+  if (kind === 1) return { kind: 'at', offset: second, generation: third };
+  if (kind === 2) return { kind: 'packed', container: second, index: third };
+  throw new TableProblem('the table has an entry of an unknown kind');
 }
 
 /** True if an entry of a table leads to the object. */

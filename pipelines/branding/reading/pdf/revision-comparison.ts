@@ -436,11 +436,7 @@ export class RevisionComparison {
 
   /** Where annotations of any page show a signature's value, whether its field knows of them or not. */
   private placesOf(value: PdfDict): readonly FieldWidget[] {
-    const places = placesOn({
-      view: this.after,
-      pages: this.context.pages,
-      isWanted: (widget) => inherited(this.after, widget, 'V') === value,
-    });
+    const places = placesOn(this.after, this.context.pages, (each) => inherited(this.after, each, 'V') === value);
     return places.filter(({ widget }) => !isHidden(this.after, widget));
   }
 

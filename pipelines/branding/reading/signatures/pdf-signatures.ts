@@ -186,7 +186,7 @@ function findSignedFields({ file, pages }: SignatureOptions): SignedField[] {
     if (!isName(inherited(file, object.value, 'FT'), 'Sig')) continue;
     const value = inherited(file, object.value, 'V');
     if (!isDict(value) || fields.has(value)) continue;
-    const [shown] = widgetsOf({ view: file, field: object.value, pages });
+    const [shown] = widgetsOf(file, pages, object.value);
     const place = shown === undefined ? { page: null, box: null } : { page: shown.page, box: roundBox(shown.box) };
     fields.set(value, {
       name: fullFieldName(file, object.value),
