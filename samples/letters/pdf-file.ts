@@ -209,13 +209,23 @@ export function signatureRoom(signedAt: Date): string {
 }
 
 function drawAppearance({ box, lines }: PdfSigning): string {
+  const frame = `0.7 G 0.5 w 0.5 0.5 ${number(box.width - 1)} ${number(box.height - 1)} re S 0 g`;
+  return `${frame}\n${drawSignatureLines(lines, box)}`;
+}
+
+/** The text of a signature field, in the largest size up to 9 points in which its longest line fits. */
+export function drawSignatureLines(
+  lines: readonly string[],
+  { width, height }: Pick<PageBox, 'width' | 'height'>,
+): string {
   const longest = Math.max(...lines.map((line) => textWidth(line, 'sans', 1)));
-  const size = Math.min(9, (box.width - 8) / longest);
-  const shown = lines.map(
-    (line, index) =>
-      `BT /sans ${number(size)} Tf 1 0 0 1 4 ${number(box.height - (index + 1) * (size + 3))} Tm (${literal(line)}) Tj ET`,
-  );
-  return [`0.7 G 0.5 w 0.5 0.5 ${number(box.width - 1)} ${number(box.height - 1)} re S 0 g`, ...shown].join('\n');
+  const size = Math.min(9, (width - 8) / longest);
+  return lines
+    .map((line, at) => {
+      const y = number(height - (at + 1) * (size + 3));
+      return `BT /sans ${number(size)} Tf 1 0 0 1 4 ${y} Tm (${literal(line)}) Tj ET`;
+    })
+    .join('\n');
 }
 
 /** Signs the file without the place of the signature, and writes the signature there (ISO 32000-1, section 12.8.1). */

@@ -1,7 +1,6 @@
 import type { OwnCertificate } from './sample-signatures.ts';
-import { textWidth } from './font-metrics.ts';
-import { appendToPdf, fillSignature, signatureRoom } from './pdf-file.ts';
-import { literal, number } from './pdf-page.ts';
+import { appendToPdf, drawSignatureLines, fillSignature, signatureRoom } from './pdf-file.ts';
+import { number } from './pdf-page.ts';
 
 /** How an issued form is signed. */
 export interface FormSigning {
@@ -48,14 +47,7 @@ export function signForm(
 }
 
 function drawField(lines: readonly string[], width: number, height: number): string {
-  const longest = Math.max(...lines.map((line) => textWidth(line, 'sans', 1)));
-  const size = Math.min(9, (width - 8) / longest);
-  const shown = lines
-    .map(
-      (line, at) =>
-        `BT /sans ${number(size)} Tf 1 0 0 1 4 ${number(height - (at + 1) * (size + 3))} Tm (${literal(line)}) Tj ET`,
-    )
-    .join('\n');
+  const shown = drawSignatureLines(lines, { width, height });
   const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';
   const head = `<< /Type /XObject /Subtype /Form /BBox [0 0 ${number(width)} ${number(height)}] /Resources << /Font << /sans ${font} >> >> /Length ${shown.length} >>`;
   return `${head}\nstream\n${shown}\nendstream`;

@@ -9,6 +9,7 @@ import type { PublicFinding } from '../operation-result.ts';
 import { listFindings, publicFinding } from './result-maker.ts';
 import type { SealedReading } from './letter-record.ts';
 import type { BrandState, LetterState, NumberState } from '../states.ts';
+import type { BrandStatus } from './locked-brand.ts';
 
 /** A brand in a list. */
 export interface BrandSummary {
@@ -34,13 +35,7 @@ export interface BrandOverview
 }
 
 /** A brand with all fields. */
-export interface BrandRecord {
-  readonly brandId: number;
-  readonly handle: string;
-  readonly owner: string;
-  readonly state: BrandState;
-  readonly approvedRevision: number | null;
-  readonly pendingRevision: number | null;
+export interface BrandRecord extends BrandStatus {
   readonly createdAt: Date;
   readonly changedAt: Date;
   readonly approvedAt: Date | null;

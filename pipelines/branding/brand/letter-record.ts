@@ -12,7 +12,7 @@ import { letterRuleVersion } from '../letter/letter-rules.ts';
 import type { LetterTextDecision } from '../decision/letter-text-decision.ts';
 import { letterValidity } from './letter-validity.ts';
 import type { OperationRecord } from '../operation.ts';
-import type { Cause } from './settle.ts';
+import { causeValues, type Cause } from './settle.ts';
 import { LETTER_TRANSITIONS, transition, type LetterAction, type LetterState } from '../states.ts';
 
 /** The decision on a letter, whether it could be read or not. */
@@ -200,9 +200,7 @@ export async function moveLetter(
     letter.letterId,
     to,
     action,
-    cause.actor,
-    cause.reason,
-    cause.operationId,
+    ...causeValues(cause),
     validity?.from ?? null,
     validity?.until ?? null,
   ]);

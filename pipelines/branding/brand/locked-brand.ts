@@ -4,14 +4,18 @@ import { sql } from '../../../sql/sql.ts';
 import type { BrandProfile } from '../brand-profile.ts';
 import type { BrandState } from '../states.ts';
 
-/** A brand that is locked by its transaction. */
-export interface LockedBrand {
+/** A brand with its state and the revisions that count. */
+export interface BrandStatus {
   readonly brandId: number;
   readonly handle: string;
   readonly owner: string;
   readonly state: BrandState;
   readonly approvedRevision: number | null;
   readonly pendingRevision: number | null;
+}
+
+/** A brand that is locked by its transaction. */
+export interface LockedBrand extends BrandStatus {
   /** Of the pending revision, or of the approved one where none is pending. */
   readonly profile: BrandProfile;
   readonly approvedProfile: BrandProfile | null;

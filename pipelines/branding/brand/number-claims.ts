@@ -2,7 +2,7 @@ import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { NumberRow } from '../number-list.ts';
 import type { OperationRecord } from '../operation.ts';
-import type { Cause } from './settle.ts';
+import { causeValues, type Cause } from './settle.ts';
 import { allows, NUMBER_TRANSITIONS, type NumberState } from '../states.ts';
 
 /** The outcomes of a row of numbers, beside the codes of rows that name no number. Closed list. */
@@ -98,9 +98,7 @@ export async function claimNumbers(
     accepted.map(({ country }) => country),
     accepted.map(({ before }) => before),
     operation.request.callReason,
-    cause.actor,
-    cause.reason,
-    cause.operationId,
+    ...causeValues(cause),
   ]);
   await client.query(sql('branding/insert_operation_rows'), [
     operation.operationId,

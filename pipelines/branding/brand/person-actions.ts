@@ -199,16 +199,6 @@ async function withBrand(
   });
 }
 
-interface LetterRow {
-  letterId: number;
-  brandId: number;
-  documentId: number;
-  state: LetterState;
-  signedOn: string | null;
-  endsOn: string | null;
-  handle: string;
-}
-
 interface LockedLetter {
   readonly letterId: number;
   readonly brandId: number;
@@ -216,6 +206,7 @@ interface LockedLetter {
   readonly state: LetterState;
   readonly signedOn: string | null;
   readonly endsOn: string | null;
+  readonly handle: string;
 }
 
 async function withLetter(
@@ -226,27 +217,15 @@ async function withLetter(
   return inTransaction(db, async (client) => {
     const { handle } = await readLetterRow(client, letterId);
     const brand = await lockBrand(client, handle, null); // letters change under the lock of their brand
-    const row = await readLetterRow(client, letterId);
-    const state = await work(
-      client,
-      {
-        letterId,
-        brandId: brand.brandId,
-        documentId: row.documentId,
-        state: row.state,
-        signedOn: row.signedOn,
-        endsOn: row.endsOn,
-      },
-      cause,
-    );
+    const state = await work(client, await readLetterRow(client, letterId), cause);
     await decider.record?.(client);
     await settleBrand(client, brand.brandId, { at: new Date(), cause });
     return state;
   });
 }
 
-async function readLetterRow(client: Queryable, letterId: number): Promise<LetterRow> {
-  const row = await queryRow<LetterRow>(client, sql('branding/lock_letter'), [letterId]);
+async function readLetterRow(client: Queryable, letterId: number): Promise<LockedLetter> {
+  const row = await queryRow<LockedLetter>(client, sql('branding/lock_letter'), [letterId]);
   if (row === undefined)
     throw new ServiceError('letter_unknown', {
       operation: 'find letter',

@@ -17,6 +17,11 @@ export interface Cause {
   readonly operationId: number | null;
 }
 
+/** The parameters of a statement that records a cause, in its order. */
+export function causeValues({ actor, reason, operationId }: Cause): [string, string, number | null] {
+  return [actor, reason, operationId];
+}
+
 interface NumberStandingRow {
   handle: string;
   state: BrandState;
@@ -81,14 +86,7 @@ export async function moveBrand(
   { action, cause }: { action: BrandAction; cause: Cause },
 ): Promise<BrandState> {
   const to = transition(BRAND_TRANSITIONS, brand.state, { action, object: brand.handle });
-  await client.query(sql('branding/set_brand_state'), [
-    brand.brandId,
-    to,
-    action,
-    cause.actor,
-    cause.reason,
-    cause.operationId,
-  ]);
+  await client.query(sql('branding/set_brand_state'), [brand.brandId, to, action, ...causeValues(cause)]);
   return to;
 }
 
@@ -99,14 +97,7 @@ export async function endRevision(
   { approve, cause }: { approve: boolean; cause: Cause },
 ): Promise<void> {
   const action = approve ? 'approve_revision' : 'reject_revision';
-  await client.query(sql('branding/end_revision'), [
-    brandId,
-    approve,
-    action,
-    cause.actor,
-    cause.reason,
-    cause.operationId,
-  ]);
+  await client.query(sql('branding/end_revision'), [brandId, approve, action, ...causeValues(cause)]);
 }
 
 /** Moves numbers of a brand that are in the given states and standings; returns how many moved. */
@@ -131,9 +122,7 @@ export async function moveNumbers(
     standing,
     to,
     action,
-    cause.actor,
-    cause.reason,
-    cause.operationId,
+    ...causeValues(cause),
     at,
   ]);
   return row!.moved;

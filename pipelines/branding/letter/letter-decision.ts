@@ -4,6 +4,7 @@ import { daysBetween } from './letter-dates.ts';
 import type { FoundDate, LetterFields } from './letter-fields.ts';
 import {
   LETTER_REFUSALS,
+  type Box,
   type LetterReading,
   type LetterRefusalCode,
   type PdfSignature,
@@ -185,26 +186,15 @@ function judgeVisible({ reading, letter }: LetterCase): readonly Finding[] {
       /[\p{L}\p{N}]/u.test(text) &&
       (isOutside(box) || box.height < letterRuleLimits.textHeightMin),
   );
-  const findings = covered.map((place) => report('text_visible', 'under_picture', { place, excerpt: null }));
+  const findings = covered.map((place) => report('text_visible', 'under_picture', { place }));
   return orPass('text_visible', [
     ...findings,
     ...(hidden === undefined ? [] : [report('text_visible', 'hidden', foundIn(hidden, hidden.text))]),
   ]);
 }
 
-function isOutside({
-  left,
-  top,
-  width,
-  height,
-}: {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}): boolean {
-  const [middle, center] = [left + width / 2, top + height / 2];
-  return middle < 0 || middle > 1 || center < 0 || center > 1;
+function isOutside({ left, top, width, height }: Box): boolean {
+  return [left + width / 2, top + height / 2].some((centre) => centre < 0 || centre > 1);
 }
 
 function judgePages({ fields }: LetterCase): readonly Finding[] {
@@ -384,27 +374,16 @@ function judgeAddress({ fields: { address } }: LetterCase): readonly Finding[] {
 }
 
 function judgeLetterSigner({ fields: { signerName, possibleSignerName, signature } }: LetterCase): readonly Finding[] {
-  if (signerName !== null)
-    return [
-      looksLikePerson(signerName.value)
-        ? pass('signer_named', signerName)
-        : report('signer_named', 'unclear', signerName),
-    ];
-  const possible = possibleSignerName ?? (signature.name === null ? null : signature);
-  return [possible === null ? report('signer_named', 'missing') : report('signer_named', 'unclear', possible)];
+  if (signerName !== null && looksLikePerson(signerName.value)) return [pass('signer_named', signerName)];
+  const unclear = signerName ?? possibleSignerName ?? (signature.name === null ? null : signature);
+  return [unclear === null ? report('signer_named', 'missing') : report('signer_named', 'unclear', unclear)];
 }
 
-function judgeTitle({ fields: { signerTitle, possibleSignerTitle } }: LetterCase): readonly Finding[] {
-  if (signerTitle !== null)
-    return [
-      hasTitleWord(foldSameLength(signerTitle.value))
-        ? pass('signer_title_given', signerTitle)
-        : report('signer_title_given', 'unclear', signerTitle),
-    ];
+function judgeTitle({ fields: { signerTitle: title, possibleSignerTitle } }: LetterCase): readonly Finding[] {
+  if (title !== null && hasTitleWord(foldSameLength(title.value))) return [pass('signer_title_given', title)];
+  const unclear = title ?? possibleSignerTitle;
   return [
-    possibleSignerTitle === null
-      ? report('signer_title_given', 'missing')
-      : report('signer_title_given', 'unclear', possibleSignerTitle),
+    unclear === null ? report('signer_title_given', 'missing') : report('signer_title_given', 'unclear', unclear),
   ];
 }
 
@@ -562,35 +541,23 @@ function endingsOf(phones: readonly string[]): string {
 }
 
 function judgeCoveredNumbers({ requestedPhones, fields, covered, letter }: LetterCase): readonly Finding[] {
-  const ranges = fields.refusedRanges.map((place) =>
-    report('numbers_authorized', 'range_unclear', { place, excerpt: null }),
-  );
+  const ranges = fields.refusedRanges.map((place) => report('numbers_authorized', 'range_unclear', { place }));
   if (requestedPhones.length === 0) return [report('numbers_authorized', 'none_requested'), ...ranges];
   const lacking = requestedPhones.filter((phone) => !covered.has(phone));
   const others = new Map(fields.otherPhones.map((other) => [other.phone, other]));
   const notListed = lacking.filter((phone) => others.has(phone));
   const missing = lacking.filter((phone) => !others.has(phone));
-  const requested = requestedPhones.length;
-  const seen = { place: others.get(notListed[0] ?? '')?.place ?? null, excerpt: null };
+  const lackingOf = (
+    name: 'missing' | 'not_listed',
+    phones: readonly string[],
+    source: FindingSource | null,
+  ): readonly Finding[] => {
+    const figures = { missing: phones.length, requested: requestedPhones.length, endings: endingsOf(phones) };
+    return phones.length === 0 ? [] : [report('numbers_authorized', name, source, figures)];
+  };
   const findings = [
-    ...(missing.length === 0
-      ? []
-      : [
-          report('numbers_authorized', 'missing', resemblingLine(letter, missing), {
-            missing: missing.length,
-            requested,
-            endings: endingsOf(missing),
-          }),
-        ]),
-    ...(notListed.length === 0
-      ? []
-      : [
-          report('numbers_authorized', 'not_listed', seen, {
-            missing: notListed.length,
-            requested,
-            endings: endingsOf(notListed),
-          }),
-        ]),
+    ...lackingOf('missing', missing, resemblingLine(letter, missing)),
+    ...lackingOf('not_listed', notListed, { place: others.get(notListed[0] ?? '')?.place ?? null }),
     ...ranges,
   ];
   const place = fields.phones.find(({ phone }) => phone === requestedPhones[0])?.place ?? null;
@@ -637,25 +604,15 @@ function differences(digits: string, at: number, wanted: string): number {
   return count;
 }
 
-function judgeCsvNeeded({ requestedPhones, csv, fields }: LetterCase): readonly Finding[] {
-  const requested = requestedPhones.length;
+function judgeCsvNeeded({ requestedPhones: { length: requested }, csv, fields }: LetterCase): readonly Finding[] {
   const inLetter = fields.phones.filter(({ source }) => source !== 'csv');
-  const findings = [
-    ...(requested > letterRuleLimits.numbersWithoutCsvMax && csv === null
-      ? [report('csv_for_many', 'missing', null, { requested })]
-      : []),
-    ...(inLetter.length > letterRuleLimits.listedNumbersMax
-      ? [
-          report(
-            'csv_for_many',
-            'many_listed',
-            { place: inLetter[0]!.place, excerpt: null },
-            { listed: inLetter.length },
-          ),
-        ]
-      : []),
-  ];
-  return orPass('csv_for_many', findings);
+  const { numbersWithoutCsvMax, listedNumbersMax } = letterRuleLimits;
+  const needsCsv = requested > numbersWithoutCsvMax && csv === null;
+  const [first, listed] = [inLetter[0], inLetter.length];
+  return orPass('csv_for_many', [
+    ...(needsCsv ? [report('csv_for_many', 'missing', null, { requested })] : []),
+    ...(listed > listedNumbersMax ? [report('csv_for_many', 'many_listed', { place: first!.place }, { listed })] : []),
+  ]);
 }
 
 function judgeCsv({ csv, csvPhones, fields, reading }: LetterCase): readonly Finding[] {

@@ -22,7 +22,7 @@ import { claimNumbers, judgeClaims, type NumberClaims } from '../brand/number-cl
 import { readProvenPhones } from '../brand/proven-numbers.ts';
 import { makeResult } from '../brand/result-maker.ts';
 import type { OperationResult } from '../operation-result.ts';
-import { settleBrand, type Cause } from '../brand/settle.ts';
+import { causeValues, settleBrand, type Cause } from '../brand/settle.ts';
 
 export interface RunOperationOptions {
   readonly db: Pool;
@@ -314,9 +314,7 @@ async function addBrand(
     profile.displayName,
     JSON.stringify(findings),
     needsPerson(findings),
-    cause.actor,
-    cause.reason,
-    cause.operationId,
+    ...causeValues(cause),
   ];
   const made = await queryRow(client, sql('branding/insert_brand'), values);
   if (made === undefined)
@@ -374,9 +372,7 @@ async function updateBrand(
     JSON.stringify(findings),
     needsDecision,
     takenAtOnce,
-    cause.actor,
-    cause.reason,
-    cause.operationId,
+    ...causeValues(cause),
   ];
   await client.query(sql('branding/insert_revision'), values);
   const goesOver = carried || (published === null && !withLetter && current.legalName === profile.legalName);
