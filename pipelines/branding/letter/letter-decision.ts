@@ -238,7 +238,7 @@ const subjectOnly =
   /^(?:The )?\p{Lu}[\p{L}\p{N}&.'’-]*(?:,? (?:(?:and|of|&) )?\p{Lu}[\p{L}\p{N}&.'’-]*)*,?(?: hereby| does| do)*$/u;
 const pronoun = /^(?:I|We|Hereby|The Undersigned|Ich|Wir|Hiermit|Je|Nous|Yo|Nosotros|Eu|Io|Noi)(?![\p{L}])/iu;
 
-/** True if the words before "authorizes" name a company, and none of the brand's names. */
+/** True if the words before "authorizes" name a company other than the brand. */
 function isAnotherCompany(authorizer: string, names: readonly string[]): boolean {
   const words = wordsInText(authorizer);
   if (names.some((name) => findName(authorizer, words, name, { near: true }) !== null)) return false;

@@ -28,7 +28,7 @@ export interface LetterFields extends AuthorizingWords {
   readonly otherProvider: FoundText | null;
   readonly brandNames: readonly FoundName[];
   readonly legalName: FoundText | null;
-  /** All labelled names of companies, the first of which is `legalName`. */
+  /** All labelled names of companies; the first is `legalName`. */
   readonly companyNames: readonly FoundText[];
   readonly address: FoundText | null;
   readonly signerName: FoundText | null;

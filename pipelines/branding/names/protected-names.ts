@@ -73,10 +73,13 @@ interface Comparable {
 
 /** Shortest name that is compared by its looks; of three letters only where all other words are generic. */
 const lookLettersMin = 3;
-/** Shortest name of which one letter may differ, of three letters two only change places, or an s follows; up to five letters and in ordinary words only beside generic words. */
+/**
+ * Shortest name that is near a name with one other letter. In a name of three letters only a swap of two letters or an added s
+ * counts. A name of up to five letters, or of ordinary words, is near one only if all other words are generic.
+ */
 const editLettersMin = 3;
 const editLettersAnywhereMin = 6;
-/** Shortest name of which two letters may differ. */
+/** Shortest name that is near a name with two other letters. */
 const twoEditsLettersMin = 9;
 /** Shortest generic word whose misspellings are recognised. */
 const misspelledLettersMin = 4;

@@ -243,7 +243,7 @@ export interface PlaceCallsOptions {
 const proofLock = 7_224_204; // any constant
 
 /**
- * Passes the calls of a proof to the caller, each with its own code, of which only a hash is stored. Safe to run twice: the hash is
+ * Passes the calls of a proof to the caller, each with its own code; only the hash of a code is stored. Safe to run twice: the hash is
  * stored before the call is passed on, and a call with a stored hash is passed on again, with another code, only if the caller
  * has not accepted it. Returns how many calls were placed.
  * @throws ServiceError `caller_failed`

@@ -22,7 +22,7 @@ export interface ProofPlanOptions {
 }
 
 /**
- * Divides numbers (E.164) into proofs: one a number, and one a run of at least {@link blockNumbersMin} consecutive ones, of which some are
+ * Divides numbers (E.164) into proofs: one for each number, and one for each run of at least {@link blockNumbersMin} consecutive ones, in which some are
  * called. The requester cannot choose which: an applicant who answers h of the n numbers of a block, where
  * k are called, passes with probability C(h, k) / C(n, k), and never with fewer than k.
  */

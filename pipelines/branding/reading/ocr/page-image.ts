@@ -23,7 +23,7 @@ export const renderPixelsMax = 40_000_000;
 
 const pointsPerInch = 72;
 
-/** Bytes of FPDF_FORMFILLINFO, at least: its version, then callbacks, none of which is set. */
+/** Bytes of FPDF_FORMFILLINFO, at least: its version, then callbacks, which stay unset. */
 const formInfoBytes = 256;
 const formInfoVersion = 2;
 

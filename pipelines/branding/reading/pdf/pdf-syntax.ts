@@ -208,7 +208,7 @@ export class PdfParser {
   private hexadecimal(): PdfString {
     const start = this.position;
     const close = this.bytes.indexOf(0x3e /* > */, start);
-    this.position = close < 0 ? this.bytes.length : close + 1; // moved on in any case: who reads on must not search again
+    this.position = close < 0 ? this.bytes.length : close + 1; // moved on in any case: the next token must not search again
     if (close < 0) throw new PdfSyntaxError('a string does not end');
     return {
       kind: 'string',

@@ -255,7 +255,7 @@ export class RevisionComparison {
     return before !== after && (before === emptyDict || this.added.some(({ number }) => numbers.has(number)));
   }
 
-  /** What the numbers are that the document before has, as far as an update may define them again. */
+  /** Assigns the objects of the document before that an update may define again to their roles. */
   private assignRoles(): void {
     const {
       before,
@@ -287,7 +287,7 @@ export class RevisionComparison {
   private checkObject(object: PdfObject): void {
     const old = this.before.object(object.number);
     if (old === undefined) {
-      // a new number may not fill in what the document before referred to in vain
+      // a new object may not be one that the document before referred to although it was missing
       if (this.references(object.number).length > 0)
         this.changes.push(`object ${object.number}, which the letter referred to before it was there`);
       return;
@@ -310,7 +310,7 @@ export class RevisionComparison {
     return (this.context.references.get(number) ?? []).filter(({ start }) => start < this.new.span.start);
   }
 
-  /** How often the document before refers to a number, what it had replaced left out. */
+  /** The number of references to an object in the document before, without those from objects that it had replaced. */
   private uses(number: number): number {
     return this.references(number).filter((from) => this.before.object(from.number) === from).length;
   }
@@ -360,7 +360,7 @@ export class RevisionComparison {
     );
   }
 
-  /** The fields that have a signature now and had none. */
+  /** Finds the fields that this revision signed. */
   private findSigned(): void {
     const values = new Set<PdfValue>(
       [...this.old.fields.values()].map(({ dict }) => inherited(this.before, dict, 'V')),
