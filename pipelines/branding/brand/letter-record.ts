@@ -53,51 +53,27 @@ export interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'te
 export function concludeLetter({ reading: outcome, text, more, ...facts }: LetterDecisionFacts): DecidedLetter {
   const reading = outcome.kind === 'read' ? outcome.reading : null;
   const { form, request } = facts;
+  const known = { ruleVersion: letterRuleVersion, reading, formId: null, formFits: false };
   if (reading === null)
-    return {
-      ...text,
-      outcome: 'rejected',
-      ruleVersion: letterRuleVersion,
-      endsOn: null,
-      reading,
-      formId: null,
-      formFits: false,
-      reason: reasonOfFindings(text.findings),
-    };
+    return { ...text, ...known, outcome: 'rejected', endsOn: null, reason: reasonOfFindings(text.findings) };
   const { outcome: verdict, findings } = decideApproval({
     ...facts,
     reading,
     textFindings: [...text.findings, ...more],
   });
-  const known = {
-    outcome: verdict,
-    findings,
-    ruleVersion: letterRuleVersion,
-    reading,
-    fields: text.fields,
-    reason: reasonOfFindings(findings),
-  };
+  const { fields, signedOn, coveredPhones } = text;
+  const decided = { ...known, outcome: verdict, findings, fields, reason: reasonOfFindings(findings) };
   if (form === null || !form.sameBytes)
-    return {
-      ...known,
-      signedOn: text.signedOn,
-      endsOn: form === null ? firstEndDate(text) : null,
-      coveredPhones: text.coveredPhones,
-      formId: null,
-      formFits: false,
-    };
-  const formFits = !findings.some(
-    ({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'),
-  );
-  // Another client's copy of a form must not count against that form.
-  const formId = form.owner === request.owner ? form.formId : null;
+    return { ...decided, signedOn, endsOn: form === null ? firstEndDate(text) : null, coveredPhones };
   return {
-    ...known,
+    ...decided,
     signedOn: formSignedOn(reading),
     endsOn: null,
     coveredPhones: form.content.phones,
-    formId,
-    formFits,
+    formId: form.owner === request.owner ? form.formId : null, // another client's copy must not count against the form
+    formFits: !findings.some(
+      ({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'),
+    ),
   };
 }
 

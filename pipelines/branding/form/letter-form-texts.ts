@@ -1,55 +1,37 @@
-/** The texts of an issued form in one language; `{...}` is replaced. */
-export interface FormTexts {
-  readonly title: string;
-  readonly authorizes: string;
-  readonly legalName: string;
-  readonly dba: string;
-  readonly displayName: string;
-  readonly address: string;
-  readonly signerName: string;
-  readonly signerTitle: string;
-  readonly numbers: string;
-  readonly noNumbers: string;
-  readonly listed: string;
-  readonly firstNumber: string;
-  readonly lastNumber: string;
-  readonly digest: string;
-  readonly declares: string;
-  readonly validity: string;
-  readonly howToSign: string;
-  readonly signature: string;
-  readonly footer: string;
-  readonly page: string;
-}
+/** The texts of an issued form; `{...}` is replaced. */
+const english = {
+  title: 'Letter of authorization for branded calls',
+  authorizes:
+    '{legalName} authorizes the operator of this service, and the carriers that it supplies, to show the name below on calls from the telephone numbers below.',
+  legalName: 'Legal name',
+  dba: 'Doing business as',
+  displayName: 'Name shown on calls',
+  address: 'Address',
+  signerName: 'Name of the signer',
+  signerTitle: 'Title of the signer',
+  numbers: 'Telephone numbers',
+  noNumbers: 'None: this letter is for the name alone.',
+  listed: '{count} numbers, in the list that is handed in with this letter',
+  firstNumber: 'First number',
+  lastNumber: 'Last number',
+  digest:
+    'SHA-256 of the list: each number once in E.164 format, in ascending order, one per line, each followed by a line feed',
+  declares:
+    'The signer declares that they are authorized to sign for the company, and that the company holds these numbers.',
+  validity: 'This authorization is valid for 12 months from the day of the signature, unless it is revoked earlier.',
+  howToSign:
+    'Sign this PDF in the field below with a certificate that names the signer and the company, and return the file unchanged by {until}. A printed or changed copy is checked by a person, which takes longer.',
+  signature: 'Digital signature',
+  footer: 'Form {version}, code {code}, issued on {issued}',
+  page: 'Page {page} of {pages}',
+};
+
+/** The texts in one language. */
+export type FormTexts = Readonly<Record<keyof typeof english, string>>;
 
 /** The languages of the form, by ISO 639-1. A change of any text is a new version of the form. */
 export const FORM_TEXTS = {
-  en: {
-    title: 'Letter of authorization for branded calls',
-    authorizes:
-      '{legalName} authorizes the operator of this service, and the carriers that it supplies, to show the name below on calls from the telephone numbers below.',
-    legalName: 'Legal name',
-    dba: 'Doing business as',
-    displayName: 'Name shown on calls',
-    address: 'Address',
-    signerName: 'Name of the signer',
-    signerTitle: 'Title of the signer',
-    numbers: 'Telephone numbers',
-    noNumbers: 'None: this letter is for the name alone.',
-    listed: '{count} numbers, in the list that is handed in with this letter',
-    firstNumber: 'First number',
-    lastNumber: 'Last number',
-    digest:
-      'SHA-256 of the list: each number once in E.164 format, in ascending order, one per line, each followed by a line feed',
-    declares:
-      'The signer declares that they are authorized to sign for the company, and that the company holds these numbers.',
-    validity: 'This authorization is valid for 12 months from the day of the signature, unless it is revoked earlier.',
-    howToSign:
-      'Sign this PDF in the field below with a certificate that names the signer and the company, and return the file unchanged by {until}. A printed or changed copy is checked by a person, which takes longer.',
-    signature: 'Digital signature',
-    footer: 'Form {version}, code {code}, issued on {issued}',
-    page: 'Page {page} of {pages}',
-  },
+  en: english,
   de: {
     title: 'Ermächtigung zur Anzeige des Namens bei Anrufen',
     authorizes:

@@ -1,4 +1,4 @@
-import { foldSameLength } from './letter-text.ts';
+import { foldSameLength, pattern } from './letter-text.ts';
 
 /** A date in a text. `alternative` is the other reading of a numeric date whose order is ambiguous (03/04/2026). */
 export interface DateInText {
@@ -161,13 +161,11 @@ const signingLabel = new RegExp(
     ')(?: (?:electronically|digitally|by me))?[^a-z\\d]{0,40}(?:(?:on|this|the|le|el|il|den|am|em|o|dia|as of)[^a-z\\d]{1,5}){0,2}$',
 );
 /** `Fait à Paris, le`, `Firmado en Madrid, a`, `Signed at Boston on`, `Ort, Datum: Berlin, den`. */
-const signedAtPlace = new RegExp(
-  [
-    String.raw`(?:^|[^a-z])(?:fait|signed|executed|dated|firmado|fechado|fatto|firmato|assinado|unterzeichnet|ort(?:,| und) datum|luogo e data|lugar y fecha`,
-    String.raw`|local e data|lieu et date|place and date) ?:? {0,2}(?:a|at|in|en|em|zu|presso)? ?[a-z][a-z .'()-]{1,30},? {0,2}(?:on|this|the|le|el|il|den|am|em|a`,
-    String.raw`|,)? {0,2}$`,
-  ].join(''),
-);
+const signedAtPlace = pattern('')`
+  (?:^|[^a-z])(?:fait|signed|executed|dated|firmado|fechado|fatto|firmato|assinado|unterzeichnet|ort(?:,| und) datum|luogo e data|lugar y fecha
+  |local e data|lieu et date|place and date) ?:? {0,2}(?:a|at|in|en|em|zu|presso)? ?[a-z][a-z .'()-]{1,30},? {0,2}(?:on|this|the|le|el|il|den|am|em|a
+  |,)? {0,2}$
+`;
 const otherBefore = new RegExp(
   '(?:^|[^a-z\\d])(?:' +
     'effective|expir\\w*|valid\\w*|until|through|thru|term|begin\\w*|start\\w*|commenc\\w*|end|ends|ending|terminat\\w*|as of|since|founded|established|incorporated' +

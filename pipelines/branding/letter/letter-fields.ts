@@ -1,12 +1,12 @@
 import { additionsOf, type FoundAddition } from './letter-additions.ts';
-import { findNumbers, type FoundAttachment, type FoundPhone } from './letter-numbers.ts';
+import { findNumbers, type FoundNumbers } from './letter-numbers.ts';
 import { labelsOf, type LabelledValue } from './letter-labels.ts';
 import { findDates } from './letter-dates.ts';
 import { brandsOf, companiesOf, type FoundName } from './letter-names.ts';
-import type { LetterReading, LetterPlace } from '../letter-reading.ts';
+import type { LetterReading } from '../letter-reading.ts';
 import { datesOf, endDatesOf, type FoundDate } from './letter-signing-date.ts';
 import { findSignature, findSigner, signaturePlaces, type FoundSignature } from './letter-signer.ts';
-import { foundIn, letterTextOf, type FoundText, type LetterText } from './letter-text.ts';
+import { foundIn, letterTextOf, type FoundText, type LetterText, pattern } from './letter-text.ts';
 import { otherProviderOf, sentencesOf, type FoundSentence } from './letter-sentences.ts';
 import { wordingOf, type AuthorizingWords } from './letter-wording.ts';
 
@@ -19,7 +19,7 @@ export type { FoundSentence } from './letter-sentences.ts';
 export type { FoundAttachment, FoundPhone } from './letter-numbers.ts';
 
 /** The fields of a letter, before any rule is applied. */
-export interface LetterFields extends AuthorizingWords {
+export interface LetterFields extends AuthorizingWords, FoundNumbers {
   /** Sentences that a person should read with care. */
   readonly sentences: readonly FoundSentence[];
   /** Marks and text on the pages that are not part of their print. */
@@ -41,17 +41,9 @@ export interface LetterFields extends AuthorizingWords {
   /** When the letter ends by its own words: "valid until", "expires". A year without a day ends on its 31 December. */
   readonly endDates: readonly FoundDate[];
   readonly signature: FoundSignature;
-  /** Listed for branding: in the text, in ranges, and in the CSV embedded in the PDF. */
-  readonly phones: readonly FoundPhone[];
-  /** On the letter, but not listed for branding. */
-  readonly otherPhones: readonly FoundPhone[];
-  readonly refusedRanges: readonly LetterPlace[];
-  readonly attachment: FoundAttachment;
   readonly lines: number;
   /** Least mean confidence of a page that OCR read, 0 to 100, weighted by characters; null if all text is the PDF's own. */
   readonly confidence: number | null;
-  /** False if the letter exceeds the limits of text or numbers. */
-  readonly complete: boolean;
 }
 
 /** Facts of the brand that help to read its letter. */
@@ -88,24 +80,18 @@ export function extractFields(reading: LetterReading, hints: LetterHints): Lette
     ...datesOf({ reading, letter, dates, labels, places, signature, signerName: signer.name }),
     endDates: endDatesOf(letter, dates),
     signature,
-    phones: numbers.phones,
-    otherPhones: numbers.otherPhones,
-    refusedRanges: numbers.refusedRanges,
-    attachment: numbers.attachment,
+    ...numbers,
     lines: reading.pages.reduce((sum, { lines }) => sum + lines.length, 0),
     confidence: leastConfidence(reading),
     complete: letter.complete && numbers.complete,
   };
 }
 
-const street = new RegExp(
-  [
-    String.raw`\d{1,6}[a-z]?,? [\p{L} .'-]{2,40}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|way|court|ct|place|pl|square|parkway|pkwy|highway|hwy`,
-    String.raw`|suite|floor|terrace|close)(?![a-z])|(?:calle|avenida|avda|paseo|plaza|rue|boulevard|rua|via|viale|piazza|corso|platz)\.? [\p{L} .'-]{2,40},? ?\d`,
-    String.raw`|\p{L}{3,30}(?:str\.|straße|strasse|weg|gasse|allee|platz) ?\d|p\.? ?o\.? box \d`,
-  ].join(''),
-  'u',
-);
+const street = pattern('u')`
+  \d{1,6}[a-z]?,? [\p{L} .'-]{2,40}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|way|court|ct|place|pl|square|parkway|pkwy|highway|hwy
+  |suite|floor|terrace|close)(?![a-z])|(?:calle|avenida|avda|paseo|plaza|rue|boulevard|rua|via|viale|piazza|corso|platz)\.? [\p{L} .'-]{2,40},? ?\d
+  |\p{L}{3,30}(?:str\.|straße|strasse|weg|gasse|allee|platz) ?\d|p\.? ?o\.? box \d
+`;
 const postalCode =
   /(?:[a-z]{2},? \d{5}(?:-\d{4})?(?!\d))|(?:(?<!\d)\d{4,5} \p{L}{3})|(?:[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}(?![a-z]))/u;
 

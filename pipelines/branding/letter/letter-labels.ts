@@ -1,5 +1,5 @@
 import { findDates } from './letter-dates.ts';
-import { foldSameLength, type LetterText, type TextLine } from './letter-text.ts';
+import { foldSameLength, type LetterText, type TextLine, pattern } from './letter-text.ts';
 import { looksLikePerson } from '../names/name-match.ts';
 import type { Box } from '../letter-reading.ts';
 
@@ -289,14 +289,12 @@ function isBeyond(other: LabelCell, cell: LabelCell, direction: 1 | -1): boolean
   return distance > 0 && distance <= Math.max(cell.box.height * 6, 0.08);
 }
 
-const titleWords = new RegExp(
-  [
-    String.raw`\b(?:chief|c[efotmi]o|officer|president|vice|vp|director|manager|owner|founder|partner|principal|head of|counsel|secretary|treasurer|member|managing`,
-    String.raw`|administrator|supervisor|controller|executive|chair(?:man|woman|person)?|proprietor|representative|attorney|agent|geschaftsfuhr\w*|prokurist\w*`,
-    String.raw`|vorstand\w*|inhaber\w*|leiter\w*|gerente|director\w*|presidente|administrador\w*|apoderad\w*|jef[ea]|consejer\w*|gerant\w*|direct(?:eur|rice)`,
-    String.raw`|president\w*|responsable|socio|socia|diret\w*|procurador\w*|amministrat\w*|titolare|responsabile|direttor\w*)\b`,
-  ].join(''),
-);
+const titleWords = pattern('')`
+  \b(?:chief|c[efotmi]o|officer|president|vice|vp|director|manager|owner|founder|partner|principal|head of|counsel|secretary|treasurer|member|managing
+  |administrator|supervisor|controller|executive|chair(?:man|woman|person)?|proprietor|representative|attorney|agent|geschaftsfuhr\w*|prokurist\w*
+  |vorstand\w*|inhaber\w*|leiter\w*|gerente|director\w*|presidente|administrador\w*|apoderad\w*|jef[ea]|consejer\w*|gerant\w*|direct(?:eur|rice)
+  |president\w*|responsable|socio|socia|diret\w*|procurador\w*|amministrat\w*|titolare|responsabile|direttor\w*)\b
+`;
 
 /** True if folded text holds a word of a title that a signer may have. */
 export function hasTitleWord(folded: string): boolean {

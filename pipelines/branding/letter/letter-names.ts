@@ -1,5 +1,13 @@
 import type { LabelledValue } from './letter-labels.ts';
-import { foldSameLength, foundIn, lineIndexAt, wording, type FoundText, type LetterText } from './letter-text.ts';
+import {
+  foldSameLength,
+  foundIn,
+  lineIndexAt,
+  wording,
+  type FoundText,
+  type LetterText,
+  pattern,
+} from './letter-text.ts';
 import { compareNames } from '../names/name-match.ts';
 import { foldWords } from '../names/name-folding.ts';
 
@@ -8,12 +16,10 @@ export interface FoundName extends FoundText {
   readonly labelled: boolean;
 }
 
-const doingBusiness = new RegExp(
-  [
-    String.raw`(?<![a-z])(?:doing business as|d ?\/ ?b ?\/ ?a|d\.b\.a\.?|dba|trading as|t\/a|operating as|que opera como|conocida como|exercant sous le nom`,
-    String.raw`|firmierend als|handelnd unter|nome fantasia)(?:\s{0,2}\((?:dba|d\/b\/a)\))?\s{0,3}:?\s{0,3}`,
-  ].join(''),
-);
+const doingBusiness = pattern('')`
+  (?<![a-z])(?:doing business as|d ?\/ ?b ?\/ ?a|d\.b\.a\.?|dba|trading as|t\/a|operating as|que opera como|conocida como|exercant sous le nom
+  |firmierend als|handelnd unter|nome fantasia)(?:\s{0,2}\((?:dba|d\/b\/a)\))?\s{0,3}:?\s{0,3}
+`;
 
 /** Labelled names of companies, without the trade name behind them. */
 export function companiesOf(letter: LetterText, labels: readonly LabelledValue[]): readonly FoundText[] {

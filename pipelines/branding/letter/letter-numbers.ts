@@ -1,7 +1,7 @@
 import { findPhones, isPhoneRefusal, judgePhone, type PhoneInText } from '../../phone/phone-number.ts';
 import type { DateInText } from './letter-dates.ts';
 import type { LetterReading, LetterPlace } from '../letter-reading.ts';
-import { lineIndexAt, placeOfLine, type LetterText, type TextLine } from './letter-text.ts';
+import { lineIndexAt, placeOfLine, type LetterText, type TextLine, pattern } from './letter-text.ts';
 
 /** A number that the letter lists for branding. */
 export interface FoundPhone {
@@ -23,14 +23,14 @@ export interface FoundAttachment {
 
 /** The numbers of a letter. */
 export interface FoundNumbers {
-  /** Listed for branding, each once. */
+  /** Listed for branding in the text, in ranges, and in the CSV embedded in the PDF, each once. */
   readonly phones: readonly FoundPhone[];
   /** On the letter, but not listed for branding: letterhead, fax, "call us at", excluded. */
   readonly otherPhones: readonly FoundPhone[];
   readonly attachment: FoundAttachment;
   /** Ranges that were not expanded: too many numbers, or ends that do not fit together. */
   readonly refusedRanges: readonly LetterPlace[];
-  /** False if there are more numbers than the limits allow. */
+  /** False if there is more text, or there are more numbers, than the limits allow. */
   readonly complete: boolean;
 }
 
@@ -54,14 +54,11 @@ const endOfList = new RegExp(
   'g',
 );
 /** Says that the numbers that follow are not authorized. */
-const exclusion = new RegExp(
-  [
-    String.raw`(?<![a-z])(?:except(?:ing|ed)?|exclud\w+|exclusi\w+|other than|but not|not including|no longer|(?:do|does|are|is|shall|may|must|will) not|cannot`,
-    String.raw`|not (?:authori\w+|covered|included|to be)|unauthori[sz]ed|revok\w+|withdr\w+|excepto|salvo|excluid\w*|sauf|hormis|ausser|ausgenommen|exceto|tranne`,
-    String.raw`|eccetto|esclus\w*)(?![a-z])`,
-  ].join(''),
-  'g',
-);
+const exclusion = pattern('g')`
+  (?<![a-z])(?:except(?:ing|ed)?|exclud\w+|exclusi\w+|other than|but not|not including|no longer|(?:do|does|are|is|shall|may|must|will) not|cannot
+  |not (?:authori\w+|covered|included|to be)|unauthori[sz]ed|revok\w+|withdr\w+|excepto|salvo|excluid\w*|sauf|hormis|ausser|ausgenommen|exceto|tranne
+  |eccetto|esclus\w*)(?![a-z])
+`;
 /** Announces numbers to be branded. */
 const startOfList = new RegExp(
   [
@@ -90,13 +87,10 @@ const startOfListWrapped = new RegExp(
 );
 const noPhones =
   /(?<![a-z])(?:contact|fax|emergency|reference|tracking|account|tax|serial|invoice|order|case|registration(?= ?(?:no|nr|num|id|code))|contacto|kontakt)(?![a-z])(?! cent)/;
-const authorizes = new RegExp(
-  [
-    String.raw`(?<![a-z])(?<!(?:not|no longer|never)(?: [a-z]+)? )(?:authori[sz]es?|grants?|consents?|permits?|permite|permet|erlaub(?:t|en)|autoriza\w*|autorise\w*`,
-    String.raw`|ermachtig\w*|bevollmachtig\w*|autorisier\w*|autorizz\w*)(?![a-z])`,
-  ].join(''),
-  'g',
-);
+const authorizes = pattern('g')`
+  (?<![a-z])(?<!(?:not|no longer|never)(?: [a-z]+)? )(?:authori[sz]es?|grants?|consents?|permits?|permite|permet|erlaub(?:t|en)|autoriza\w*|autorise\w*
+  |ermachtig\w*|bevollmachtig\w*|autorisier\w*|autorizz\w*)(?![a-z])
+`;
 
 type State = 'list' | 'bare' | 'closed';
 interface Change {
@@ -219,12 +213,10 @@ function stateAt(changes: readonly Change[], offset: number): State {
   return changes[low - 1]?.state ?? 'closed';
 }
 
-const contactLabel = new RegExp(
-  [
-    String.raw`(?:fax|telefax|contact|call (?:us|me)|reach(?: us| me)?|questions|voicemail|pager|whatsapp|hotline|help ?line|for (?:more|further) information|kontakt`,
-    String.raw`|contacto)(?![a-z])[^\d\n]{0,40}$`,
-  ].join(''),
-);
+const contactLabel = pattern('')`
+  (?:fax|telefax|contact|call (?:us|me)|reach(?: us| me)?|questions|voicemail|pager|whatsapp|hotline|help ?line|for (?:more|further) information|kontakt
+  |contacto)(?![a-z])[^\d\n]{0,40}$
+`;
 const phoneLabel =
   /(?:^|[^a-z])(?:tel|phone|telephone|mobile|cell|office|direct|main|telefon|telefono|telefone|telephone|movil|mobil)(?![a-z])/;
 const excludedAfter = /^[ (,:-]{0,4}(?:not |except|exclud|fax|do not|cancel|remov|revok|inactive)/;
@@ -244,21 +236,16 @@ function isListed(letter: LetterText, phone: Phone, state: State): boolean {
 }
 
 /** A label that makes the digits after it something else than a phone number. */
-const otherIdentifier = new RegExp(
-  [
-    String.raw`(?:^|[^a-z])(?:account|acct|a\/c|ein|fein|tax|vat|tin|iban|ssn|duns|d-u-n-s|invoice|inv|order|ref|reference|case|ticket|policy|contract|registration`,
-    String.raw`|reg|license|licence|serial|zip|postal|plz|p\.? ?o\.? box|envelope|id|iva|cif|nif|siret|siren|steuer\w{0,12}|ust-?id\w{0,6}|hrb|cnpj|cpf|partita`,
-    String.raw`|codice|konto\w{0,8}|cuenta|compte|conta|conto)(?: ?(?:code|no|number|num|nr|nummer|id|#))?\.?[ :#._-]{0,6}$`,
-  ].join(''),
-);
+const otherIdentifier = pattern('')`
+  (?:^|[^a-z])(?:account|acct|a\/c|ein|fein|tax|vat|tin|iban|ssn|duns|d-u-n-s|invoice|inv|order|ref|reference|case|ticket|policy|contract|registration
+  |reg|license|licence|serial|zip|postal|plz|p\.? ?o\.? box|envelope|id|iva|cif|nif|siret|siren|steuer\w{0,12}|ust-?id\w{0,6}|hrb|cnpj|cpf|partita
+  |codice|konto\w{0,8}|cuenta|compte|conta|conto)(?: ?(?:code|no|number|num|nr|nummer|id|#))?\.?[ :#._-]{0,6}$
+`;
 /** The last digits of a range: after a word, or after a dash. */
-const rangeTail = new RegExp(
-  [
-    String.raw`(?<=\d)(?: {1,3}(?:through|thru|to|bis|hasta|ate|a|al|jusqu'a|fino a) {1,3}|\)? {0,2}[-\u2013\u2014] {0,2}| ?(?:\.{2,3}|\u2026) ?)(?:x`,
-    String.raw`|\.{2,3})?(\d{1,6})(?!\d|[-. /()\u2013\u2014]{1,2}\d)`,
-  ].join(''),
-  'g',
-);
+const rangeTail = pattern('g')`
+  (?<=\d)(?: {1,3}(?:through|thru|to|bis|hasta|ate|a|al|jusqu'a|fino a) {1,3}|\)? {0,2}[-\u2013\u2014] {0,2}| ?(?:\.{2,3}|\u2026) ?)(?:x
+  |\.{2,3})?(\d{1,6})(?!\d|[-. /()\u2013\u2014]{1,2}\d)
+`;
 
 /** Numbers in all lines, also those that continue in the next line, without dates and other identifiers. */
 function phonesInText(letter: LetterText, dates: readonly DateInText[], country: string): readonly Phone[] {

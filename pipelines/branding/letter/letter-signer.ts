@@ -10,6 +10,7 @@ import {
   type FoundText,
   type LetterText,
   type TextLine,
+  pattern,
 } from './letter-text.ts';
 import { compareNames, comparePeople, looksLikePerson } from '../names/name-match.ts';
 
@@ -37,14 +38,12 @@ export interface Signer {
   readonly possibleTitle: FoundText | null;
 }
 
-const closing = new RegExp(
-  [
-    String.raw`^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best`,
-    String.raw`|kind) regards|(?:many )?thanks|thank you|(?:(?:le|les) saludan? )?(?:muy )?atentamente|(?:reciban? )?(?:un )?cordial(?:es)? saludos?`,
-    String.raw`|saludos(?: cordiales)?|cordialement|(?:bien )?a vous|veuillez agreer.{0,80}|mit freundlichen gru(?:ss|ß)en|hochachtungsvoll|freundliche gru(?:ss|ß)e`,
-    String.raw`|atenciosamente|cordialmente|respeitosamente|(?:cordiali|distinti) saluti|in faith|in witness whereof.{0,80})\W{0,3}$`,
-  ].join(''),
-);
+const closing = pattern('')`
+  ^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best
+  |kind) regards|(?:many )?thanks|thank you|(?:(?:le|les) saludan? )?(?:muy )?atentamente|(?:reciban? )?(?:un )?cordial(?:es)? saludos?
+  |saludos(?: cordiales)?|cordialement|(?:bien )?a vous|veuillez agreer.{0,80}|mit freundlichen gru(?:ss|ß)en|hochachtungsvoll|freundliche gru(?:ss|ß)e
+  |atenciosamente|cordialmente|respeitosamente|(?:cordiali|distinti) saluti|in faith|in witness whereof.{0,80})\W{0,3}$
+`;
 
 /** Places where a signature is expected: a label, or the closing words. Line indexes with the part of the page to look at. */
 export interface SignaturePlace {
@@ -200,14 +199,11 @@ function signerOfElectronic(letter: LetterText): NameAndTitle {
   return { name: foundIn(line, name), title: next === undefined ? null : foundIn(next, next.text.trim()) };
 }
 
-const firstPerson = new RegExp(
-  [
-    String.raw`(?<![\p{L}\d])(?:I|Yo|Je soussigné(?:e)?|Je|Ich|Eu|Io|The undersigned)\s?,\s(?:the undersigned,\s)?(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?,\s(?:(?:am|as`,
-    String.raw`|in my capacity as|acting as|being|the|duly authorized|en calidad de|als|na qualidade de|in qualita di`,
-    String.raw`|en qualité de)\s){0,3}([\p{L}][\p{L} ,&/-]{1,60}?)\s(?:of|at|for|de|der|von|da|di|do)\s`,
-  ].join(''),
-  'u',
-);
+const firstPerson = pattern('u')`
+  (?<![\p{L}\d])(?:I|Yo|Je soussigné(?:e)?|Je|Ich|Eu|Io|The undersigned)\s?,\s(?:the undersigned,\s)?(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?,\s(?:(?:am|as
+  |in my capacity as|acting as|being|the|duly authorized|en calidad de|als|na qualidade de|in qualita di
+  |en qualité de)\s){0,3}([\p{L}][\p{L} ,&/-]{1,60}?)\s(?:of|at|for|de|der|von|da|di|do)\s
+`;
 
 function signerInProse(letter: LetterText): NameAndTitle {
   const match = firstPerson.exec(letter.text.slice(0, proseCharactersMax));
@@ -238,30 +234,21 @@ function possibleTitle({ lines }: LetterText): FoundText | null {
 }
 
 /** `/s/` and the wording of services that sign with a name. */
-const electronicWords = new RegExp(
-  [
-    String.raw`(?:^|[\s:_])(?:\/s\/|\/\/s\/\/|s\/)|(?:(?:electronically|e-?)\s?signed|signed\s(?:electronically|digitally\svia\s\w{3,20}|via\s\w{3,20}`,
-    String.raw`|with\s\w{3,20})|docusigned)(?:\sby)?\s?:?|firmado\selectr[oó]nicamente\spor\s?:?|sign[eé](?:e)?\s[eé]lectroniquement\spar\s?:?`,
-    String.raw`|elektronisch\s(?:unterzeichnet|unterschrieben|signiert)\s(?:von|durch)\s?:?|assinado\seletr[oô]nicamente\spor\s?:?|firmato\selettronicamente\sda\s?:?`,
-  ].join(''),
-  'iu',
-);
+const electronicWords = pattern('iu')`
+  (?:^|[\s:_])(?:\/s\/|\/\/s\/\/|s\/)|(?:(?:electronically|e-?)\s?signed|signed\s(?:electronically|digitally\svia\s\w{3,20}|via\s\w{3,20}
+  |with\s\w{3,20})|docusigned)(?:\sby)?\s?:?|firmado\selectr[oó]nicamente\spor\s?:?|sign[eé](?:e)?\s[eé]lectroniquement\spar\s?:?
+  |elektronisch\s(?:unterzeichnet|unterschrieben|signiert)\s(?:von|durch)\s?:?|assinado\seletr[oô]nicamente\spor\s?:?|firmato\selettronicamente\sda\s?:?
+`;
 /** How viewers print a PDF signature. Without the signature itself it is only a picture of one. */
-const printedPdfSignature = new RegExp(
-  [
-    String.raw`digitally\ssigned\sby|firmado\sdigitalmente\spor|sign[eé]\snum[eé]riquement\spar|digital\s(?:signiert|unterschrieben|unterzeichnet)\svon`,
-    String.raw`|assinado\s(?:digitalmente|de\sforma\sdigital)\spor|firmato\sdigitalmente\sda`,
-  ].join(''),
-  'iu',
-);
-const scriptFonts = new RegExp(
-  [
-    String.raw`script|handwrit|handwriting|brush|signature|cursive|calligra|chancery|corsiva|zapfino|mistral|vivaldi|allura|pacifico|dancing|sacramento|vibes|caveat`,
-    String.raw`|satisfy|kristi|homemade|bradley|snell|vladimir|edwardian|freestyle|parisienne|yellowtail|aurore|cedarville|reenie|haviland|lucidahand|inkfree`,
-    String.raw`|gabriola|kunstler`,
-  ].join(''),
-  'i',
-);
+const printedPdfSignature = pattern('iu')`
+  digitally\ssigned\sby|firmado\sdigitalmente\spor|sign[eé]\snum[eé]riquement\spar|digital\s(?:signiert|unterschrieben|unterzeichnet)\svon
+  |assinado\s(?:digitalmente|de\sforma\sdigital)\spor|firmato\sdigitalmente\sda
+`;
+const scriptFonts = pattern('i')`
+  script|handwrit|handwriting|brush|signature|cursive|calligra|chancery|corsiva|zapfino|mistral|vivaldi|allura|pacifico|dancing|sacramento|vibes|caveat
+  |satisfy|kristi|homemade|bradley|snell|vladimir|edwardian|freestyle|parisienne|yellowtail|aurore|cedarville|reenie|haviland|lucidahand|inkfree
+  |gabriola|kunstler
+`;
 
 interface SignatureSearch {
   readonly places: readonly SignaturePlace[];

@@ -148,3 +148,8 @@ export function placeOfLine({ page, line, box }: TextLine): LetterPlace {
 export function wording(...alternatives: readonly string[]): RegExp {
   return new RegExp(`(?<![a-z])(?:${alternatives.join('|').replaceAll(' ', ' +')})(?![a-z])`, 'g');
 }
+
+/** A regular expression that is written in several lines: `pattern('u')` of a template, whose line breaks and indentation do not count. */
+export function pattern(flags: string): (text: TemplateStringsArray) => RegExp {
+  return ({ raw }) => new RegExp(raw.join('').replace(/\n */g, ''), flags);
+}

@@ -1,33 +1,25 @@
-import { foldSameLength, foundIn, lineIndexAt, type FoundText, type LetterText } from './letter-text.ts';
+import { foldSameLength, foundIn, lineIndexAt, type FoundText, type LetterText, pattern } from './letter-text.ts';
 
-const titleWording = new RegExp(
-  [
-    String.raw`(?<=^|\n)\W{0,10}(?:[a-z ]{0,30} )?(?:letter of (?:authori[sz]ation|agency)|authori[sz]ation letter|loa|carta de autoriza(?:cion|cao)`,
-    String.raw`|lettre d['’]autorisation|vollmacht|ermachtigung(?:sschreiben)?|bevollmachtigung|autorisierung(?:sschreiben)?|lettera di autorizzazione`,
-    String.raw`|delega)(?: (?:for|form|to|fur|para|pour|per|\()[^\n]{0,60})?[^a-z\n]{0,10}(?=\n|$)`,
-  ].join(''),
-);
-const authorizingWording = new RegExp(
-  [
-    String.raw`(?<![a-z])(?:(?:hereby |do |duly )?(?:authori[sz](?:e|es|ing)|grants? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent|the right)`,
-    String.raw`|gives? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent)|consents? to|permits?)|autoriza(?:mos)?|permite|permet|donn(?:e`,
-    String.raw`|ons) (?:[a-z ]{0,40} )?l['’]autorisation|erlaub(?:t|en)|autoris(?:e|ons|ent)|(?:ermachtig|bevollmachtig|autorisier)(?:t|en|e)|autorizz(?:a|o|iamo)`,
-    String.raw`|autorizo)(?![a-z])`,
-  ].join(''),
-);
-const brandingWording = new RegExp(
-  [
-    String.raw`(?<![a-z])(?:brand(?:s|ed|ing)?|display(?:s|ed|ing)?|caller ?(?:id|name)|call(?:er)? identification|cnam|rich call data|rcd|logo|call reasons?`,
-    String.raw`|reputation|marca|mostrar|afficher|affichage|marque|an(?:zu)?zeig\w+|anruferkennung|marken\w*|exibi\w+|identifica\w+|visualizza\w*|marchio)(?![a-z])`,
-  ].join(''),
-);
-const portingWording = new RegExp(
-  [
-    String.raw`(?<![a-z])(?:port(?:ing|ed)? (?:of |out |in |my |our |the |these )?(?:the |following |telephone |phone )*numbers?|number port\w*|porting|port-?(?:in`,
-    String.raw`|out)|resp ?org|winning carrier|losing carrier|change (?:of )?carrier|switch (?:my|our) (?:carrier|provider)|portabilidad|portabilite`,
-    String.raw`|rufnummernmitnahme|portabilidade|portabilita)(?![a-z])`,
-  ].join(''),
-);
+const titleWording = pattern('')`
+  (?<=^|\n)\W{0,10}(?:[a-z ]{0,30} )?(?:letter of (?:authori[sz]ation|agency)|authori[sz]ation letter|loa|carta de autoriza(?:cion|cao)
+  |lettre d['’]autorisation|vollmacht|ermachtigung(?:sschreiben)?|bevollmachtigung|autorisierung(?:sschreiben)?|lettera di autorizzazione
+  |delega)(?: (?:for|form|to|fur|para|pour|per|\()[^\n]{0,60})?[^a-z\n]{0,10}(?=\n|$)
+`;
+const authorizingWording = pattern('')`
+  (?<![a-z])(?:(?:hereby |do |duly )?(?:authori[sz](?:e|es|ing)|grants? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent|the right)
+  |gives? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent)|consents? to|permits?)|autoriza(?:mos)?|permite|permet|donn(?:e
+  |ons) (?:[a-z ]{0,40} )?l['’]autorisation|erlaub(?:t|en)|autoris(?:e|ons|ent)|(?:ermachtig|bevollmachtig|autorisier)(?:t|en|e)|autorizz(?:a|o|iamo)
+  |autorizo)(?![a-z])
+`;
+const brandingWording = pattern('')`
+  (?<![a-z])(?:brand(?:s|ed|ing)?|display(?:s|ed|ing)?|caller ?(?:id|name)|call(?:er)? identification|cnam|rich call data|rcd|logo|call reasons?
+  |reputation|marca|mostrar|afficher|affichage|marque|an(?:zu)?zeig\w+|anruferkennung|marken\w*|exibi\w+|identifica\w+|visualizza\w*|marchio)(?![a-z])
+`;
+const portingWording = pattern('')`
+  (?<![a-z])(?:port(?:ing|ed)? (?:of |out |in |my |our |the |these )?(?:the |following |telephone |phone )*numbers?|number port\w*|porting|port-?(?:in
+  |out)|resp ?org|winning carrier|losing carrier|change (?:of )?carrier|switch (?:my|our) (?:carrier|provider)|portabilidad|portabilite
+  |rufnummernmitnahme|portabilidade|portabilita)(?![a-z])
+`;
 
 /** The words of a letter that make it an authorization, or one of another kind. */
 export interface AuthorizingWords {

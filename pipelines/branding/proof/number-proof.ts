@@ -71,26 +71,12 @@ export async function listNumberProofs(
   },
 ): Promise<NumberProofStatus[]> {
   const rows = await listRows(db, brandId, options);
-  return rows.map(({ phone, state, provenUntil, proofId, ...call }) => ({
-    phone,
-    state,
-    provenUntil,
-    pending:
-      proofId === null
-        ? null
-        : {
-            proofId,
-            call:
-              call.callId === null
-                ? null
-                : {
-                    placedAt: call.placedAt,
-                    expiresAt: call.expiresAt,
-                    triesLeft: options.limits.numberCodeTriesMax - call.tries,
-                    confirmed: call.confirmedAt !== null,
-                  },
-          },
-  }));
+  const { numberCodeTriesMax } = options.limits;
+  return rows.map(({ phone, state, provenUntil, proofId, callId, placedAt, expiresAt, tries, confirmedAt }) => {
+    const call = { placedAt, expiresAt, triesLeft: numberCodeTriesMax - tries, confirmed: confirmedAt !== null };
+    const pending = proofId === null ? null : { proofId, call: callId === null ? null : call };
+    return { phone, state, provenUntil, pending };
+  });
 }
 
 async function listRows(

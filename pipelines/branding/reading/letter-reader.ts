@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import type { LetterPage, LetterReading, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
+import type { LetterPage, LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
 import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
 import { onlyLimits, type GivenLimits } from './gate/letter-limits.ts';
+import { LetterRefused } from './gate/letter-refused.ts';
 import { sniffLetter } from './gate/letter-sniff.ts';
 import {
   runReadingChild,
@@ -37,16 +38,6 @@ export interface RenderedPage {
   readonly png: Uint8Array;
 }
 
-/** Thrown inside this module where a letter is not read. */
-class Refusal extends Error {
-  readonly code: LetterRefusalCode;
-
-  constructor(code: LetterRefusalCode, problem: string) {
-    super(problem);
-    this.code = code;
-  }
-}
-
 /**
  * Reads a letter: its text, its marks, its signatures and its embedded CSV. Only its first bytes are inspected here; everything
  * else happens in child processes with limits of time and memory, without a network. Every input has an outcome.
@@ -57,7 +48,7 @@ export async function readLetterFile(options: ReadLetterOptions): Promise<Letter
     const format = judgeFile(options);
     return { kind: 'read', reading: format === 'png' ? await readPng(options) : await readPdf(options) };
   } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', code: error.code, problem: error.message };
+    if (error instanceof LetterRefused) return { kind: 'refused', code: error.code, problem: error.message };
     throw error;
   }
 }
@@ -72,7 +63,7 @@ export async function renderLetterPages(options: RenderLetterOptions): Promise<r
     const { drawn } = await runOcr(options, { task: 'draw', format, pages: null, dotsPerInch: options.dotsPerInch });
     return drawn.map(({ page, png }) => ({ page, png: Buffer.from(png, 'base64') }));
   } catch (error) {
-    if (error instanceof Refusal) return [];
+    if (error instanceof LetterRefused) return [];
     throw error;
   }
 }
@@ -81,9 +72,9 @@ type RunOptions = Pick<ReadLetterOptions, 'bytes' | 'limits' | 'signal' | 'onChi
 
 function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
   if (bytes.length > limits.letterBytesMax)
-    throw new Refusal('letter_too_large', `The file has more than ${limits.letterBytesMax} bytes.`);
+    throw new LetterRefused('letter_too_large', `The file has more than ${limits.letterBytesMax} bytes.`);
   const sniffed = sniffLetter(bytes);
-  if ('refusal' in sniffed) throw new Refusal(sniffed.refusal, sniffed.problem);
+  if ('refusal' in sniffed) throw new LetterRefused(sniffed.refusal, sniffed.problem);
   return sniffed.format;
 }
 
@@ -164,11 +155,11 @@ async function runChild<Result>({
 }: ChildRun<Result>): Promise<Result> {
   const outcome = await runReadingChild({ child, settings, bytes, signal, limits });
   onChild?.(outcome.report);
-  if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', limitProblem(outcome.limit, limits));
+  if ('limit' in outcome) throw new LetterRefused('letter_limit_exceeded', limitProblem(outcome.limit, limits));
   const checked = answer.safeParse(outcome.answer);
   if (!checked.success)
-    throw new Refusal('letter_damaged', 'The process that read the letter returned an invalid answer.');
-  if ('refused' in checked.data) throw new Refusal(checked.data.refused, checked.data.problem);
+    throw new LetterRefused('letter_damaged', 'The process that read the letter returned an invalid answer.');
+  if ('refused' in checked.data) throw new LetterRefused(checked.data.refused, checked.data.problem);
   return checked.data.result;
 }
 

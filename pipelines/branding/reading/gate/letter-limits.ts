@@ -38,17 +38,6 @@ export type GivenLimits = Pick<LetterLimits, 'letterBytesMax' | 'letterPagesMax'
 /** The limits alone, picked from an object that may hold more: a child gets no other setting and no secret. */
 export function onlyLimits(given: GivenLimits): LetterLimits {
   const limits: LetterLimits = { ...readingLimits, ...given };
-  const { letterBytesMax, letterPagesMax, letterPageInchesMax, letterPixelsMax, letterOutputBytesMax } = limits;
-  const { letterTextSecondsMax, letterOcrSecondsMax, letterTextMemoryBytesMax, letterOcrMemoryBytesMax } = limits;
-  return {
-    letterBytesMax,
-    letterPagesMax,
-    letterPageInchesMax,
-    letterPixelsMax,
-    letterTextSecondsMax,
-    letterOcrSecondsMax,
-    letterTextMemoryBytesMax,
-    letterOcrMemoryBytesMax,
-    letterOutputBytesMax,
-  };
+  const names = ['letterBytesMax', 'letterPagesMax', ...Object.keys(readingLimits)] as (keyof LetterLimits)[];
+  return Object.fromEntries(names.map((name) => [name, limits[name]])) as unknown as LetterLimits;
 }

@@ -1,23 +1,6 @@
 import { openPdfium, type PdfiumDocument, type Pointer } from '../pdf/pdfium.ts';
 import type { GrayImage } from './png.ts';
 
-/** Pages of an open PDF as pictures; pages count from 1. */
-export interface PdfImages {
-  readonly pageCount: number;
-  /**
-   * Points (1/72 inch), as the page is shown: its rotation is applied.
-   * @throws Error if the document has no such page or the page is damaged
-   */
-  pageSize(page: number): { readonly width: number; readonly height: number };
-  /**
-   * The page on white, with its annotations and form fields drawn.
-   * @throws Error if the page is damaged, or its picture would have more than `renderPixelsMax` pixels
-   */
-  render(page: number, dotsPerInch: number): Promise<GrayImage>;
-  /** Frees the document's memory. Nothing else may be called afterwards. */
-  close(): void;
-}
-
 /** Largest picture of a page, a byte a pixel: A3 at 300 dots an inch has 17 million. PDFium would take up to 2 GiB. */
 export const renderPixelsMax = 40_000_000;
 
@@ -39,10 +22,11 @@ const flags = { annotations: 1, smoothText: 2, gray: 8 } as const;
  * @throws Error if the document is damaged or asks for a password
  */
 export async function openPdfImages(bytes: Uint8Array): Promise<PdfImages> {
-  return new OpenDocument(await openPdfium(bytes));
+  return new PdfImages(await openPdfium(bytes));
 }
 
-class OpenDocument implements PdfImages {
+/** Pages of an open PDF as pictures; pages count from 1. */
+class PdfImages {
   private readonly document: PdfiumDocument;
   private form: { readonly handle: Pointer; readonly info: Pointer } | null = null;
 
@@ -54,6 +38,10 @@ class OpenDocument implements PdfImages {
     return this.document.pageCount;
   }
 
+  /**
+   * Points (1/72 inch), as the page is shown: its rotation is applied.
+   * @throws Error if the document has no such page or the page is damaged
+   */
   pageSize(page: number): { width: number; height: number } {
     const { pdfium, handle, pageCount } = this.document;
     if (!(Number.isInteger(page) && page >= 1 && page <= pageCount))
@@ -64,6 +52,10 @@ class OpenDocument implements PdfImages {
     return { width, height };
   }
 
+  /**
+   * The page on white, with its annotations and form fields drawn.
+   * @throws Error if the page is damaged, or its picture would have more than `renderPixelsMax` pixels
+   */
   async render(page: number, dotsPerInch: number): Promise<GrayImage> {
     const size = this.pageSize(page);
     const [width, height] = [size.width, size.height].map((points) =>
@@ -75,6 +67,7 @@ class OpenDocument implements PdfImages {
     return { width, height, gray };
   }
 
+  /** Frees the document's memory. Nothing else may be called afterwards. */
   close(): void {
     if (this.form !== null) {
       const { functions } = this.document.pdfium;

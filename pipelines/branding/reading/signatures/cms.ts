@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
-import type { ChainVerdict, PdfTimeStamp } from '../../letter-reading.ts';
+import type { PdfSignature, PdfTimeStamp } from '../../letter-reading.ts';
 import {
   CmsProblem,
   cmsLimits,
@@ -16,24 +16,12 @@ import {
   type ValidationData,
 } from './certificate-chain.ts';
 
-/** The result of verifying a detached CMS signature (RFC 5652). */
-export interface CmsVerdict {
-  /** The signed digest is the content's. */
-  readonly digestMatches: boolean;
-  /** The signature fits the key of the signer's certificate. */
-  readonly signatureValid: boolean;
-  /** Common name and organization of the signer's certificate. */
-  readonly signerName: string | null;
-  readonly signerOrganization: string | null;
-  /** ISO 8601, as claimed by the signer. */
-  readonly signedAt: string | null;
-  /** The earliest time stamp of the signature that verifies. */
-  readonly timeStamp: PdfTimeStamp | null;
-  /** `trusted`: it verifies, the chain leads to a given root, and every certificate of it was valid when signed and is not known to be revoked. */
-  readonly chain: ChainVerdict;
-  /** Why it could not be verified or is not trusted, if so. */
-  readonly problem: string | null;
-}
+/**
+ * The result of verifying a detached CMS signature (RFC 5652). `signedAt` is the signer's claim, `timeStamp` the earliest stamp of the
+ * signature that verifies. `trusted`: it verifies, the chain leads to a given root, and every certificate of it was valid when signed
+ * and is not known to be revoked; `problem` says why it could not be verified or is not trusted.
+ */
+export type CmsVerdict = Omit<PdfSignature, 'field' | 'page' | 'box' | 'subFilter' | 'coverage'>;
 
 /** What certificates are checked against. */
 interface Trust {

@@ -1,5 +1,6 @@
 import type { Box, PdfSignature, PdfTimeStamp } from '../../letter-reading.ts';
 import type { ValidationData } from './certificate-chain.ts';
+import type { CmsVerdict } from './cms.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { roundBox } from '../pdf/page-geometry.ts';
 import type { ComparedRevision } from '../pdf/pdf-changes.ts';
@@ -36,18 +37,6 @@ interface Coverage {
   readonly leavesOutOnlyItself: boolean;
   readonly end: number;
 }
-
-type SignatureVerdict = Pick<
-  PdfSignature,
-  | 'signerName'
-  | 'signerOrganization'
-  | 'signedAt'
-  | 'timeStamp'
-  | 'digestMatches'
-  | 'signatureValid'
-  | 'chain'
-  | 'problem'
->;
 
 /**
  * The digital signatures of a PDF (ISO 32000-1 section 12.8), verified, in the order in which they were made.
@@ -152,15 +141,8 @@ const lostSignature: PdfSignature = {
   page: null,
   box: null,
   subFilter: '',
-  signerName: null,
-  signerOrganization: null,
-  signedAt: null,
-  timeStamp: null,
-  digestMatches: false,
-  signatureValid: false,
+  ...unverifiedSignature('The file holds a signature that its last version does not show.', null),
   coverage: 'partial',
-  chain: 'unchecked',
-  problem: 'The file holds a signature that its last version does not show.',
 };
 
 function countByteRanges(text: string): number {
@@ -246,7 +228,7 @@ async function verify({
   },
   trust,
   documentTimeStamps,
-}: VerifyOptions): Promise<SignatureVerdict> {
+}: VerifyOptions): Promise<CmsVerdict> {
   const time = file.entry(dict, 'M');
   const claimed = isString(time) ? pdfTime(pdfText(time)) : null;
   if (!subFilters.has(subFilterOf(file, dict)))
@@ -271,7 +253,7 @@ function earlier(claimed: string | null, stamped: string | null): string | null 
   return claimed < stamped ? claimed : stamped;
 }
 
-function unverifiedSignature(problem: string, signedAt: string | null): SignatureVerdict {
+function unverifiedSignature(problem: string, signedAt: string | null): CmsVerdict {
   return {
     signerName: null,
     signerOrganization: null,
