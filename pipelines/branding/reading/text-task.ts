@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../letter-reading.ts';
 import type { LetterLimits } from './gate/letter-limits.ts';
 import { LetterRefused } from './gate/letter-refused.ts';
-import { compareRevisions, type ComparedRevision } from './pdf/pdf-changes.ts';
+import { compareRevisions, type ComparedRevision } from './pdf/revisions/pdf-changes.ts';
 import { checkOperators, findHiddenFacts, readPageContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
 import { readTypedTexts } from './pdf/pdf-fields.ts';
 import { readPdfFile, type PdfFile } from './pdf/pdf-file.ts';

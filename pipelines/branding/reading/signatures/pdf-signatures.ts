@@ -3,7 +3,7 @@ import type { ValidationData } from './certificate-chain.ts';
 import type { CmsVerdict } from './cms.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { roundBox } from '../pdf/page-geometry.ts';
-import type { ComparedRevision } from '../pdf/pdf-changes.ts';
+import type { ComparedRevision } from '../pdf/revisions/pdf-changes.ts';
 import { fullFieldName, inherited, isTimeStamp, widgetsOf } from '../pdf/pdf-fields.ts';
 import type { PdfFile, PdfObject } from '../pdf/pdf-file.ts';
 import { rootOf, type PdfPage } from '../pdf/pdf-pages.ts';

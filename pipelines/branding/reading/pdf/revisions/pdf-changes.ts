@@ -1,6 +1,6 @@
-import type { LetterPage, PdfRevision } from '../../letter-reading.ts';
-import { emptyDict, type PdfFile, type PdfObject } from './pdf-file.ts';
-import type { PdfPage } from './pdf-pages.ts';
+import type { LetterPage, PdfRevision } from '../../../letter-reading.ts';
+import { emptyDict, type PdfFile, type PdfObject } from '../pdf-file.ts';
+import type { PdfPage } from '../pdf-pages.ts';
 import {
   readFirstTable,
   readRevisionTable,
@@ -10,7 +10,7 @@ import {
   type RevisionSpan,
   type RevisionTable,
 } from './pdf-revisions.ts';
-import { isRef, visitValues } from './pdf-syntax.ts';
+import { isRef, visitValues } from '../pdf-syntax.ts';
 import { DocumentRevision, RevisionComparison, type ComparisonContext } from './revision-comparison.ts';
 import { isOfType } from './value-comparison.ts';
 

@@ -1,5 +1,5 @@
-import type { LetterPage, PdfRevision } from '../../letter-reading.ts';
-import { isOver, isWithin } from './page-geometry.ts';
+import type { LetterPage, PdfRevision } from '../../../letter-reading.ts';
+import { isOver, isWithin } from '../page-geometry.ts';
 import {
   findFields,
   fullFieldName,
@@ -10,11 +10,11 @@ import {
   placesOn,
   type Field,
   type FieldWidget,
-} from './pdf-fields.ts';
-import { emptyDict, type PdfFile, type PdfObject } from './pdf-file.ts';
-import type { PdfPage } from './pdf-pages.ts';
+} from '../pdf-fields.ts';
+import { emptyDict, type PdfFile, type PdfObject } from '../pdf-file.ts';
+import type { PdfPage } from '../pdf-pages.ts';
 import { gapsOf, leadsTo, type RevisionSpan, type RevisionTable, type TableEntry } from './pdf-revisions.ts';
-import { isDict, isName, isRef, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+import { isDict, isName, isRef, type PdfDict, type PdfValue } from '../pdf-syntax.ts';
 import { describeCatalogueKey, describeFieldKey, describePagePart, describeType } from './revision-words.ts';
 import { isOfType, ValueComparison, type ComparisonBudget } from './value-comparison.ts';
 

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeCertificate, timeStampingPurpose } from '../../../../../samples/letters/sample-signatures.ts';
-import type { PdfRevision, PdfSignature } from '../../../../../pipelines/branding/letter-reading.ts';
-import { compareRevisions } from '../../../../../pipelines/branding/reading/pdf/pdf-changes.ts';
-import { readPdfFile } from '../../../../../pipelines/branding/reading/pdf/pdf-file.ts';
-import { readPdfPages } from '../../../../../pipelines/branding/reading/pdf/pdf-pages.ts';
-import { revisionLimits } from '../../../../../pipelines/branding/reading/pdf/pdf-revisions.ts';
-import { readPdfText } from '../../../../../pipelines/branding/reading/text-task.ts';
-import { letterLimits } from '../letter-limits.ts';
-import { letterPdf, pdf, plainText, stream } from '../pdf-builder.ts';
-import { appendPackedUpdate, appendUpdate, lastTable, type UpdateParts } from '../pdf-update.ts';
-import { fieldObject, signAgain, signedPdf, signUpdate, stampUpdate } from '../signed-pdf.ts';
+import { makeCertificate, timeStampingPurpose } from '../../../../../../samples/letters/sample-signatures.ts';
+import type { PdfRevision, PdfSignature } from '../../../../../../pipelines/branding/letter-reading.ts';
+import { compareRevisions } from '../../../../../../pipelines/branding/reading/pdf/revisions/pdf-changes.ts';
+import { readPdfFile } from '../../../../../../pipelines/branding/reading/pdf/pdf-file.ts';
+import { readPdfPages } from '../../../../../../pipelines/branding/reading/pdf/pdf-pages.ts';
+import { revisionLimits } from '../../../../../../pipelines/branding/reading/pdf/revisions/pdf-revisions.ts';
+import { readPdfText } from '../../../../../../pipelines/branding/reading/text-task.ts';
+import { letterLimits } from '../../letter-limits.ts';
+import { letterPdf, pdf, plainText, stream } from '../../pdf-builder.ts';
+import { appendPackedUpdate, appendUpdate, lastTable, type UpdateParts } from '../../pdf-update.ts';
+import { fieldObject, signAgain, signedPdf, signUpdate, stampUpdate } from '../../signed-pdf.ts';
 
 const [validFrom, validUntil] = [new Date('2025-01-01T00:00:00Z'), new Date('2045-01-01T00:00:00Z')];
 const organization = 'Example Harbor Bank LLC';

@@ -1,7 +1,7 @@
-import { inherited } from './pdf-fields.ts';
-import type { PdfFile } from './pdf-file.ts';
-import type { PdfPage } from './pdf-pages.ts';
-import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+import { inherited } from '../pdf-fields.ts';
+import type { PdfFile } from '../pdf-file.ts';
+import type { PdfPage } from '../pdf-pages.ts';
+import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from '../pdf-syntax.ts';
 
 const catalogueWords: Readonly<Record<string, string>> = {
   Pages: 'the tree of pages',

@@ -1,7 +1,7 @@
-import { LetterRefused } from '../gate/letter-refused.ts';
-import type { PdfFile, PdfObject } from './pdf-file.ts';
+import { LetterRefused } from '../../gate/letter-refused.ts';
+import type { PdfFile, PdfObject } from '../pdf-file.ts';
 import { revisionLimits } from './pdf-revisions.ts';
-import { isArray, isDict, isName, isRef, isString, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+import { isArray, isDict, isName, isRef, isString, type PdfDict, type PdfValue } from '../pdf-syntax.ts';
 
 /** How many values may still be compared; shared by all revisions of one letter. */
 export interface ComparisonBudget {

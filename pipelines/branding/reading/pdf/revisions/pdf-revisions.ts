@@ -1,6 +1,6 @@
-import { LetterRefused } from '../gate/letter-refused.ts';
-import type { PdfFile, PdfObject } from './pdf-file.ts';
-import { isArray, isDict, isName, isPdfSpace, PdfParser, PdfSyntaxError, type PdfDict } from './pdf-syntax.ts';
+import { LetterRefused } from '../../gate/letter-refused.ts';
+import type { PdfFile, PdfObject } from '../pdf-file.ts';
+import { isArray, isDict, isName, isPdfSpace, PdfParser, PdfSyntaxError, type PdfDict } from '../pdf-syntax.ts';
 
 /** Bounds of the analysis of revisions; a signed contract that went through five hands has some 12 revisions. */
 export const revisionLimits = {
