@@ -254,7 +254,7 @@ export const SETTINGS = {
   buildStreams: setting(
     'BUILD_STREAMS',
     z.coerce.number().int().min(1).max(64).optional(),
-    'Ranges of an artefact that one build reads at a time, each over a connection of its own. Absent: one a core, 4 at most.',
+    'Ranges of an artefact that one build reads at a time, each over a connection of its own. Absent: one for each two cores, 4 at most.',
   ),
   segmentRowsMax: setting(
     'SEGMENT_ROWS_MAX',
