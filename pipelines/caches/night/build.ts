@@ -76,7 +76,7 @@ const sampling = { phonesOfRange: 100, rowBytes: 32 } as const;
 export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefact> {
   const { plan = noBasis } = options;
   try {
-    const opened = await openGround(plan, options);
+    const opened = await openStartingPoint(plan, options);
     try {
       if (plan.kind === 'keep') return await keepBasis(opened.basis!, options);
       const built = await buildFrom(opened, options);
@@ -90,7 +90,7 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
 }
 
 /** What a build starts from. */
-interface Ground {
+interface StartingPoint {
   readonly plan: BuildPlan;
   readonly basis: OpenBasis | null;
   /** Why a basis could not be opened that is only compared. */
@@ -99,7 +99,7 @@ interface Ground {
 }
 
 /** Opens the basis of a plan. All rows can be read without it. */
-async function openGround(plan: BuildPlan, options: BuildOptions): Promise<Ground> {
+async function openStartingPoint(plan: BuildPlan, options: BuildOptions): Promise<StartingPoint> {
   if (plan.basis === null) return { plan, basis: null, isDivided: true };
   const stores = { indexes: new SegmentIndexes(options.store), ...options };
   try {
@@ -127,14 +127,14 @@ async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): P
 }
 
 /** Undefined if the ranges were not cut where a full build splits: it must read them undivided. */
-async function buildFrom(ground: Ground, options: BuildOptions): Promise<BuiltArtefact | undefined> {
+async function buildFrom(start: StartingPoint, options: BuildOptions): Promise<BuiltArtefact | undefined> {
   const file = await options.store.start(options.owner);
-  const delta = await beginDelta(ground, options).catch(async (error: unknown) => {
+  const delta = await beginDelta(start, options).catch(async (error: unknown) => {
     await file.discard();
     throw error;
   });
   try {
-    const built = await writeArtefact({ ground, file, delta, options });
+    const built = await writeArtefact({ start, file, delta, options });
     if (built === undefined) {
       await Promise.all([file.discard(), delta?.discard()]);
       return undefined;
@@ -147,7 +147,10 @@ async function buildFrom(ground: Ground, options: BuildOptions): Promise<BuiltAr
   }
 }
 
-async function beginDelta({ plan, lost }: Ground, { store, artefact, owner }: BuildOptions): Promise<DeltaFile | null> {
+async function beginDelta(
+  { plan, lost }: StartingPoint,
+  { store, artefact, owner }: BuildOptions,
+): Promise<DeltaFile | null> {
   if (plan.basis === null) return null;
   const delta = await DeltaFile.begin({ store, artefact, owner: `${owner}.delta` }, plan.basis.version);
   if (lost !== undefined) delta.fail(lost);
@@ -172,7 +175,7 @@ async function storeIndex(
 }
 
 interface Writing {
-  readonly ground: Ground;
+  readonly start: StartingPoint;
   readonly file: UnfinishedFile;
   readonly delta: DeltaFile | null;
   readonly options: BuildOptions;
@@ -180,7 +183,7 @@ interface Writing {
 
 /** Undefined if the ranges were not divided where a full build splits. */
 async function writeArtefact({
-  ground: { plan, basis, isDivided },
+  start: { plan, basis, isDivided },
   file,
   delta,
   options,

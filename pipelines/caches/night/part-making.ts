@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { OpenBasis } from './basis.ts';
-import { BlockLine, Room } from './block-line.ts';
+import { BlockQueue, Backlog } from './block-queue.ts';
 import type { RowCounts } from './build-plan.ts';
 import { ChangedKeys } from './changed-keys.ts';
 import type { BuildStep } from './dirty-regions.ts';
@@ -69,10 +69,10 @@ function streamsOfMachine(): number {
  */
 export async function makeParts(options: PartMakingOptions): Promise<MadeParts> {
   const { parts, settings, stop, write } = options;
-  const line = new BlockLine(parts.length);
-  const making = new PartMaking(line, options);
+  const queue = new BlockQueue(parts.length);
+  const making = new PartMaking(queue, options);
   const fail = (error: unknown) => {
-    line.fail(error);
+    queue.fail(error);
     stop();
     throw error;
   };
@@ -82,13 +82,13 @@ export async function makeParts(options: PartMakingOptions): Promise<MadeParts> 
   const work = [
     ...Array.from({ length: streams }, () => making.readRanges(waiting)),
     making.takeFromBasis(),
-    line.drain(write),
+    queue.drain(write),
   ].map((each) => each.catch(fail));
   try {
     await Promise.all(work);
   } finally {
     await Promise.allSettled(work);
-    await line.whenIdle(); // before the file may be discarded
+    await queue.whenIdle(); // before the file may be discarded
   }
   return making.made();
 }
@@ -96,7 +96,7 @@ export async function makeParts(options: PartMakingOptions): Promise<MadeParts> 
 type RangeAt = KeyRange & { readonly at: number };
 
 class PartMaking {
-  readonly #line: BlockLine;
+  readonly #queue: BlockQueue;
   readonly #options: PartMakingOptions;
   readonly #hasLevels: boolean;
   readonly #plainHash: ReturnType<typeof createHash> | null;
@@ -104,9 +104,9 @@ class PartMaking {
   #changedRows = 0;
   #replaced: RowCounts = { rows: 0, levels: {} };
 
-  constructor(line: BlockLine, options: PartMakingOptions) {
+  constructor(queue: BlockQueue, options: PartMakingOptions) {
     const { parts, artefact } = options;
-    this.#line = line;
+    this.#queue = queue;
     this.#options = options;
     this.#hasLevels = findCache(artefact.cache).columns.some(({ type }) => type === 'level');
     this.#plainHash = parts.length === 1 && parts[0]!.kind === 'read' ? createHash('sha256') : null;
@@ -124,14 +124,14 @@ class PartMaking {
   /** Reads one range after the other. */
   async readRanges(ranges: Iterable<RangeAt>): Promise<void> {
     const reader = await this.#options.readers.open();
-    const room = new Room();
+    const backlog = new Backlog();
     for (const range of ranges) {
-      await this.#readRange(range, { reader, room });
-      this.#line.complete(range.at);
+      await this.#readRange(range, { reader, backlog });
+      this.#queue.complete(range.at);
     }
   }
 
-  async #readRange(range: RangeAt, { reader, room }: { reader: RowReader; room: Room }): Promise<void> {
+  async #readRange(range: RangeAt, { reader, backlog }: { reader: RowReader; backlog: Backlog }): Promise<void> {
     const { basis, settings } = this.#options;
     const { segmentRowsMax: rowsMax, buildProfile: profile } = settings;
     const finder = basis === null ? null : new RowsBeforeFinder(basis, range.from);
@@ -141,7 +141,7 @@ class PartMaking {
       const plainBytes = cut.plain.length;
       const before = (await finder?.inPlaceOf(cut)) ?? null;
       const block = inThread({ kind: 'compress', cut, before, profile }); // takes the bytes away
-      await this.#line.push(range.at, { block, plainBytes }, room);
+      await this.#queue.push(range.at, { block, plainBytes }, backlog);
     };
     const rows = await reader.read(range, async (block) => {
       for (const cut of cutter.push(block)) await add(cut);
@@ -153,13 +153,13 @@ class PartMaking {
     const before = await finder.upTo(range.to);
     if (before?.segments.length === 0) return;
     const block = inThread({ kind: 'compress', cut: null, before, profile });
-    await this.#line.push(range.at, { block, plainBytes: 0 }, room);
+    await this.#queue.push(range.at, { block, plainBytes: 0 }, backlog);
   }
 
   /** Makes the parts that are copied or patched, one after the other. */
   async takeFromBasis(): Promise<void> {
     const { parts, basis, readers } = this.#options;
-    const room = new Room();
+    const backlog = new Backlog();
     const patches = parts.flatMap((part) => (part.kind === 'patch' ? part.patches : []));
     const reader = patches.length === 0 ? undefined : await readers.open();
     const changed = new ChangedKeys(patches, (keys, take) =>
@@ -170,9 +170,9 @@ class PartMaking {
       const blocks = part.segments.length === 0 ? Buffer.alloc(0) : await basis!.read(part.segments);
       if (part.kind === 'copy') {
         const copied = async () => copySegments(part.segments, blocks);
-        await this.#line.push(at, { block: copied(), plainBytes: blocks.length }, room);
-      } else await this.#patch({ ...part, at, blocks }, { changed, room });
-      this.#line.complete(at);
+        await this.#queue.push(at, { block: copied(), plainBytes: blocks.length }, backlog);
+      } else await this.#patch({ ...part, at, blocks }, { changed, backlog });
+      this.#queue.complete(at);
     }
     this.#changedRows = changed.rows;
   }
@@ -180,7 +180,7 @@ class PartMaking {
   /** Replaces the rows of the changed keys in adjacent segments of the basis. */
   async #patch(
     { segments, patches, at, blocks }: Extract<BuildPart, { kind: 'patch' }> & { at: number; blocks: Buffer },
-    { changed, room }: { changed: ChangedKeys; room: Room },
+    { changed, backlog }: { changed: ChangedKeys; backlog: Backlog },
   ): Promise<void> {
     const { segmentRowsMax: rowsMax, buildProfile: profile } = this.#options.settings;
     for (const { region, keys } of patches) {
@@ -197,7 +197,7 @@ class PartMaking {
         };
         return patched;
       });
-      await this.#line.push(at, { block, plainBytes }, room);
+      await this.#queue.push(at, { block, plainBytes }, backlog);
     }
   }
 }

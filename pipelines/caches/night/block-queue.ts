@@ -9,18 +9,18 @@ export interface PendingBlock {
 /** Plain bytes that one producer may have made and not yet written, unless a single block is larger. */
 const plainBytesMax = 8 * 1024 * 1024;
 
-/** What a producer has made and not yet written. */
-export class Room {
+/** The bytes that one producer has made and that are not written yet. */
+export class Backlog {
   plainBytes = 0;
 }
 
 /**
- * The blocks of a build between those who make them, several at a time, and the one who writes them in the order of the parts.
- * A producer that is far ahead waits. Each makes whole parts in ascending order, so the first part that is not written is always
- * in the making, and what is made of it is written.
+ * Orders the blocks of a build: several producers make them at a time, and one consumer writes them in the order of the parts. A
+ * producer that is far ahead waits. Each makes whole parts in ascending order, so a producer is always at work on the first part
+ * that is not written, and the consumer can write what that part has so far.
  */
-export class BlockLine {
-  readonly #parts: { readonly blocks: (PendingBlock & { readonly room: Room })[]; isComplete: boolean }[];
+export class BlockQueue {
+  readonly #parts: { readonly blocks: (PendingBlock & { readonly backlog: Backlog })[]; isComplete: boolean }[];
   #failure: { readonly error: unknown } | undefined;
   #wake = () => {};
   #changed: Promise<void>;
@@ -31,12 +31,12 @@ export class BlockLine {
   }
 
   /** Adds a block to a part, and resolves when its producer may make the next one. */
-  async push(part: number, pending: PendingBlock, room: Room): Promise<void> {
+  async push(part: number, pending: PendingBlock, backlog: Backlog): Promise<void> {
     pending.block.catch(() => {}); // awaited by drain
-    this.#parts[part]!.blocks.push({ ...pending, room });
-    room.plainBytes += pending.plainBytes;
+    this.#parts[part]!.blocks.push({ ...pending, backlog });
+    backlog.plainBytes += pending.plainBytes;
     this.#notify();
-    while (this.#failure === undefined && room.plainBytes > plainBytesMax) await this.#changed;
+    while (this.#failure === undefined && backlog.plainBytes > plainBytesMax) await this.#changed;
     this.#requireGoingOn();
   }
 
@@ -45,7 +45,7 @@ export class BlockLine {
     this.#notify();
   }
 
-  /** Ends the work of all: whoever waits throws this error. */
+  /** Ends all work: producers and the consumer throw this error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#notify();
@@ -60,7 +60,7 @@ export class BlockLine {
         else {
           await write(await next.block);
           part.blocks.shift();
-          next.room.plainBytes -= next.plainBytes;
+          next.backlog.plainBytes -= next.plainBytes;
           this.#notify();
         }
         this.#requireGoingOn();
