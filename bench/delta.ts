@@ -26,7 +26,7 @@ import { RequestReads } from '../api/http/request-reads.ts';
 import { createServer } from '../api/server.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
-import { compareFiles } from '../pipelines/caches/night/delta-files.ts';
+import { compareFiles } from '../pipelines/caches/build/delta-files.ts';
 import type { StoredDelta } from '../pipelines/caches/artefact-facts.ts';
 import type { ArtefactFile } from '../pipelines/caches/artefact-facts.ts';
 import { SegmentCutter, type CutSegment } from '../pipelines/caches/format/segment-cutter.ts';

@@ -6,8 +6,8 @@ import { to } from 'pg-copy-streams';
 import { loadConfig } from '../runtime/config.ts';
 import { connect } from '../runtime/postgres.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
-import { buildArtefact } from '../pipelines/caches/night/build.ts';
-import { exportSnapshot } from '../pipelines/caches/night/snapshot.ts';
+import { buildArtefact } from '../pipelines/caches/build/build.ts';
+import { exportSnapshot } from '../pipelines/caches/build/snapshot.ts';
 
 /**
  * One contender of bench/night.ts in a process of its own, so that its CPU and peak memory are its own:

@@ -13,7 +13,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
-import { runNightBuild } from '../pipelines/caches/night/night-build.ts';
+import { runNightBuild } from '../pipelines/caches/build/night-build.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import type { ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
 import { requestNight } from '../pipelines/caches/night/night-request.ts';
@@ -31,7 +31,7 @@ import {
   planNight,
   recordBuilds,
 } from '../pipelines/caches/night/night-opening.ts';
-import { SegmentIndexes } from '../pipelines/caches/night/basis.ts';
+import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
 
 const rows = Number(process.argv[2] ?? 5_000_000);
 const rounds = Number(process.argv[3] ?? 3);

@@ -1,5 +1,5 @@
-import { runNightBuild } from '../pipelines/caches/night/night-build.ts';
-import { SegmentIndexes } from '../pipelines/caches/night/basis.ts';
+import { runNightBuild } from '../pipelines/caches/build/night-build.ts';
+import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
 import {
   beginPreparation,
   planNight,

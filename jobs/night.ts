@@ -14,7 +14,7 @@ import {
   untilBuilt,
   type TakenNight,
 } from '../pipelines/caches/night/night-opening.ts';
-import { SegmentIndexes } from '../pipelines/caches/night/basis.ts';
+import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
 import { enqueueNight, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
 import { scoreComplaints } from '../pipelines/labels/scoring.ts';
 import { scoreRanges } from '../pipelines/labels/range-scoring.ts';
@@ -22,7 +22,7 @@ import { expireLetters, destroyOldDocuments } from '../pipelines/branding/brand/
 import { pruneComplaints } from '../pipelines/labels/complaint-retention.ts';
 import { pruneLabelHistory } from '../pipelines/labels/label-history.ts';
 import { destroyOldContacts } from '../pipelines/labels/number-dispute.ts';
-import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night/night-build.ts';
+import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/build/night-build.ts';
 import { sweepFeedFiles } from '../pipelines/intake/feed-load.ts';
 import { listFeedArrivals, nameOfFeed } from '../pipelines/intake/feed-arrivals.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';

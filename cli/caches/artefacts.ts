@@ -11,7 +11,7 @@ import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-st
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { makeManifest } from '../../pipelines/caches/format/manifest.ts';
 import { listPublications } from '../../pipelines/caches/night/publications.ts';
-import { sweepUnfinishedFiles } from '../../pipelines/caches/night/night-build.ts';
+import { sweepUnfinishedFiles } from '../../pipelines/caches/build/night-build.ts';
 import { run, withServices, type Outcome } from '../command.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatTable, formatTime } from '../table.ts';

@@ -36,7 +36,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   sealing: ['audio', 'branding', 'labels'],
 };
 
-/** `caches` for pipelines/caches/night/build.ts. */
+/** `caches` for pipelines/caches/build/build.ts. */
 function areaOf(path: string): string | undefined {
   return /^pipelines\/([a-z-]+)\//.exec(path)?.[1];
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listPublications } from '../../pipelines/caches/night/publications.ts';
-import { requireSameCount } from '../../pipelines/caches/night/build.ts';
+import { requireSameCount } from '../../pipelines/caches/build/build.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { outcomes, runWholeNight, useStore } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';

@@ -7,7 +7,7 @@ import { createLog } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
-import { runNightBuild } from '../../pipelines/caches/night/night-build.ts';
+import { runNightBuild } from '../../pipelines/caches/build/night-build.ts';
 import {
   type Attempt,
   takeNight,
@@ -20,7 +20,7 @@ import {
 import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
 import type { NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { parseScope, everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
-import { SegmentIndexes } from '../../pipelines/caches/night/basis.ts';
+import { SegmentIndexes } from '../../pipelines/caches/build/basis.ts';
 import { type Failure, failureOf } from '../../runtime/errors.ts';
 
 export const silentLog = createLog({ level: 'silent', process: 'test' });

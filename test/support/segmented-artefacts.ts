@@ -6,7 +6,7 @@ import {
   writeDeltas,
   type DeltaPlace,
   type IndexedFile,
-} from '../../pipelines/caches/night/delta-files.ts';
+} from '../../pipelines/caches/build/delta-files.ts';
 import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
 import type { ArtefactFile } from '../../pipelines/caches/artefact-facts.ts';
 import { findRows } from '../../pipelines/caches/format/row-block.ts';

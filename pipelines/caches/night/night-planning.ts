@@ -2,9 +2,9 @@ import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.t
 import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
 import { isLost } from '../store/artefact-store.ts';
-import type { SegmentIndexes } from './basis.ts';
+import type { SegmentIndexes } from '../build/basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
-import type { Basis, BuildPlan, PlannedBuild, RowCounts } from './build-plan.ts';
+import type { Basis, BuildPlan, PlannedBuild, RowCounts } from '../build/build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import {
   findChanges,
@@ -14,7 +14,7 @@ import {
   widenRegions,
   type Changes,
   type Patch,
-} from './dirty-regions.ts';
+} from '../build/dirty-regions.ts';
 import { allPhones, endOfKey, endOfPrefix } from '../format/key-range.ts';
 import { sumLevels } from '../format/level-counts.ts';
 import type { LevelCounts } from '../artefact-facts.ts';

@@ -1,6 +1,6 @@
 import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { BuildPlan } from './build-plan.ts';
+import type { BuildPlan } from '../build/build-plan.ts';
 import { findCache, type CacheName } from '../definition.ts';
 import { categoriesVersion, type LevelCounts } from '../artefact-facts.ts';
 import type { Attempt } from './night-opening.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RowsBeforeFinder } from '../../../../pipelines/caches/night/rows-before.ts';
+import { RowsBeforeFinder } from '../../../../pipelines/caches/build/rows-before.ts';
 import { applyDelta } from '../../../../pipelines/caches/format/delta-lines.ts';
 import { findRows } from '../../../../pipelines/caches/format/row-block.ts';
 import { SegmentCutter, type CutSegment } from '../../../../pipelines/caches/format/segment-cutter.ts';

@@ -8,7 +8,7 @@ import {
   rowsUnder,
   widenRegions,
   stepsOf,
-} from '../../../../pipelines/caches/night/dirty-regions.ts';
+} from '../../../../pipelines/caches/build/dirty-regions.ts';
 import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
 import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
 import { leavesOf, type Leaf } from '../../../support/prefix-tree.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { BlockQueue, Backlog } from '../../../../pipelines/caches/night/block-queue.ts';
+import { BlockQueue, Backlog } from '../../../../pipelines/caches/build/block-queue.ts';
 import type { SegmentBlock } from '../../../../pipelines/caches/format/segment-work.ts';
 
 const MiB = 1024 * 1024;

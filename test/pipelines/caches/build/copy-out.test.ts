@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { copyOut, type CopyOutOptions } from '../../../../pipelines/caches/night/copy-out.ts';
+import { copyOut, type CopyOutOptions } from '../../../../pipelines/caches/build/copy-out.ts';
 import type { RowBlock } from '../../../../pipelines/caches/format/row-block.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 

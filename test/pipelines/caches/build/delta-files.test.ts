@@ -9,7 +9,7 @@ import { ArtefactDirectory } from '../../../../pipelines/caches/store/artefact-d
 import type { ArtefactFile } from '../../../../pipelines/caches/artefact-facts.ts';
 import { applyDeltaFile } from '../../../../pipelines/caches/client/apply-delta-file.ts';
 import { contentOf } from '../../../../pipelines/caches/client/update-copy.ts';
-import { checkDeltas, compareFiles } from '../../../../pipelines/caches/night/delta-files.ts';
+import { checkDeltas, compareFiles } from '../../../../pipelines/caches/build/delta-files.ts';
 import type { StoredDelta } from '../../../../pipelines/caches/artefact-facts.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { areSplit, divide, keysApart, type KeyRange } from '../../../../pipelines/caches/night/key-ranges.ts';
+import { areSplit, divide, keysApart, type KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
 import { findRows } from '../../../../pipelines/caches/format/row-block.ts';
 import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
 import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
