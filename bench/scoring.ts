@@ -1,9 +1,10 @@
 /**
  * Claims: scoring a night costs what was reported since the last one, not what was ever reported.
  *
- *   npm run build && node dist/bench/scoring.js [complaints=2900000] [new=15000] [rounds=3]
+ *   npm run build && node dist/bench/scoring.js [complaints=2900000] [new=15000] [rounds=3] [numbers=1000000]
  *
- * Complaints of 400 days, on numbers of which few are reported often; then night by night a load of one more day. The same night is
+ * Complaints of 400 days, on numbers of which few are reported often, beside numbers of feeds; then night by night a load of one more
+ * day. bench/night-incremental.ts has the rest of a night. The same night is
  * scored by what changed, and then again over all numbers, in a transaction each; the labels of both are compared. The bytes are those
  * of the write-ahead log.
  */
@@ -14,9 +15,12 @@ import { scoreComplaints } from '../pipelines/labels/scoring.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
+import { fillNumbers } from './night-data.ts';
 import { printSideBySide, runSideBySide } from './side-by-side.ts';
 
-const [complaints, fresh, rounds] = [2_900_000, 15_000, 3].map((usual, at) => Number(process.argv[2 + at] ?? usual));
+const [complaints, fresh, rounds, numbers] = [2_900_000, 15_000, 3, 1_000_000].map((usual, at) =>
+  Number(process.argv[2 + at] ?? usual),
+);
 const days = 400;
 const dayMs = 86_400_000;
 const first = Date.UTC(2025, 0, 1);
@@ -28,9 +32,10 @@ const db = createPool({ url: embedded.url, applicationName: 'bench', connections
 try {
   const client = await db.connect();
   await migrate(client);
+  await fillNumbers(client, numbers!);
   client.release();
   while (day < days) await load(complaints! / days);
-  await db.query('ANALYZE');
+  await db.query('VACUUM (ANALYZE)');
   console.log(`${complaints!.toLocaleString('en-US')} complaints, then ${fresh!.toLocaleString('en-US')} a night`);
   console.log('the first night:', await scoreComplaints(db, night()));
   const logged: Record<string, number[]> = { changed: [], all: [] };

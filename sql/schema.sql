@@ -1749,6 +1749,9 @@ CREATE INDEX issued_form_owner ON public.issued_form USING btree (owner, form_id
 -- index label_event.label_event_at
 CREATE INDEX label_event_at ON public.label_event USING brin (at);
 
+-- index label_event.label_event_changed_by
+CREATE INDEX label_event_changed_by ON public.label_event USING btree (changed_by);
+
 -- index letter.letter_brand
 CREATE INDEX letter_brand ON public.letter USING btree (brand_id, letter_id);
 

@@ -134,7 +134,7 @@ export async function computeScores(
     saw,
   ]))!; // the statement returns one row
   const scoredAll = last?.cluster !== cluster || !goesOn(last, evaluatedAt, aged);
-  if (scoredAll) await client.query(sql('intake/choose_all_to_score'));
+  if (scoredAll) await client.query(sql('intake/choose_all_to_score'), [complaintRule.version]);
   else await client.query(sql('intake/choose_changed_to_score'), [last.transactions, last.evaluatedAt]);
   await client.query('ANALYZE complaint_candidate');
   const worth = aged.ages.map((days) => agePoints[days]!);
@@ -152,6 +152,7 @@ export async function computeScores(
     complaintRule.recordedCategory,
     complaintRule.otherCategory,
     saw,
+    scoredAll,
   ]))!; // the statement returns one row
   return { scored, scoredAll, transactions: saw, cluster, ...aged };
 }

@@ -1,9 +1,10 @@
--- Purpose: scores the numbers of complaint_candidate whose complaints count, as of an instant, into complaint_scored. The same complaints and instant give the
---   same rows: points are whole numbers. docs/scoring.md explains the rule, addUpReports (complaint-rule.ts) is the same rule in TypeScript.
+-- Purpose: scores the numbers of complaint_candidate, or all, whose complaints count, as of an instant, into complaint_scored. The same
+--   complaints and instant give the same rows: points are whole numbers. docs/scoring.md explains the rule, addUpReports (complaint-rule.ts) is the same rule in TypeScript.
 --   A protected number is scored like any other; the table of numbers withholds its label.
 -- Parameters: $1 evaluated at, $2 rule version, $3 the days that count, $4 points of each, $5 points of a further state on that day,
 --   $6 further states of a day that count, $7 points for more than one state, $8 independent reports needed, $9 points needed,
---   $10 category of a recorded message, $11 category otherwise, $12 the transactions that are seen (pg_snapshot): others do not count.
+--   $10 category of a recorded message, $11 category otherwise, $12 the transactions that are seen (pg_snapshot): others do not count,
+--   $13 true: all numbers.
 -- Rows: one: scored (numbers whose complaints count).
 WITH worth AS (
   SELECT * FROM unnest($3::date[], $4::integer[], $5::integer[]) AS w (day, day_points, further_points)
@@ -11,16 +12,25 @@ WITH worth AS (
   SELECT phone, max(cleared_at) AS cleared_at FROM redress
   WHERE recorded_by IS NULL OR pg_visible_in_snapshot(recorded_by, $12::text::pg_snapshot)
   GROUP BY phone
-), counted AS NOT MATERIALIZED (
+), counting AS (
+  SELECT min(day)::timestamp AT TIME ZONE 'UTC' AS since FROM worth
+), reported AS (
+  SELECT c.* FROM complaint AS c, counting WHERE $13 AND c.reported_at >= since AND c.reported_at <= $1::timestamptz
+  UNION ALL
+  -- Of few numbers by index, one after another (OFFSET 0): joined freely, all complaints were read, load by load.
+  SELECT c.*
+  FROM complaint_candidate AS k, counting, LATERAL (
+    SELECT c.* FROM complaint AS c WHERE c.phone = k.phone AND c.reported_at >= since AND c.reported_at <= $1::timestamptz OFFSET 0
+  ) AS c
+  WHERE NOT $13
+), counted AS MATERIALIZED (
   -- A complaint counts against a cleared number only if it was submitted after the clearing.
   SELECT c.phone, c.country, c.reported_at, c.consumer_state, c.subject, c.recorded, w.day, w.day_points, w.further_points
-  FROM complaint_candidate
-  JOIN complaint AS c USING (phone)
+  FROM reported AS c
   JOIN worth AS w ON w.day = (c.reported_at AT TIME ZONE 'UTC')::date
   JOIN feed_load AS l USING (load_id)
   LEFT JOIN cleared AS r USING (phone)
-  WHERE c.reported_at <= $1::timestamptz
-    AND (r.cleared_at IS NULL OR l.requested_at > r.cleared_at)
+  WHERE (r.cleared_at IS NULL OR l.requested_at > r.cleared_at)
     AND (l.merged_by IS NULL OR pg_visible_in_snapshot(l.merged_by, $12::text::pg_snapshot))
 ), independent AS (
   -- Reports from one state on one day count once.
@@ -41,13 +51,17 @@ WITH worth AS (
   GROUP BY phone
 ), labelled AS (
   SELECT phone FROM by_phone WHERE independent_reports >= $8::integer AND points >= $9::integer
+), subjects AS (
+  SELECT c.subject, s.category
+  FROM (SELECT DISTINCT subject FROM counted) AS c
+  JOIN complaint_subject AS s ON s.subject = lower(regexp_replace(c.subject, '\s+', ' ', 'g'))
 ), speaking AS (
   -- The latest of several complaints from one state on one day gives the category.
   SELECT DISTINCT ON (phone, day, consumer_state)
     phone, day_points, coalesce(s.category, CASE WHEN c.recorded THEN $10::smallint ELSE $11::smallint END) AS category
   FROM counted AS c
   JOIN labelled USING (phone)
-  LEFT JOIN complaint_subject AS s ON s.subject = lower(regexp_replace(c.subject, '\s+', ' ', 'g'))
+  LEFT JOIN subjects AS s USING (subject)
   ORDER BY phone, day, consumer_state, reported_at DESC, category
 ), by_category AS (
   SELECT phone, category, sum(day_points) AS points FROM speaking GROUP BY phone, category

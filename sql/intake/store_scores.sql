@@ -1,5 +1,5 @@
 -- Purpose: stores complaint_scored. A candidate whose complaints no longer count has no points. Unchanged rows are not written, so that
---   scored_at is the time of the last change.
+--   scored_at is the time of the last change. Stored scores are looked up by key (OFFSET 0): for some thousand candidates all were read.
 -- Parameters: $1 evaluated at, $2 rule version.
 -- Rows: none.
 INSERT INTO complaint_score AS before
@@ -7,10 +7,10 @@ INSERT INTO complaint_score AS before
 SELECT phone, country, level, category, score, reports, independent_reports, days, states, first_reported_at, last_reported_at, rule_version, scored_at
 FROM complaint_scored
 UNION ALL
-SELECT phone, country, 'NEUTRAL', NULL, 0, 0, 0, 0, 0, NULL, NULL, $2, $1::timestamptz
-FROM complaint_score AS s
-JOIN complaint_candidate USING (phone)
-WHERE (s.reports > 0 OR s.rule_version <> $2) AND NOT EXISTS (SELECT FROM complaint_scored AS now WHERE now.phone = s.phone)
+SELECT s.phone, s.country, 'NEUTRAL', NULL, 0, 0, 0, 0, 0, NULL, NULL, $2, $1::timestamptz
+FROM complaint_candidate AS k
+CROSS JOIN LATERAL (SELECT * FROM complaint_score AS s WHERE s.phone = k.phone OFFSET 0) AS s
+WHERE (s.reports > 0 OR s.rule_version <> $2) AND NOT EXISTS (SELECT FROM complaint_scored AS now WHERE now.phone = k.phone)
 ORDER BY phone
 ON CONFLICT (phone) DO UPDATE SET
   country = EXCLUDED.country, level = EXCLUDED.level, category = EXCLUDED.category, score = EXCLUDED.score,

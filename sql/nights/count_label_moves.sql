@@ -1,12 +1,13 @@
 -- Purpose: numbers whose label in a night differs from the published one, by country: from no label to one, from one to none,
 --   and from one level to another. The first event after the published snapshot has the old level, the last event that the
---   night sees has the new one.
--- Parameters: $1 published snapshot and $2 the night's (pg_snapshot as text), $3 an instant before every event between them.
+--   night sees has the new one. What a snapshot does not see began after its oldest open transaction.
+-- Parameters: $1 published snapshot and $2 the night's (pg_snapshot as text).
 -- Rows: one a country ('' for numbers without one) with rises, falls and flips.
 WITH moved AS (
   SELECT phone, (array_agg(level_before ORDER BY event_id))[1] AS before, (array_agg(level ORDER BY event_id DESC))[1] AS after
   FROM label_event
-  WHERE at > $3::timestamptz AND NOT pg_visible_in_snapshot(changed_by, $1::pg_snapshot) AND pg_visible_in_snapshot(changed_by, $2::pg_snapshot)
+  WHERE changed_by >= pg_snapshot_xmin($1::pg_snapshot)
+    AND NOT pg_visible_in_snapshot(changed_by, $1::pg_snapshot) AND pg_visible_in_snapshot(changed_by, $2::pg_snapshot)
   GROUP BY phone
 )
 SELECT coalesce(n.country, '') AS country,

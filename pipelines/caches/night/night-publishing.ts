@@ -158,18 +158,13 @@ async function publishBuilds(
 /** Label moves by basis and country; '' means all countries. */
 type MovesByBasis = ReadonlyMap<string, ReadonlyMap<string, LabelMoves>>;
 
-/** Longest time between the timestamp of a change and its commit. */
-const eventMarginMs = 86_400_000;
-
 async function countLabelMoves(client: PoolClient, builds: readonly EndedBuildRow[]): Promise<MovesByBasis> {
   const moves = new Map<string, Map<string, LabelMoves>>();
-  for (const { basisTransactions: basis, transactions, publishedAsOf } of builds) {
-    if (basis === null || publishedAsOf === null || moves.has(basis)) continue;
-    const since = new Date(publishedAsOf.getTime() - eventMarginMs);
+  for (const { basisTransactions: basis, transactions } of builds) {
+    if (basis === null || moves.has(basis)) continue;
     const rows = await queryRows<LabelMoves & { country: string }>(client, sql('nights/count_label_moves'), [
       basis,
       transactions,
-      since,
     ]);
     const sum = (key: keyof LabelMoves) => rows.reduce((total, row) => total + row[key], 0);
     const countries = rows.map(({ country, rises, falls, flips }): [string, LabelMoves] => [

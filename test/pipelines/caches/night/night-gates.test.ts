@@ -59,6 +59,31 @@ describe('a night', () => {
     expect((await readNight(db, {})).outcome).toBe('partial');
   });
 
+  it('counts labels whose change began before the published snapshot and ended after it, and others once', async () => {
+    const writer = await db.connect();
+    try {
+      await writer.query('BEGIN');
+      await writer.query(
+        "UPDATE phone_number SET reputation_level = 'SPAM', reputation_category = 1 WHERE phone ~ '^.120255500[01]'",
+      );
+      await label('+1416', 7);
+      expect(outcomes(await night())).toMatchObject({ 'phones/CA': 'published' });
+      await writer.query('COMMIT');
+    } finally {
+      writer.release();
+    }
+    expect(await night()).toMatchObject({
+      artefacts: expect.arrayContaining([
+        expect.objectContaining({
+          cache: 'phones',
+          country: 'US',
+          gates: [expect.objectContaining({ gate: 'label_rise', figure: 60 })],
+        }),
+        expect.objectContaining({ cache: 'phones', country: 'CA', outcome: 'unchanged' }),
+      ]),
+    });
+  });
+
   it('in which labels fall or change between levels is held too, also where as many rise as fall', async () => {
     await label('+1202', 10, 'NEUTRAL', 'SPAM');
     expect((await night()).artefacts.find(({ country }) => country === 'US')!.gates).toMatchObject([
