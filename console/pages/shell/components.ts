@@ -74,7 +74,7 @@ export function Notice({
   return html`<div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : 'status'}>${children}</div>`;
 }
 
-/** The placeholder of an empty list; the children explain how entries are created. */
+/** Stands in the place of an empty list; the children explain how entries are created. */
 export function Empty({ title, children }: { title: string; children?: Shown }): VNode {
   return html`<div class="empty"><p><strong>${title}</strong></p>${children ? html`<p>${children}</p>` : null}</div>`;
 }
