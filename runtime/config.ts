@@ -328,56 +328,6 @@ export const SETTINGS = {
     count(100, { min: 0 }),
     'A deviation of fewer rows than this holds no load.',
   ),
-  feedVolumePercentMin: setting(
-    'FEED_VOLUME_PERCENT_MIN',
-    count(10, { min: 0, max: 100 }),
-    'A load with a smaller share of the median of the last 28 loads is held.',
-  ),
-  feedVolumePercentMax: setting(
-    'FEED_VOLUME_PERCENT_MAX',
-    count(200, { min: 100, max: 1_000_000 }),
-    'A load with a larger share of the median of the last 28 loads is held.',
-  ),
-  feedRejectPointsMax: setting(
-    'FEED_REJECT_POINTS_MAX',
-    count(10, { max: 100 }),
-    'A load is held when the share of refused rows is more than this many percentage points over the usual.',
-  ),
-  feedNewPointsMax: setting(
-    'FEED_NEW_POINTS_MAX',
-    count(10, { max: 100 }),
-    'The same for the share of numbers that were not known.',
-  ),
-  feedDuplicatePointsMax: setting(
-    'FEED_DUPLICATE_POINTS_MAX',
-    count(20, { max: 100 }),
-    'The same for the share of rows that repeat another row of the file.',
-  ),
-  feedKnownPointsMax: setting(
-    'FEED_KNOWN_POINTS_MAX',
-    count(50, { max: 100 }),
-    'The same for the share of complaints that are stored already.',
-  ),
-  feedOneNumberPointsMax: setting(
-    'FEED_ONE_NUMBER_POINTS_MAX',
-    count(10, { max: 100 }),
-    'The same for the share of rows about the most frequent number.',
-  ),
-  feedOneStatePointsMax: setting(
-    'FEED_ONE_STATE_POINTS_MAX',
-    count(20, { max: 100 }),
-    'The same for the share of complaints from the most frequent state.',
-  ),
-  feedOldPointsMax: setting(
-    'FEED_OLD_POINTS_MAX',
-    count(20, { max: 100 }),
-    'The same for the share of complaints older than 28 days.',
-  ),
-  feedLevelPointsMax: setting(
-    'FEED_LEVEL_POINTS_MAX',
-    count(20, { max: 100 }),
-    'The same for the share of each level.',
-  ),
   feedIntervalHours: setting(
     'FEED_INTERVAL_HOURS',
     z
@@ -385,11 +335,6 @@ export const SETTINGS = {
       .regex(/^[a-z]+(\/[a-z0-9._-]+)?=[0-9]+(,[a-z]+(\/[a-z0-9._-]+)?=[0-9]+)*$/)
       .optional(),
     'Hours between two loads of feeds, as complaints=24,reputation/phoneblock=168. For other feeds it is learnt from their last 28 loads.',
-  ),
-  feedLatePercent: setting(
-    'FEED_LATE_PERCENT',
-    count(150, { min: 100, max: 10_000 }),
-    'A feed is late when its last load is older than this share of the interval.',
   ),
   feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),
   labelHoldDaysMax: setting(

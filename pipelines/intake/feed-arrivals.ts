@@ -19,7 +19,6 @@ export interface FeedArrival {
 /** Settings of the same names. */
 export interface ArrivalLimits {
   readonly feedIntervalHours?: string | undefined;
-  readonly feedLatePercent: number;
   readonly feedGateLoadsMin: number;
 }
 
@@ -35,6 +34,8 @@ export interface ArrivalFacts {
 
 /** Least learnt interval: files that are loaded in succession on the first day do not show it. */
 const learntHoursMin = 24;
+/** A feed is late after so many intervals: one that comes a few hours later than usual is not. */
+const lateIntervals = 1.5;
 const hourMs = 3_600_000;
 
 /** When each feed last arrived, and which feeds are late. */
@@ -46,7 +47,7 @@ export async function listFeedArrivals(db: Queryable, limits: ArrivalLimits, now
   );
 }
 
-/** A feed is late if its last load is older than a share of the set or learnt interval. */
+/** A feed is late if its last load is older than one and a half times the set or learnt interval. */
 export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLimits, now: Date): FeedArrival[] {
   const set = readIntervals(limits.feedIntervalHours);
   const known = facts.map(({ feed, source, lastAt, rows, loads, usualSeconds }): FeedArrival => {
@@ -61,7 +62,7 @@ export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLim
       rows,
       expectedHours: roundHours(expectedHours),
       ageHours: roundHours(ageHours),
-      late: expectedHours !== null && ageHours * 100 > expectedHours * limits.feedLatePercent,
+      late: expectedHours !== null && ageHours > expectedHours * lateIntervals,
     };
   });
   const never = [...set].filter(([name]) => !known.some((arrival) => nameOfFeed(arrival) === name));

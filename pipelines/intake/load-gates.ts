@@ -17,20 +17,10 @@ export interface FeedMeasures {
   readonly levels: Readonly<Record<string, number>> | null;
 }
 
-/** Limits of the gates; settings of the same names. Points are percentage points above the median of the earlier loads. */
+/** When gates judge a load; settings of the same names. */
 export interface LoadGateLimits {
   readonly feedGateLoadsMin: number;
   readonly feedGateRowsMin: number;
-  readonly feedVolumePercentMin: number;
-  readonly feedVolumePercentMax: number;
-  readonly feedRejectPointsMax: number;
-  readonly feedNewPointsMax: number;
-  readonly feedDuplicatePointsMax: number;
-  readonly feedKnownPointsMax: number;
-  readonly feedOneNumberPointsMax: number;
-  readonly feedOneStatePointsMax: number;
-  readonly feedOldPointsMax: number;
-  readonly feedLevelPointsMax: number;
 }
 
 /** The closed list of gates that a load must pass before it is merged. */
@@ -62,59 +52,63 @@ export const loadsCompared = 28;
 
 interface ShareGate {
   readonly gate: Exclude<LoadGate, 'volume'>;
-  readonly limit: keyof LoadGateLimits;
+  /** Percentage points above the median of the earlier loads. */
+  readonly pointsMax: number;
   /** Completes the message: "of the rows are refused". */
   readonly words: string;
   /** Part and whole of the share; null if it does not apply to the load. */
   readonly share: (load: FeedMeasures) => readonly [part: number | null | undefined, whole: number];
 }
 
+/** Accepted rows in percent of the median of the earlier loads. */
+const volumePercent = { min: 10, max: 200 } as const;
+
 const shareGates: readonly ShareGate[] = [
   {
     gate: 'rejects',
-    limit: 'feedRejectPointsMax',
+    pointsMax: 10,
     words: 'of the rows are refused',
     share: (load) => [load.given - load.accepted, load.given],
   },
   {
     gate: 'new_numbers',
-    limit: 'feedNewPointsMax',
+    pointsMax: 10,
     words: 'of the numbers are new',
     share: (load) => [load.newNumbers, load.numbers],
   },
   {
     gate: 'duplicates',
-    limit: 'feedDuplicatePointsMax',
+    pointsMax: 20,
     words: 'of the rows repeat another row of the file',
     share: (load) => [load.duplicates, load.accepted],
   },
   {
     gate: 'known_rows',
-    limit: 'feedKnownPointsMax',
+    pointsMax: 50,
     words: 'of the rows are stored already',
     share: (load) => [load.knownRows, load.accepted],
   },
   {
     gate: 'one_number',
-    limit: 'feedOneNumberPointsMax',
+    pointsMax: 10,
     words: 'of the rows are about one number',
     share: (load) => [load.topNumberRows, load.accepted],
   },
   {
     gate: 'one_state',
-    limit: 'feedOneStatePointsMax',
+    pointsMax: 20,
     words: 'of the rows are from one state',
     share: (load) => [load.topStateRows, load.accepted],
   },
   {
     gate: 'old_rows',
-    limit: 'feedOldPointsMax',
+    pointsMax: 20,
     words: 'of the rows are older than 28 days',
     share: (load) => [load.oldRows, load.accepted],
   },
   ...['NEUTRAL', 'SPAM', 'FRAUD'].map((level): ShareGate => ({
     gate: 'levels',
-    limit: 'feedLevelPointsMax',
+    pointsMax: 20,
     words: `of the rows have the level ${level}`,
     share: (load) => [load.levels?.[level], load.accepted],
   })),
@@ -135,20 +129,19 @@ export function judgeLoad(load: FeedMeasures, before: readonly FeedMeasures[], l
 function judgeVolume(
   load: FeedMeasures,
   before: readonly FeedMeasures[],
-  { feedVolumePercentMin, feedVolumePercentMax, feedGateRowsMin }: LoadGateLimits,
+  { feedGateRowsMin }: LoadGateLimits,
 ): GateBreach[] {
   const usual = median(before.map(({ accepted }) => accepted));
   if (usual === 0 || Math.abs(load.accepted - usual) < feedGateRowsMin) return [];
   const figure = percentOf(load.accepted, usual);
-  if (load.accepted * 100 >= usual * feedVolumePercentMin && load.accepted * 100 <= usual * feedVolumePercentMax)
-    return [];
-  const limit = figure < 100 ? feedVolumePercentMin : feedVolumePercentMax;
+  if (load.accepted * 100 >= usual * volumePercent.min && load.accepted * 100 <= usual * volumePercent.max) return [];
+  const limit = figure < 100 ? volumePercent.min : volumePercent.max;
   const reason = `${load.accepted} rows are ${formatPercent(figure)} % of the median of the last ${before.length} loads (${usual}); the limit is ${limit} %.`;
   return [{ gate: 'volume', figure, usual: 100, limit, reason }];
 }
 
 function judgeShare(
-  { gate, limit, words, share }: ShareGate,
+  { gate, pointsMax, words, share }: ShareGate,
   load: FeedMeasures,
   { before, limits }: { before: readonly FeedMeasures[]; limits: LoadGateLimits },
 ): GateBreach[] {
@@ -160,15 +153,14 @@ function judgeShare(
   if (typeof part !== 'number' || whole === 0 || usualShares.length < limits.feedGateLoadsMin) return [];
   const usual = median(usualShares);
   const figure = percentOf(part, whole);
-  const points = limits[limit];
-  if (figure - usual <= points || part - (usual * whole) / 100 < limits.feedGateRowsMin) return [];
+  if (figure - usual <= pointsMax || part - (usual * whole) / 100 < limits.feedGateRowsMin) return [];
   return [
     {
       gate,
       figure,
       usual,
-      limit: points,
-      reason: `${formatPercent(figure)} % ${words}, where ${formatPercent(usual)} % is usual; the limit is ${points} points more.`,
+      limit: pointsMax,
+      reason: `${formatPercent(figure)} % ${words}, where ${formatPercent(usual)} % is usual; the limit is ${pointsMax} points more.`,
     },
   ];
 }
