@@ -11,7 +11,7 @@
  * off. Needs Linux: the processor time and memory of the server are read from /proc.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -19,12 +19,12 @@ import { to as copyTo } from 'pg-copy-streams';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import { everything } from '../pipelines/caches/night/night-request.ts';
 import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
-import { judgePhone, isPhoneRefusal } from '../pipelines/phone/phone-number.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
-import { tickMs, usedCpuMs } from './side-by-side.ts';
+import { fillValidNumbers } from './night-data.ts';
+import { serverProcesses, usedSoFar } from './server-figures.ts';
 import { runWholeNight } from './whole-night.ts';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
@@ -44,7 +44,7 @@ const night = (fullBuild: boolean) =>
 
 const steps: Readonly<Record<string, () => Promise<void>>> = {
   fill: async () => {
-    await measure('load by SQL, with the indexes', fill);
+    await measure('load by SQL, with the indexes', () => fillValidNumbers(client, rows));
     await reportRoom();
   },
   first: () => measure('first night', () => night(false)),
@@ -73,42 +73,6 @@ try {
     await removeStateDirectory(join(directory, 'state'));
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-/** Loads valid numbers of the United States, spread evenly over its area codes. */
-async function fill(): Promise<void> {
-  const areas = Array.from({ length: 1000 }, (_, area) => String(area).padStart(3, '0')).filter((area) => {
-    const phone = judgePhone(`+1${area}5550100`);
-    return !isPhoneRefusal(phone) && phone.country === 'US';
-  });
-  const { rows: indexes } = await client.query<{ name: string; indexdef: string }>(
-    "SELECT indexname AS name, indexdef FROM pg_indexes WHERE tablename = 'phone_number' AND indexname <> 'phone_number_pkey'",
-  );
-  await client.query('ALTER TABLE phone_number DISABLE TRIGGER USER');
-  await client.query('ALTER TABLE phone_number DROP CONSTRAINT phone_number_pkey');
-  for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
-  await client.query(
-    `INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source, feed_level, feed_category, display_name, display_description)
-     SELECT '+1' || ($2::text[])[1 + place / 8000000] || 2000000 + place % 8000000, 'US', level, category, 'feed', level, category,
-       CASE WHEN level = 'NEUTRAL' THEN (ARRAY['Acme', 'Lakeside', 'Northern', 'First', 'Union', 'Cedar', 'Harbor', 'Summit'])[1 + h / 8 % 8]
-         || ' ' || (ARRAY['Dental', 'Plumbing', 'Bank', 'Pharmacy', 'Roofing', 'Insurance', 'Clinic', 'Motors'])[1 + h / 64 % 8] || ' ' || h / 512 % 1000 END,
-       CASE WHEN h % 50 = 0 THEN 'Customer service, Monday to Friday' END
-     FROM (
-       SELECT i, h, i * stride + h % stride AS place,
-         CASE WHEN h % 10 < 6 THEN 'NEUTRAL' WHEN h % 10 < 9 THEN 'SPAM' ELSE 'FRAUD' END AS level,
-         CASE WHEN h % 10 < 6 THEN NULL WHEN h % 10 < 9 THEN (ARRAY[1, 2, 6, 10])[1 + h / 16 % 4] ELSE (ARRAY[7, 9, 15])[1 + h / 16 % 3] END AS category
-       FROM (
-         SELECT i, hashint8(i)::bigint & 2147483647 AS h, array_length($2::text[], 1) * 8000000::bigint / $1 AS stride
-         FROM generate_series(0, $1::bigint - 1) AS i
-       ) AS drawn
-     ) AS numbers
-     ORDER BY hashint8extended(i, 7)`,
-    [rows, areas],
-  );
-  await client.query('ALTER TABLE phone_number ADD CONSTRAINT phone_number_pkey PRIMARY KEY (phone)');
-  for (const { indexdef } of indexes) await client.query(indexdef);
-  await client.query('ALTER TABLE phone_number ENABLE TRIGGER USER');
-  await client.query('VACUUM (ANALYZE) phone_number');
 }
 
 async function changeSpread(): Promise<void> {
@@ -143,30 +107,22 @@ async function load(path: string): Promise<void> {
   console.log(`${report.state}: ${report.rowsAccepted} rows accepted, ${report.rowsChanged} changed`);
 }
 
-interface Used {
-  readonly cpuMs: number;
-  readonly serverCpuMs: number;
-  readonly walBytes: number;
-}
-
 /** Prints the time, the processor time of this process and of the server, their highest memory and the bytes of the write-ahead log. */
 async function measure(name: string, work: () => Promise<unknown>): Promise<void> {
-  const before = await used();
+  const before = await usedSoFar(client, embedded.home);
   let [own, server] = [0, 0];
   const sampler = setInterval(async () => {
     own = Math.max(own, process.memoryUsage.rss());
-    server = Math.max(server, (await serverProcesses()).memoryBytes);
+    server = Math.max(server, (await serverProcesses(embedded.home)).memoryBytes);
   }, 250);
-  const start = performance.now();
   try {
     await work();
   } finally {
     clearInterval(sampler);
   }
-  const seconds = (performance.now() - start) / 1000;
-  const after = await used();
+  const after = await usedSoFar(client, embedded.home);
   const text = [
-    `${seconds.toFixed(1)} s`,
+    `${((after.atMs - before.atMs) / 1000).toFixed(1)} s`,
     `own CPU ${((after.cpuMs - before.cpuMs) / 1000).toFixed(1)} s`,
     `server's CPU ${((after.serverCpuMs - before.serverCpuMs) / 1000).toFixed(1)} s`,
     `peak RSS ${mib(own)} MiB`,
@@ -174,26 +130,6 @@ async function measure(name: string, work: () => Promise<unknown>): Promise<void
     `log ${((after.walBytes - before.walBytes) / 1e6).toFixed(0)} MB`,
   ];
   console.log(`${rows.toLocaleString('en-US')} rows, ${name}: ${text.join(', ')}`);
-}
-
-async function used(): Promise<Used> {
-  const log = await client.query<{ bytes: string }>("SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes");
-  return { cpuMs: usedCpuMs(), serverCpuMs: (await serverProcesses()).cpuMs, walBytes: Number(log.rows[0]!.bytes) };
-}
-
-/** Processor time of the server with all its processes, those that have ended too, and the memory that its processes do not share. */
-async function serverProcesses(): Promise<{ cpuMs: number; memoryBytes: number }> {
-  const postmaster = Number((await readFile(join(embedded.home, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-  const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')).trim().split(' ');
-  let [ticks, memoryBytes] = [0, 0];
-  for (const pid of [postmaster, ...children]) {
-    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).split(') ')[1]?.split(' ') ?? [];
-    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-    const counted = pid === postmaster ? [11, 12, 13, 14] : [11, 12];
-    ticks += counted.reduce((sum, place) => sum + Number(fields[place] ?? 0), 0);
-    memoryBytes += Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
-  }
-  return { cpuMs: ticks * tickMs, memoryBytes };
 }
 
 /** Prints the sizes of the table, of its indexes and of the files. */

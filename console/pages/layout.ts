@@ -26,7 +26,7 @@ export function Layout({ session, onLeave }: { session: Json<Session>; onLeave: 
     <nav id="navigation" class=${isOpen ? 'navigation open' : 'navigation'} aria-label="Parts of the console">
       ${navigationFor(session.user.role).map(
         ({ title, links }) => html`<div class="navigation-part"><h2>${title}</h2><ul>
-        ${links.map((link) => html`<li><${NavigationLink} link=${link} isCurrent=${place.path === link.href || place.path.startsWith(`${link.href}/`)} /></li>`)}
+        ${links.map((link) => html`<li><${NavigationLink} link=${link} isCurrent=${place.path === link.href || (link.href !== '/' && place.path.startsWith(`${link.href}/`))} /></li>`)}
       </ul></div>`,
       )}
     </nav>

@@ -6,7 +6,7 @@ import { WaitingCount } from './letters/waiting-count.ts';
 
 /** Every page of the console. */
 export const routes: readonly Route[] = [
-  { path: '/', load: () => import('./start-page.ts') },
+  { path: '/', load: () => import('./overview-page.ts') },
   { path: '/verifications', load: () => import('./recordings/verifications-page.ts') },
   { path: '/verifications/:id', load: () => import('./recordings/verification-page.ts') },
   { path: '/batches', load: () => import('./recordings/batches-page.ts') },
@@ -56,7 +56,33 @@ export interface NavigationPart {
   }[];
 }
 
+/** In the order of an operator's day. */
 const navigation: readonly NavigationPart[] = [
+  {
+    title: 'Nights',
+    links: [
+      { href: '/', text: 'Overview' },
+      { href: '/nights', text: 'Nights' },
+      { href: '/artefacts', text: 'Artefacts' },
+    ],
+  },
+  {
+    title: 'Numbers',
+    links: [
+      { href: '/numbers', text: 'Numbers' },
+      { href: '/disputes', text: 'Disputes', role: 'reviewer' },
+      { href: '/feeds', text: 'Feeds' },
+    ],
+  },
+  {
+    title: 'Branding',
+    links: [
+      { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount },
+      { href: '/brands', text: 'Brands', isForAgencies: true },
+      { href: '/letters', text: 'Letters', isForAgencies: true },
+      { href: '/operations', text: 'Requests', isForAgencies: true },
+    ],
+  },
   {
     title: 'Voices',
     links: [
@@ -65,30 +91,6 @@ const navigation: readonly NavigationPart[] = [
       { href: '/detect', text: 'AI Voice Detection', role: 'reviewer' },
       { href: '/voices', text: 'Voice Authentication' },
       { href: '/models', text: 'Models' },
-    ],
-  },
-  {
-    title: 'Nights',
-    links: [
-      { href: '/nights', text: 'Nights' },
-      { href: '/artefacts', text: 'Artefacts' },
-      { href: '/feeds', text: 'Feeds' },
-    ],
-  },
-  {
-    title: 'Labels',
-    links: [
-      { href: '/numbers', text: 'Numbers' },
-      { href: '/disputes', text: 'Disputes', role: 'reviewer' },
-    ],
-  },
-  {
-    title: 'Branding',
-    links: [
-      { href: '/brands', text: 'Brands', isForAgencies: true },
-      { href: '/letters', text: 'Letters', isForAgencies: true },
-      { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount },
-      { href: '/operations', text: 'Requests', isForAgencies: true },
     ],
   },
   {

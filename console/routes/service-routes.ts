@@ -4,6 +4,7 @@ import { LISTED_JOB_STATES } from '../../jobs/queues/backend.ts';
 import { queueNames } from '../../jobs/queues/queues.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { limitParameter } from '../http/parameters.ts';
+import { readOverview } from '../answers/overview-answers.ts';
 import { listQueues, type JobPage } from '../answers/queue-answers.ts';
 import { recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
@@ -58,6 +59,11 @@ export function registerQueueRoutes(app: FastifyInstance, { db, queues }: Consol
         hint: 'Read the list again: a worker may have taken it meanwhile.',
       });
     });
+}
+
+/** `GET /api/overview`: how things stand, for the first page. */
+export function registerOverviewRoutes(app: FastifyInstance, work: ConsoleWork): void {
+  app.get('/api/overview', { config: { access: 'viewer' } }, () => readOverview(work));
 }
 
 const query = z.strictObject({

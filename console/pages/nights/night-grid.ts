@@ -42,7 +42,7 @@ export function NightGrid({ days, rows }: { days: readonly string[]; rows: reado
   return html`
     <${Legend} />
     <div class="night-grid-box">
-      <table class="night-grid" role="grid" ref=${table} onKeyDown=${move} onFocusIn=${noteFocus} onClick=${follow}>
+      <table class=${days.length <= 10 ? 'night-grid short' : 'night-grid'} role="grid" ref=${table} onKeyDown=${move} onFocusIn=${noteFocus} onClick=${follow}>
         <caption class="unseen">The outcome of each artefact, by day. The arrow keys move between the days and artefacts.</caption>
         <thead><tr><th scope="col" class="night-grid-name">Artefact</th>${days.map((day) => html`<th scope="col" key=${day}><${Day} day=${day} /></th>`)}</tr></thead>
         <tbody>${rows.map((each, at) => html`<${GridLine} key=${nameOf(each)} row=${each} at=${at} days=${days} current=${at === row ? column : null} />`)}</tbody>

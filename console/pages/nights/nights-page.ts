@@ -76,6 +76,7 @@ function History({ history }: { history: Json<NightHistory> }): VNode {
       (cache === '' || row.cache === cache) &&
       (!onlyBad || row.cells.some((cell) => cell?.state === 'stale' || cell?.state === 'failed')),
   );
+  const days = history.next === null ? history.days.slice(0, daysKnown(history)) : history.days;
   const change = (changes: Record<string, string | null>) => goTo(withQuery(place, changes), { replace: true });
   if (history.rows.length === 0 && history.nights.length === 0)
     return html`<${Empty} title=${place.query.has('before') ? 'There was no night in these days.' : 'There was no night in the last 30 days.'}>The scheduler runs one every night; an operator can run one now.</${Empty}>`;
@@ -87,10 +88,15 @@ function History({ history }: { history: Json<NightHistory> }): VNode {
         </select></label>
         <label class="nights-check"><input type="checkbox" checked=${onlyBad} onChange=${(event: Event) => change({ trouble: (event.target as HTMLInputElement).checked ? 'yes' : null })} /> Only with a failure</label>
       </div>
-      ${rows.length === 0 ? html`<${Empty} title="No artefact is left of these.">${onlyBad ? 'None failed in these days.' : 'Choose another cache.'}</${Empty}>` : html`<${NightGrid} days=${history.days} rows=${rows} />`}
+      ${rows.length === 0 ? html`<${Empty} title="No artefact is left of these.">${onlyBad ? 'None failed in these days.' : 'Choose another cache.'}</${Empty}>` : html`<${NightGrid} days=${days} rows=${rows.map((row) => ({ ...row, cells: row.cells.slice(0, days.length) }))} />`}
     </${Section}>
     <${Section} title="Nights of these days"><${NightTable} nights=${history.nights} /></${Section}>
   </div>`;
+}
+
+/** Days until the first night of all, at least a week's: those before it would stand empty. */
+function daysKnown({ rows }: Json<NightHistory>): number {
+  return Math.max(7, ...rows.map(({ cells }) => cells.findLastIndex((cell) => cell !== null) + 1));
 }
 
 const columns: Columns<Json<NightSummary>> = [

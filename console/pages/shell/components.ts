@@ -1,6 +1,6 @@
 import type { Problem } from './request.ts';
 import type { Reading } from './reading.ts';
-import { asWords, visible } from './text.ts';
+import { asWords, formatAge, visible } from './text.ts';
 import { html, useEffect, useId, useRef, useState, type Shown, type VNode } from './view.ts';
 
 /** The heading and content of a page; sets the window title, and moves the focus to the heading after a change of page. */
@@ -187,16 +187,39 @@ export function State({ name }: { name: string }): VNode {
   return html`<span class=${`state ${stateKinds[name] ?? 'calm'}`}>${asWords(name)}</span>`;
 }
 
-/** An instant in UTC, with local time where it differs. */
+/** An instant: how long ago, or its day where that is more than a week, and in full where the pointer rests and in lists of facts. */
 export function When({ at }: { at: string | null | undefined }): VNode {
+  const now = useMinute();
   if (!at) return html`<span>–</span>`;
   const date = new Date(at);
-  const local =
-    date.getTimezoneOffset() === 0
-      ? null
-      : `${isSameDay(date) ? '' : `${date.toLocaleDateString('sv-SE')} `}${date.toLocaleTimeString('sv-SE', { hour: '2-digit', minute: '2-digit' })}`;
-  return html`<time dateTime=${date.toISOString()} class="when">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC${local === null ? null : html` <span class="local">${local} local</span>`}</time>`;
+  const exact = formatInstant(date);
+  return html`<time dateTime=${date.toISOString()} class="when" title=${exact}>${formatAge(date, now)} <span class="exact">${exact}</span></time>`;
 }
+
+/** In UTC, with local time where it differs. */
+function formatInstant(date: Date): string {
+  const utc = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  if (date.getTimezoneOffset() === 0) return utc;
+  const day = isSameDay(date) ? '' : `${date.toLocaleDateString('sv-SE')} `;
+  return `${utc}, ${day}${date.toLocaleTimeString('sv-SE', { hour: '2-digit', minute: '2-digit' })} local`;
+}
+
+const minuteListeners = new Set<() => void>();
+
+/** Milliseconds since 1970 of the last minute; all instants of a page follow one timer. */
+function useMinute(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const listen = () => setNow(Date.now());
+    minuteListeners.add(listen);
+    return () => void minuteListeners.delete(listen);
+  }, []);
+  return now;
+}
+
+setInterval(() => {
+  for (const listen of minuteListeners) listen();
+}, 60_000);
 
 function isSameDay(date: Date): boolean {
   return date.toISOString().slice(0, 10) === date.toLocaleDateString('sv-SE');

@@ -35,6 +35,23 @@ export function formatSeconds(seconds: number | null | undefined): string {
   return hours === '0' ? `${minutes} min ${rest.padStart(2, '0')} s` : `${hours} h ${minutes.padStart(2, '0')} min`;
 }
 
+const ages = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+const ageSecondsMax = 7 * 86_400;
+
+/** `now`, `5 min ago`, `3 h ago`, `in 2 d`; the day where that is more than a week away. */
+export function formatAge(date: Date, now: number): string {
+  const seconds = (now - date.getTime()) / 1000;
+  if (Math.abs(seconds) > ageSecondsMax) return date.toISOString().slice(0, 10);
+  const [unit, size] = ages.find(([, size]) => Math.abs(seconds) >= size) ?? ['', 0];
+  if (size === 0) return 'now';
+  const age = `${Math.floor(Math.abs(seconds) / size)} ${unit}`;
+  return seconds < 0 ? `in ${age}` : `${age} ago`;
+}
+
 /** A score from 0 to 1 with three decimals. */
 export function formatScore(score: number | null | undefined): string {
   return score === null || score === undefined ? '–' : score.toFixed(3);
