@@ -35,7 +35,7 @@ const columns = 'reputation_level, reputation_category';
 const display = 'display_name, display_description, display_detail, display_image';
 const covering = `CREATE INDEX phone_number_profile ON phone_number (country, phone) INCLUDE (${columns}, ${display})`;
 const narrow = 'CREATE INDEX phone_number_profile ON phone_number (country, phone)';
-const byCountry = 'CREATE INDEX phone_number_profile ON phone_number (country)';
+const byCountry = 'CREATE INDEX phone_number_country ON phone_number (country)';
 const coveringSpammers = `CREATE INDEX phone_number_spammer ON phone_number (phone) INCLUDE (${columns}) WHERE reputation_level <> 'NEUTRAL'`;
 const narrowSpammers = "CREATE INDEX phone_number_spammer ON phone_number (phone) WHERE reputation_level <> 'NEUTRAL'";
 
@@ -116,7 +116,7 @@ async function fill(client: Client): Promise<void> {
 }
 
 async function runWeek(set: string, client: Client, url: string): Promise<void> {
-  await client.query('DROP INDEX phone_number_profile, phone_number_spammer');
+  await client.query('DROP INDEX phone_number_country');
   const { indexes, beforeFullNight } = sets[set]!;
   for (const statement of indexes) await client.query(statement);
   await client.query('VACUUM (ANALYZE) phone_number');

@@ -99,8 +99,8 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
   const open = (await takeNight({ db, databaseUrl: embedded.url, runId: runId! }))!;
   await beginPreparation(open);
   const planning = { indexes: new SegmentIndexes(store), settings, log };
-  const snapshot = await takeSnapshot(db, open, planning);
-  step('marks, snapshot and VACUUM');
+  const snapshot = await takeSnapshot(open, planning);
+  step('marks and snapshot');
   const builds = await planNight(open, snapshot, planning);
   step('counts');
   for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))

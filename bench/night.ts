@@ -1,12 +1,11 @@
 /**
  * Claims: a full build takes at most 0.85 of the time of `psql COPY > /dev/null` with two streams on two cores; its file is not
- * larger than that of gzip -6; in 128 MiB a stream, whatever the rows. And what the covering index, the VACUUM before the
- * snapshot and the join with brands cost.
+ * larger than that of gzip -6; in 128 MiB a stream, whatever the rows. And what the join with brands costs.
  *
  *   npm run build && node dist/bench/night.js [rows=5000000] [rounds=5] [all|builds]
  *
  * One country, loaded in random order as feeds leave it; then 2 % of the rows are updated. 1 % have a brand that has ended: none
- * is live, so builds read without the join, and so does every contender but one. `builds` leaves out the loading without indexes and the other compressors.
+ * is live, so builds read without the join, and so does every contender but one. `builds` leaves out the other compressors.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, stat } from 'node:fs/promises';
@@ -14,7 +13,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Client } from 'pg';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
@@ -56,49 +54,16 @@ const compressors = [
 try {
   const client = await connect({ url: embedded.url, applicationName: 'bench' });
   await migrate(client);
-  if (isBrief) await fillNumbers(client, rows);
-  else await reportLoading(client);
+  await fillNumbers(client, rows);
   await addEndedBrands(client);
-  await reportScans(client);
+  await changeSomeNumbers(client);
+  await client.query('VACUUM (ANALYZE) phone_number, branded_number');
   printSideBySide(await runSideBySide(contenders(), rounds), 'psql > /dev/null');
   await reportSizes();
   await client.end();
 } finally {
   await embedded.release();
   await removeStateDirectory(join(directory, 'state'));
-}
-
-/** Times the same load with and without the indexes that the caches read. */
-async function reportLoading(client: Client): Promise<void> {
-  const indexes = (
-    await client.query<{ indexdef: string; indexname: string }>(
-      "SELECT indexname, indexdef FROM pg_indexes WHERE indexname IN ('phone_number_profile', 'phone_number_spammer')",
-    )
-  ).rows;
-  for (const { indexname } of indexes) await client.query(`DROP INDEX ${indexname}`);
-  const without = await seconds(() => fillNumbers(client, rows));
-  for (const { indexdef } of indexes) await client.query(indexdef);
-  const withIndexes = await seconds(() => fillNumbers(client, rows));
-  console.log(
-    `${rows.toLocaleString('en-US')} rows in random order: loaded in ${without} s without the caches' indexes, ${withIndexes} s with them`,
-  );
-  const { rows: sizes } = await client.query<{ name: string; size: string }>(
-    "SELECT relname AS name, pg_size_pretty(pg_relation_size(oid)) AS size FROM pg_class WHERE relname IN ('phone_number', 'phone_number_pkey', 'phone_number_profile', 'phone_number_spammer') ORDER BY 1",
-  );
-  console.log(sizes.map(({ name, size }) => `${name} ${size}`).join(', '));
-}
-
-/** Times the ordered COPY after the load and after an update, before and after a VACUUM. */
-async function reportScans(client: Client): Promise<void> {
-  const copy = () => seconds(() => timed(`${copyCommand} > /dev/null`));
-  const vacuum = () => seconds(() => client.query('VACUUM (ANALYZE) phone_number, branded_number'));
-  console.log(
-    `COPY to /dev/null: ${await copy()} s after the load, VACUUM ${await vacuum()} s, then ${await copy()} s`,
-  );
-  await changeSomeNumbers(client);
-  console.log(
-    `after 2 % of the rows were updated: ${await copy()} s, VACUUM ${await vacuum()} s, then ${await copy()} s`,
-  );
 }
 
 function contenders(): Contender[] {
@@ -166,12 +131,6 @@ async function builtFile(profile: string): Promise<string> {
     folder,
     (await readdir(join(directory, folder))).find((name) => name.endsWith('.tsv.gz'))!,
   );
-}
-
-async function seconds(work: () => Promise<unknown>): Promise<string> {
-  const start = performance.now();
-  await work();
-  return ((performance.now() - start) / 1000).toFixed(2);
 }
 
 function quoted(text: string): string {

@@ -48,7 +48,7 @@ export async function runWholeNight({
   const open = (await takeNight({ db, databaseUrl, runId: runId! }))!;
   await beginPreparation(open);
   const planning = { indexes: new SegmentIndexes(store), settings, log };
-  const snapshot = await takeSnapshot(db, open, planning);
+  const snapshot = await takeSnapshot(open, planning);
   const builds = await planNight(open, snapshot, planning);
   for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))
     await runNightBuild({ db, databaseUrl, store, settings, buildId, onFailure: () => {}, signal, log });

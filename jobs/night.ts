@@ -63,7 +63,7 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
       await beginPreparation(night);
       await prepareNight(services, night, log);
       const planning = { indexes: new SegmentIndexes(store), settings: config, log };
-      const snapshot = await takeSnapshot(db, night, planning);
+      const snapshot = await takeSnapshot(night, planning);
       const builds = await planNight(night, snapshot, planning);
       const buildIds = await recordBuilds(db, { night, snapshot, builds });
       // This process alone queues the builds, again if the queue has lost them: a second one could repeat those that have ended.

@@ -1806,11 +1806,8 @@ CREATE INDEX number_proof_call_phone ON public.number_proof_call USING btree (ph
 -- index number_proof_member.number_proof_member_phone
 CREATE INDEX number_proof_member_phone ON public.number_proof_member USING btree (phone, proof_id);
 
--- index phone_number.phone_number_profile
-CREATE INDEX phone_number_profile ON public.phone_number USING btree (country, phone) INCLUDE (reputation_level, reputation_category, display_name, display_description, display_detail, display_image);
-
--- index phone_number.phone_number_spammer
-CREATE INDEX phone_number_spammer ON public.phone_number USING btree (phone) INCLUDE (reputation_level, reputation_category) WHERE ((reputation_level)::text <> 'NEUTRAL'::text);
+-- index phone_number.phone_number_country
+CREATE INDEX phone_number_country ON public.phone_number USING btree (country);
 
 -- index protected_name.protected_name_once
 CREATE UNIQUE INDEX protected_name_once ON public.protected_name USING btree (folded) WHERE (removed_at IS NULL);

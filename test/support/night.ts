@@ -69,7 +69,7 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
     await beginPreparation(night);
     await options.prepare?.(night.evaluatedAt);
     const planning = { indexes: new SegmentIndexes(store), settings, log: silentLog };
-    const snapshot = await takeSnapshot(db, night, planning);
+    const snapshot = await takeSnapshot(night, planning);
     const builds = await planNight(night, snapshot, planning);
     for (const buildId of await recordBuilds(db, { night, snapshot, builds })) {
       let record: (failure: Failure) => Promise<unknown> = async () => undefined;

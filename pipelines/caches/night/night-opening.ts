@@ -9,7 +9,6 @@ import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
 import { listPublications } from './publications.ts';
 import {
   draftPlans,
-  isVacuumWorthwhile,
   planBuilds,
   readSeenTransactions,
   type DraftPlan,
@@ -135,21 +134,13 @@ export async function beginPreparation({ holder }: TakenNight): Promise<void> {
 /** A snapshot with the drafts of the night's builds, which were made in it. */
 export type NightSnapshot = Snapshot & SeenTransactions & { readonly drafts: readonly DraftPlan[] };
 
-/** Takes the snapshot of the night: another one after a VACUUM, if the first shows that one is worthwhile. */
-export async function takeSnapshot(db: Pool, night: TakenNight, planning: NightPlanning): Promise<NightSnapshot> {
+/** Takes the snapshot of the night, drafts the builds in it, and ends the preparation. */
+export async function takeSnapshot(night: TakenNight, planning: NightPlanning): Promise<NightSnapshot> {
   const { holder } = night;
-  const take = async () => {
-    const snapshot = await exportSnapshot(holder);
-    return { ...snapshot, drafts: await draftPlans(holder, await planOptions(night, planning)) };
-  };
-  let taken = await take();
-  if (isVacuumWorthwhile(taken.drafts)) {
-    await holder.query('ROLLBACK'); // nothing is freed that a snapshot sees
-    await vacuum(db);
-    taken = await take();
-  }
+  const snapshot = await exportSnapshot(holder);
+  const drafts = await draftPlans(holder, await planOptions(night, planning));
   await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
-  return { ...taken, ...(await readSeenTransactions(holder)) };
+  return { ...snapshot, drafts, ...(await readSeenTransactions(holder)) };
 }
 
 /**
@@ -167,14 +158,6 @@ export async function planNight(
     operation: 'open night',
     object: formatArtefact({ cache: night.onlyCache ?? '', country: night.onlyCountry ?? '' }),
   });
-}
-
-/**
- * An index-only scan reads a row from the heap unless its page is marked all visible, so each row that changed since the last
- * VACUUM costs a build a random read. docs/architecture.md has the figures. A night that reads few rows needs no VACUUM.
- */
-async function vacuum(db: Pool): Promise<void> {
-  await db.query('VACUUM (ANALYZE) phone_number, branded_number');
 }
 
 async function planOptions(night: TakenNight, planning: NightPlanning): Promise<PlanOptions> {

@@ -88,21 +88,6 @@ export async function readSeenTransactions(db: Queryable): Promise<SeenTransacti
   return (await queryRow<SeenTransactions>(db, sql('nights/describe_snapshot')))!;
 }
 
-/** Least rows of a full build that make a VACUUM worthwhile. */
-const fullRowsMin = 100_000;
-/** Least rows, and share of the artefact, of changed regions: reading 10 % of a million took 1.8 times as long as all of them after a VACUUM. */
-const regionRows = { min: 10_000, percent: 5 } as const;
-
-/** True if a build of the night would read so many rows that a VACUUM before the snapshot saves time, without counting them. */
-export function isVacuumWorthwhile(drafts: readonly DraftPlan[]): boolean {
-  return drafts.some(({ kind, rowsPublished, segments, changes }) => {
-    if (kind === 'keep') return false;
-    if (kind === 'full') return rowsPublished === null || rowsPublished >= fullRowsMin;
-    const rows = rowsOfRegions(segments, changes!.regions);
-    return rows >= regionRows.min && rows * 100 >= rowsPublished! * regionRows.percent;
-  });
-}
-
 /** Plans the build of each artefact and counts its rows, in the snapshot in which the drafts were made. */
 export async function planBuilds(
   db: Queryable,
