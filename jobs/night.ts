@@ -15,7 +15,7 @@ import {
   type TakenNight,
 } from '../pipelines/caches/night/night-opening.ts';
 import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
-import { enqueueNight, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
+import { enqueueHelpers, enqueueNight, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
 import { scoreComplaints } from '../pipelines/labels/scoring.ts';
 import { scoreRanges } from '../pipelines/labels/range-scoring.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/brand/expiry.ts';
@@ -23,6 +23,7 @@ import { pruneComplaints } from '../pipelines/labels/complaint-retention.ts';
 import { pruneLabelHistory } from '../pipelines/labels/label-history.ts';
 import { destroyOldContacts } from '../pipelines/labels/number-dispute.ts';
 import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/build/night-build.ts';
+import { helpBuild, type SharedTry } from '../pipelines/caches/build/shared-build.ts';
 import { sweepFeedFiles } from '../pipelines/intake/feed-load.ts';
 import { listFeedArrivals, nameOfFeed } from '../pipelines/intake/feed-arrivals.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
@@ -38,13 +39,14 @@ export type NightServices = Pick<Services, 'config' | 'db'> & {
 /** Pause between two checks that the queue still has the builds of a night. */
 const restoreSeconds = 2;
 
-/** The three jobs of a night. */
+/** The jobs of a night. */
 export function nightHandlers(
   services: NightServices,
-): Pick<Handlers, 'open-night' | 'build-artefact' | 'publish-night'> {
+): Pick<Handlers, 'open-night' | 'build-artefact' | 'help-build' | 'publish-night'> {
   return {
     'open-night': nightOpener(services),
     'build-artefact': artefactBuilder(services),
+    'help-build': buildHelper(services),
     'publish-night': nightPublisher(services),
   };
 }
@@ -122,9 +124,27 @@ async function prepareNight(
   );
 }
 
-function artefactBuilder({ config, db, database, store }: NightServices): Handler<'build-artefact'> {
+function artefactBuilder({ config, db, database, queues, store }: NightServices): Handler<'build-artefact'> {
+  const helpers = config.buildHelpers;
+  const callHelpers = helpers === 0 ? undefined : (shared: SharedTry) => enqueueHelpers(queues, { ...shared, helpers });
   return ({ buildId }, { signal, log, onFailure }) =>
-    runNightBuild({ db, databaseUrl: database.url, store, settings: config, buildId, onFailure, signal, log });
+    runNightBuild({
+      db,
+      databaseUrl: database.url,
+      store,
+      settings: config,
+      buildId,
+      callHelpers,
+      onFailure,
+      signal,
+      log,
+    });
+}
+
+function buildHelper({ config, db, database, store }: NightServices): Handler<'help-build'> {
+  return async (shared, { signal, log }) => ({
+    shares: await helpBuild({ db, databaseUrl: database.url, store, settings: config, ...shared, signal, log }),
+  });
 }
 
 /** Publishes the builds with their report, or queues the night again if its snapshot was lost; then removes unneeded files. */

@@ -256,6 +256,11 @@ export const SETTINGS = {
     z.coerce.number().int().min(1).max(64).optional(),
     'Ranges of an artefact that one build reads at a time, each over a connection of its own. Absent: one for each two cores, 4 at most.',
   ),
+  buildHelpers: setting(
+    'BUILD_HELPERS',
+    count(0, { min: 0, max: 63 }),
+    'Workers that help with one full build when no other build waits, each in one of its BUILD_CONCURRENCY places. 0: it is made by one worker.',
+  ),
   segmentRowsMax: setting(
     'SEGMENT_ROWS_MAX',
     count(16_000, { min: 16, max: 1_000_000 }),

@@ -383,6 +383,12 @@ export const ERRORS = {
     exit: 1,
     meaning: 'The file whose unchanged part a build copies is missing or damaged.',
   },
+  share_unusable: {
+    http: 500,
+    retry: true,
+    exit: 1,
+    meaning: 'What another worker made of a share of a build is missing or damaged.',
+  },
   storage_unavailable: {
     http: 503,
     retry: true,

@@ -213,6 +213,17 @@ CREATE TABLE build (
   segment_rows_max integer
 );
 
+-- table build_share
+CREATE TABLE build_share (
+  build_id bigint NOT NULL,
+  attempt integer NOT NULL,
+  share integer NOT NULL,
+  format text NOT NULL,
+  ranges jsonb NOT NULL,
+  state text NOT NULL DEFAULT 'open'::text,
+  made jsonb
+);
+
 -- table change_mark
 CREATE TABLE change_mark (
   changed_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
@@ -994,6 +1005,18 @@ ALTER TABLE build ADD CONSTRAINT build_run_id_generation_cache_country_key UNIQU
 
 -- constraint build.build_state_check
 ALTER TABLE build ADD CONSTRAINT build_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'built'::text, 'published'::text, 'unchanged'::text, 'failed'::text])));
+
+-- constraint build_share.build_share_build_id_fkey
+ALTER TABLE build_share ADD CONSTRAINT build_share_build_id_fkey FOREIGN KEY (build_id) REFERENCES build(build_id) ON DELETE CASCADE;
+
+-- constraint build_share.build_share_made
+ALTER TABLE build_share ADD CONSTRAINT build_share_made CHECK (((state = 'made'::text) = (made IS NOT NULL)));
+
+-- constraint build_share.build_share_pkey
+ALTER TABLE build_share ADD CONSTRAINT build_share_pkey PRIMARY KEY (build_id, attempt, share);
+
+-- constraint build_share.build_share_state_check
+ALTER TABLE build_share ADD CONSTRAINT build_share_state_check CHECK ((state = ANY (ARRAY['open'::text, 'lent'::text, 'taken'::text, 'made'::text])));
 
 -- constraint change_mark.change_mark_cache_check
 ALTER TABLE change_mark ADD CONSTRAINT change_mark_cache_check CHECK ((cache = ANY (ARRAY['phones'::text, 'branded_phones'::text, 'spammer_phones'::text, 'spam_ranges'::text])));

@@ -45,7 +45,10 @@ export const QUEUES = {
     failedKeptSeconds: 7 * daySeconds,
   },
   builds: {
-    jobs: { 'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }) },
+    jobs: {
+      'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }),
+      'help-build': z.strictObject({ buildId: databaseId, attempt: z.number().int().positive() }),
+    },
     concurrency: (config) => config.buildConcurrency,
     retryDelayMs: 1000,
     waitsForOutage: false,

@@ -45,6 +45,8 @@ export interface WholeNightOptions {
   readonly settings?: Record<string, string>;
   /** Plain bytes of a range that a build reads with one COPY. */
   readonly rangeBytes?: number;
+  /** As of `runNightBuild`. */
+  readonly callHelpers?: Parameters<typeof runNightBuild>[0]['callHelpers'];
   /** What the night does before its snapshot; default: nothing. */
   readonly prepare?: (evaluatedAt: Date) => Promise<void>;
 }
@@ -79,6 +81,7 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
         store,
         settings: options.rangeBytes === undefined ? settings : { ...settings, rangeBytes: options.rangeBytes },
         buildId,
+        callHelpers: options.callHelpers,
         onFailure: (given) => (record = given),
         signal,
         log: silentLog,

@@ -5,8 +5,9 @@ import { noBasis, unusableBasis, type BuildPlan, type RowCounts } from './build-
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { DeltaFile } from './delta-files.ts';
 import { stepsOf, type BuildStep } from './dirty-regions.ts';
-import { areSplit, divide, keysApart } from './key-ranges.ts';
-import { makeParts, type BuildPart } from './part-making.ts';
+import { areSplit, divide, keysApart, sharesOf, type KeyRange } from './key-ranges.ts';
+import { readMadeShare, type MadeShare } from './made-share.ts';
+import { makeParts, type BuildPart, type MadeParts, type SharedRanges } from './part-making.ts';
 import { allPhones } from '../format/key-range.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import { sumLevels } from '../format/level-counts.ts';
@@ -26,7 +27,8 @@ export interface BuildSettings {
   readonly rangeBytes?: number;
 }
 
-export interface BuildOptions {
+/** What a build needs that reads rows, all of them or some. */
+export interface ReadingOptions {
   readonly databaseUrl: string;
   readonly store: ArtefactStore;
   /** Absent: read from the store. */
@@ -38,16 +40,29 @@ export interface BuildOptions {
   readonly snapshotId: string;
   /** Instant at which brands must be live. */
   readonly evaluatedAt: Date;
-  /** Rows counted by SQL in the same snapshot; for the copied and patched parts, those of the basis. */
-  readonly rowsExpected: number;
-  /** Rows by level. Absent: not compared. */
-  readonly levelsExpected?: LevelCounts | undefined;
   /** Name of this build among the unfinished files. */
   readonly owner: string;
   readonly settings: BuildSettings;
   readonly signal?: AbortSignal | undefined;
   /** Called with the rows written so far. */
   readonly onProgress?: ((rows: number) => void) | undefined;
+}
+
+export interface BuildOptions extends ReadingOptions {
+  /** Rows counted by SQL in the same snapshot; for the copied and patched parts, those of the basis. */
+  readonly rowsExpected: number;
+  /** Rows by level. Absent: not compared. */
+  readonly levelsExpected?: LevelCounts | undefined;
+  /** Absent: all rows are read here. */
+  readonly sharing?: BuildSharing | undefined;
+}
+
+/** How a build has some of its ranges made by other workers. */
+export interface BuildSharing {
+  /** Offers shares of the ranges, in the order of their keys. */
+  offer(shares: readonly (readonly KeyRange[])[]): Promise<void>;
+  /** Takes a share back, unless another worker has made it. */
+  take(share: number): Promise<MadeShare | null>;
 }
 
 /** A stored, unpublished file with its stored index. */
@@ -70,8 +85,8 @@ const sampling = { phonesOfRange: 100, rowBytes: 32 } as const;
  *
  * The file gets its name only after the transactions have committed and three counts agree: rows counted by SQL, lines written,
  * and COPY's own counts. A connection whose stream broke is destroyed, never used again.
- * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `basis_unusable`, `artefact_not_stored`,
- * `interrupted`, `database_unavailable`
+ * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `basis_unusable`, `share_unusable`,
+ * `artefact_not_stored`, `interrupted`, `database_unavailable`
  */
 export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefact> {
   const { plan = noBasis } = options;
@@ -99,7 +114,7 @@ interface StartingPoint {
 }
 
 /** Opens the basis of a plan. All rows can be read without it. */
-async function openStartingPoint(plan: BuildPlan, options: BuildOptions): Promise<StartingPoint> {
+async function openStartingPoint(plan: BuildPlan, options: ReadingOptions): Promise<StartingPoint> {
   if (plan.basis === null) return { plan, basis: null, isDivided: true };
   const stores = { indexes: new SegmentIndexes(options.store), ...options };
   try {
@@ -112,7 +127,7 @@ async function openStartingPoint(plan: BuildPlan, options: BuildOptions): Promis
 }
 
 /** True if the digest of the whole text, which ranges do not give, is all that shows whether the text is that of the basis. */
-function isPlainDigestNeeded({ kind, basis }: BuildPlan, { settings }: BuildOptions): boolean {
+function isPlainDigestNeeded({ kind, basis }: BuildPlan, { settings }: ReadingOptions): boolean {
   if (kind !== 'full' || basis === null || basis.file.plainSha256 === null) return false;
   return basis.file.contentSha256 === null || basis.file.segmentRowsMax !== settings.segmentRowsMax;
 }
@@ -127,29 +142,73 @@ async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): P
 }
 
 /** Undefined if the ranges were not cut where a full build splits: it must read them undivided. */
-async function buildFrom(start: StartingPoint, options: BuildOptions): Promise<BuiltArtefact | undefined> {
+function buildFrom(start: StartingPoint, options: BuildOptions): Promise<BuiltArtefact | undefined> {
+  return withFiles(start, options, async ({ file, delta }) => {
+    const built = await writeArtefact({ start, file, delta, options });
+    if (built === undefined) return undefined;
+    await file.keep({ ...options.artefact, sha256: built.file.sha256 });
+    return { ...built, index: await storeIndex(built, options), delta };
+  });
+}
+
+/** Begins the files of a build, which are discarded unless it has a result. */
+async function withFiles<Result>(
+  start: StartingPoint,
+  options: ReadingOptions,
+  build: (files: BuildFiles) => Promise<Result | undefined>,
+): Promise<Result | undefined> {
   const file = await options.store.start(options.owner);
   const delta = await beginDelta(start, options).catch(async (error: unknown) => {
     await file.discard();
     throw error;
   });
+  const discard = () => Promise.all([file.discard(), delta?.discard()]);
   try {
-    const built = await writeArtefact({ start, file, delta, options });
-    if (built === undefined) {
-      await Promise.all([file.discard(), delta?.discard()]);
-      return undefined;
-    }
-    await file.keep({ ...options.artefact, sha256: built.file.sha256 });
-    return { ...built, index: await storeIndex(built, options), delta };
+    const result = await build({ file, delta });
+    if (result === undefined) await discard();
+    return result;
   } catch (error) {
-    await Promise.all([file.discard(), delta?.discard()]);
+    await discard();
     throw error;
+  }
+}
+
+/**
+ * Makes a share of a full build that another process joins: an artefact of the rows of its ranges, with the delta to them.
+ * @throws as {@link buildArtefact}
+ */
+export async function buildShare({
+  ranges,
+  ...options
+}: ReadingOptions & { readonly ranges: readonly KeyRange[] }): Promise<MadeShare> {
+  try {
+    const start = await openStartingPoint(options.plan ?? noBasis, options);
+    try {
+      const made = await withFiles(start, options, async ({ file, delta }) => {
+        const parts = ranges.map((range): BuildPart => ({ kind: 'read', range }));
+        const { written } = await withReaders(options, (reading) =>
+          writeParts({ ...reading, parts, basis: start.basis, file, delta, options }),
+        );
+        const { sha256, bytes } = written.file;
+        const step = await delta?.end().catch((error: unknown) => {
+          if (!unusableBasis.includes(errorCodeOf(error))) throw error;
+        });
+        await file.keep({ ...options.artefact, sha256, kind: 'share' });
+        const index = formatSegmentIndex(written.segments).toString('latin1');
+        return { sha256, bytes, index, delta: step?.sha256 ?? null };
+      });
+      return made!;
+    } finally {
+      await start.basis?.close();
+    }
+  } catch (error) {
+    throw asBuildError(error);
   }
 }
 
 async function beginDelta(
   { plan, lost }: StartingPoint,
-  { store, artefact, owner }: BuildOptions,
+  { store, artefact, owner }: ReadingOptions,
 ): Promise<DeltaFile | null> {
   if (plan.basis === null) return null;
   const delta = await DeltaFile.begin({ store, artefact, owner: `${owner}.delta` }, plan.basis.version);
@@ -174,55 +233,106 @@ async function storeIndex(
   return { sha256, bytes: bytes.length };
 }
 
-interface Writing {
-  readonly start: StartingPoint;
+interface BuildFiles {
   readonly file: UnfinishedFile;
   readonly delta: DeltaFile | null;
+}
+
+/** The readers of a build, and what ends their work. */
+interface Reading {
+  readonly readers: RowReaders;
+  readonly stop: () => void;
+}
+
+interface Writing extends BuildFiles {
+  readonly start: StartingPoint;
   readonly options: BuildOptions;
 }
 
 /** Undefined if the ranges were not divided where a full build splits. */
-async function writeArtefact({
+function writeArtefact({
   start: { plan, basis, isDivided },
-  file,
-  delta,
   options,
+  ...files
 }: Writing): Promise<Omit<BuiltArtefact, 'index' | 'delta'> | undefined> {
-  const { settings, artefact, onProgress } = options;
-  const abort = new AbortController();
-  const signal = AbortSignal.any([abort.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-  const readers = new RowReaders({ ...options, copyIdleSecondsMax: settings.copyIdleSecondsMax, signal });
-  try {
-    const parts = await partsOf(plan, { basis, isDivided, readers, options });
-    const writer = await SegmentWriter.begin(file.handle, settings.segmentRowsMax);
-    const made = await makeParts({
-      parts,
-      basis,
-      readers,
-      artefact,
-      settings,
-      stop: () => {
-        abort.abort();
-        readers.destroy();
-      },
-      write: async (block) => {
-        await writer.append(block);
-        if (block.delta === null) delta?.fail(basisNotRead(artefact));
-        else await delta?.add(block.delta);
-        onProgress?.(writer.rows);
-      },
-    });
-    const written = await writer.end(made.plainSha256);
-    await readers.commit();
+  const { settings, artefact } = options;
+  return withReaders(options, async (reading) => {
+    const parts = await partsOf(plan, { basis, isDivided, readers: reading.readers, options });
+    const shared = plan.kind === 'full' ? await offerShares(parts, options) : undefined;
+    const { made, written } = await writeParts({ ...reading, ...files, parts, shared, basis, options });
     const keyRows = plan.kind === 'incremental' ? plan.keyRows : { rows: 0, levels: {} };
     requireSameRows(artefact, keyRows, made.changedRows);
     requireSameCount({ ...options, ...expectedCounts(options, keyRows, made.replaced) }, written);
     const borders = parts.flatMap((part) => (part.kind === 'read' ? part.range.borders : []));
     if (!areSplit(written.segments, borders, settings.segmentRowsMax)) return undefined;
     return { ...written, rowsRead: made.rowsRead + made.changedRows };
+  });
+}
+
+async function withReaders<Result>(
+  options: ReadingOptions,
+  work: (reading: Reading) => Promise<Result>,
+): Promise<Result> {
+  const abort = new AbortController();
+  const signal = AbortSignal.any([abort.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+  const readers = new RowReaders({ ...options, copyIdleSecondsMax: options.settings.copyIdleSecondsMax, signal });
+  const stop = () => {
+    abort.abort();
+    readers.destroy();
+  };
+  try {
+    return await work({ readers, stop });
   } finally {
     readers.destroy();
   }
+}
+
+interface PartsWriting extends Reading, BuildFiles {
+  readonly parts: readonly BuildPart[];
+  readonly shared?: SharedRanges | undefined;
+  readonly basis: OpenBasis | null;
+  readonly options: ReadingOptions;
+}
+
+/** Writes parts to a file, and ends the transactions that they were read in. */
+async function writeParts({
+  file,
+  delta,
+  options: { artefact, settings, onProgress },
+  ...making
+}: PartsWriting): Promise<{ made: MadeParts; written: WrittenArtefact }> {
+  const writer = await SegmentWriter.begin(file.handle, settings.segmentRowsMax);
+  const made = await makeParts({
+    ...making,
+    artefact,
+    settings,
+    write: async (block) => {
+      await writer.append(block);
+      if (block.delta === null) delta?.fail(basisNotRead(artefact));
+      else await delta?.add(block.delta);
+      onProgress?.(writer.rows);
+    },
+  });
+  const written = await writer.end(made.plainSha256);
+  await making.readers.commit();
+  return { made, written };
+}
+
+/** Offers the ranges of a full build to other workers, if they are enough for several. */
+async function offerShares(
+  parts: readonly BuildPart[],
+  { sharing, store, artefact }: BuildOptions,
+): Promise<SharedRanges | undefined> {
+  const shares = sharesOf(parts.flatMap((part) => (part.kind === 'read' ? [part.range] : [])));
+  if (sharing === undefined || shares.length < 2) return undefined;
+  await sharing.offer(shares);
+  return {
+    sizes: shares.map((ranges) => ranges.length),
+    take: async (share) => {
+      const made = await sharing.take(share);
+      return made === null ? undefined : readMadeShare({ store, artefact, ranges: shares[share]! }, made);
+    },
+  };
 }
 
 interface Dividing {

@@ -314,7 +314,7 @@ async function requireLeadsTo(
 }
 
 /** The text of a stored delta. @throws as {@link readDeltaBytes} */
-function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+export function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
   return readGzip(readDeltaBytes(store, name));
 }
 

@@ -54,3 +54,12 @@ export function divide(regions: readonly string[], keys: readonly string[]): Key
 export function areSplit(segments: readonly Segment[], borders: readonly string[], rowsMax: number): boolean {
   return borders.every((border) => rowsUnder(segments, border.slice(0, -1)) > rowsMax);
 }
+
+/** Ranges of a share: 32 MiB of text at the usual size of a range, some 6 MiB in the store. */
+const rangesOfShare = 8;
+
+/** Adjacent ranges as the shares that several workers make. */
+export function sharesOf(ranges: readonly KeyRange[]): KeyRange[][] {
+  const shares = Array.from({ length: Math.ceil(ranges.length / rangesOfShare) }, (_, at) => at * rangesOfShare);
+  return shares.map((from) => ranges.slice(from, from + rangesOfShare));
+}

@@ -9,13 +9,20 @@ import type { StoredName } from '../store/stored-name.ts';
 import { openBasis, SegmentIndexes } from './basis.ts';
 import { buildFormat } from '../format/build-format.ts';
 import { noBasis, unusableBasis, type Basis, type BuildPlan } from './build-plan.ts';
-import { buildArtefact, type BuildOptions, type BuildSettings, type BuiltArtefact } from './build.ts';
+import {
+  buildArtefact,
+  type BuildOptions,
+  type BuildSettings,
+  type BuildSharing,
+  type BuiltArtefact,
+} from './build.ts';
 import type { CacheName } from '../definition.ts';
 import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
 import { isSameText, type StoredDelta } from '../artefact-facts.ts';
 import { countDiffering } from './dirty-regions.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import type { Segment } from '../format/segment-index.ts';
+import { shareBuild, type SharingOptions } from './shared-build.ts';
 
 export interface NightBuildOptions {
   readonly db: Pool;
@@ -23,6 +30,8 @@ export interface NightBuildOptions {
   readonly store: ArtefactStore;
   readonly settings: BuildSettings & { readonly versionsKept: number };
   readonly buildId: number;
+  /** Has other workers help with a full build. Absent: it is made here alone. */
+  readonly callHelpers?: SharingOptions['callHelpers'] | undefined;
   /** Sets the function that records the final failure of this try. */
   readonly onFailure: (record: (failure: Failure) => Promise<unknown>) => void;
   readonly signal: AbortSignal;
@@ -81,17 +90,33 @@ async function buildAndRecord(options: NightBuildOptions, build: StartedBuildRow
       levelsExpected: build.levelsExpected,
       owner: unfinishedName(build),
       onProgress: progressRecorder(options, build),
+      sharing: sharingOf(options, build),
     },
     options.log,
   );
   await recordBuild(options, build, { built, ...(await compareWithBasis(built, build, { ...options, indexes })) });
 }
 
-/** Builds by the plan, or from all rows if the basis is missing or damaged, which the planning does not check. */
+function sharingOf(
+  { db, settings, callHelpers, log }: NightBuildOptions,
+  { buildId, attempts: attempt, cache }: StartedBuildRow,
+): BuildSharing | undefined {
+  if (callHelpers === undefined) return undefined;
+  return shareBuild({ db, buildId, attempt, format: buildFormat(cache, settings), callHelpers, log });
+}
+
+/**
+ * Builds by the plan, or from all rows if the basis is missing or damaged, which the planning does not check, or alone if a share
+ * of another worker is.
+ */
 async function buildOrBuildAll(options: BuildOptions, log: Log): Promise<BuiltArtefact> {
   try {
     return await buildArtefact(options);
   } catch (error) {
+    if (isServiceError(error, 'share_unusable')) {
+      log.warn({ err: error }, 'a share of another worker is unusable; all rows are read here');
+      return buildOrBuildAll({ ...options, sharing: undefined }, log);
+    }
     if (!unusableBasis.includes(errorCodeOf(error))) throw error;
     log.warn({ err: error }, 'the basis is unusable; all rows are read');
     return buildArtefact({ ...options, plan: { ...noBasis, basis: options.plan?.basis ?? null } });
@@ -291,7 +316,7 @@ function progressRecorder(
   };
 }
 
-/** Removes the unfinished files of builds that are not live. */
+/** Removes the unfinished files of builds that are not live, and the shares of those that do not run. */
 export async function sweepUnfinishedFiles(db: Pool, store: ArtefactStore): Promise<string[]> {
   const names = await store.listUnfinished(); // before the live builds, so that the file of a new build is not listed
   const rows = await queryRows<{ buildId: number }>(db, sql('nights/list_live_builds'));
@@ -301,5 +326,6 @@ export async function sweepUnfinishedFiles(db: Pool, store: ArtefactStore): Prom
     return buildId === undefined || !live.has(buildId);
   });
   await Promise.all(dead.map((name) => store.removeUnfinished(name)));
+  await db.query(sql('nights/sweep_shares'));
   return dead;
 }

@@ -37,6 +37,16 @@ export interface PartMakingOptions {
   readonly stop: () => void;
   /** Takes the blocks, in order. */
   readonly write: (block: SegmentBlock) => Promise<void>;
+  /** Absent: all ranges are read here. */
+  readonly shared?: SharedRanges | undefined;
+}
+
+/** Ranges that other workers may make as well, a share at a time. */
+export interface SharedRanges {
+  /** Ranges of each share, in their order. */
+  readonly sizes: readonly number[];
+  /** The blocks that another worker has made of a share; undefined if its ranges are to be read here. */
+  take(share: number): Promise<AsyncIterable<SegmentBlock> | undefined>;
 }
 
 /** What parts were made of. */
@@ -68,7 +78,7 @@ function streamsOfMachine(): number {
  * @throws the first error of any of them, when all have ended
  */
 export async function makeParts(options: PartMakingOptions): Promise<MadeParts> {
-  const { parts, settings, stop, write } = options;
+  const { parts, settings, stop, write, shared } = options;
   const queue = new BlockQueue(parts.length);
   const making = new PartMaking(queue, options);
   const fail = (error: unknown) => {
@@ -78,7 +88,7 @@ export async function makeParts(options: PartMakingOptions): Promise<MadeParts> 
   };
   const ranges = [...parts.entries()].flatMap(([at, part]) => (part.kind === 'read' ? [{ at, ...part.range }] : []));
   const streams = Math.min(ranges.length, settings.buildStreams ?? streamsOfMachine());
-  const waiting = ranges.values(); // shared: each stream takes the next one
+  const waiting = shared === undefined ? ranges.values() : takeShares(ranges, shared); // each stream takes the next one
   const work = [
     ...Array.from({ length: streams }, () => making.readRanges(waiting)),
     making.takeFromBasis(),
@@ -94,6 +104,27 @@ export async function makeParts(options: PartMakingOptions): Promise<MadeParts> 
 }
 
 type RangeAt = KeyRange & { readonly at: number };
+
+/** The blocks of adjacent ranges, the first of which is the part `at`. */
+interface MadeRanges {
+  readonly at: number;
+  readonly ranges: number;
+  readonly blocks: AsyncIterable<SegmentBlock>;
+}
+
+/** The ranges that are left, and what others have made, in the order of their keys. A share is taken when its turn has come. */
+async function* takeShares(
+  ranges: readonly RangeAt[],
+  { sizes, take }: SharedRanges,
+): AsyncGenerator<RangeAt | MadeRanges> {
+  let from = 0;
+  for (const [share, size] of sizes.entries()) {
+    const blocks = await take(share);
+    if (blocks === undefined) yield* ranges.slice(from, from + size);
+    else yield { at: ranges[from]!.at, ranges: size, blocks };
+    from += size;
+  }
+}
 
 class PartMaking {
   readonly #queue: BlockQueue;
@@ -122,13 +153,25 @@ class PartMaking {
   }
 
   /** Reads one range after the other. */
-  async readRanges(ranges: Iterable<RangeAt>): Promise<void> {
+  async readRanges(ranges: Iterable<RangeAt> | AsyncIterable<RangeAt | MadeRanges>): Promise<void> {
     const reader = await this.#options.readers.open();
     const backlog = new Backlog();
-    for (const range of ranges) {
-      await this.#readRange(range, { reader, backlog });
-      this.#queue.complete(range.at);
+    for await (const range of ranges) {
+      if ('blocks' in range) await this.#join(range, backlog);
+      else {
+        await this.#readRange(range, { reader, backlog });
+        this.#queue.complete(range.at);
+      }
     }
+  }
+
+  async #join({ at, ranges, blocks }: MadeRanges, backlog: Backlog): Promise<void> {
+    for await (const block of blocks) {
+      for (const { rows } of block.segments) this.#rowsRead += rows;
+      const plainBytes = block.plainBytes + (block.delta?.length ?? 0);
+      await this.#queue.push(at, { block: Promise.resolve(block), plainBytes }, backlog);
+    }
+    for (let nth = 0; nth < ranges; nth++) this.#queue.complete(at + nth);
   }
 
   async #readRange(range: RangeAt, { reader, backlog }: { reader: RowReader; backlog: Backlog }): Promise<void> {

@@ -10,8 +10,11 @@ import type { StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredKind, type StoredName } from './stored-name.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
-/** Local copies of the newest files of one artefact: the basis of the next build, and the previous version. */
-const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, delta: 32 };
+/**
+ * Local copies of the newest files of one artefact: the basis of the next build, and the previous version. A share is read by the
+ * worker that joins it.
+ */
+const copiesKept: Readonly<Record<Exclude<StoredKind, 'share'>, number>> = { artefact: 2, index: 2, delta: 32 };
 
 /** Settings and stores of {@link ArtefactBucket}. */
 export interface ArtefactBucketOptions {
@@ -157,6 +160,7 @@ export class ArtefactBucket implements ArtefactStore {
   /** In one directory only: builds of other artefacts write and remove copies at the same time. */
   async #removeOldCopies({ kind = 'artefact', ...name }: StoredName): Promise<void> {
     const { copies } = this.#options;
+    if (kind === 'share') return copies.remove({ ...name, kind });
     const files = await readdir(dirname(copies.path(name)));
     const names = files
       .map((file) => parseStoredName(`${dirname(formatStoredName(name))}/${file}`))

@@ -7,15 +7,17 @@ export interface StoredName {
   readonly kind?: StoredKind;
 }
 
-/** The artefact, its segment index, or a delta to it. */
-export type StoredKind = 'artefact' | 'index' | 'delta';
+/** The artefact, its segment index, a delta to it, or a share of one in the making. */
+export type StoredKind = 'artefact' | 'index' | 'delta' | 'share';
 
 const endings: Readonly<Record<StoredKind, string>> = {
   artefact: '.tsv.gz',
   index: '.index.tsv',
   delta: '.delta.tsv.gz',
+  share: '.share.tsv.gz',
 };
-const storedKey = /^([a-z_]+)\/(?:([A-Z]{2})\/)?([0-9a-f]{64})(\.tsv\.gz|\.index\.tsv|\.delta\.tsv\.gz)$/;
+const storedKey =
+  /^([a-z_]+)\/(?:([A-Z]{2})\/)?([0-9a-f]{64})(\.tsv\.gz|\.index\.tsv|\.delta\.tsv\.gz|\.share\.tsv\.gz)$/;
 
 /** The name of a stored file below the root of its store: `<cache>[/<country>]/<sha256>` with the ending of its kind. */
 export function formatStoredName({ cache, country, sha256, kind = 'artefact' }: StoredName): string {
