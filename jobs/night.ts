@@ -125,8 +125,9 @@ async function prepareNight(
 }
 
 function artefactBuilder({ config, db, database, queues, store }: NightServices): Handler<'build-artefact'> {
-  const helpers = config.buildHelpers;
-  const callHelpers = helpers === 0 ? undefined : (shared: SharedTry) => enqueueHelpers(queues, { ...shared, helpers });
+  const { buildHelpers } = config;
+  const callHelpers = (shared: SharedTry, helpersMax: number) =>
+    enqueueHelpers(queues, { ...shared, helpers: Math.min(buildHelpers, helpersMax) });
   return ({ buildId }, { signal, log, onFailure }) =>
     runNightBuild({
       db,
@@ -134,7 +135,7 @@ function artefactBuilder({ config, db, database, queues, store }: NightServices)
       store,
       settings: config,
       buildId,
-      callHelpers,
+      callHelpers: buildHelpers === 0 ? undefined : callHelpers,
       onFailure,
       signal,
       log,

@@ -44,8 +44,8 @@ export interface ReadingOptions {
   readonly owner: string;
   readonly settings: BuildSettings;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the rows written so far. */
-  readonly onProgress?: ((rows: number) => void) | undefined;
+  /** Called with the rows written so far, and waited for. */
+  readonly onProgress?: ((rows: number) => unknown) | undefined;
 }
 
 export interface BuildOptions extends ReadingOptions {
@@ -182,7 +182,7 @@ export async function buildShare({
   ...options
 }: ReadingOptions & { readonly ranges: readonly KeyRange[] }): Promise<MadeShare> {
   try {
-    const start = await openStartingPoint(options.plan ?? noBasis, options);
+    const start = await openStartingPoint({ ...noBasis, basis: options.plan?.basis ?? null }, options);
     try {
       const made = await withFiles(start, options, async ({ file, delta }) => {
         const parts = ranges.map((range): BuildPart => ({ kind: 'read', range }));
@@ -190,7 +190,7 @@ export async function buildShare({
           writeParts({ ...reading, parts, basis: start.basis, file, delta, options }),
         );
         const { sha256, bytes } = written.file;
-        const step = await delta?.end().catch((error: unknown) => {
+        const step = await delta?.end('share').catch((error: unknown) => {
           if (!unusableBasis.includes(errorCodeOf(error))) throw error;
         });
         await file.keep({ ...options.artefact, sha256, kind: 'share' });
@@ -310,7 +310,7 @@ async function writeParts({
       await writer.append(block);
       if (block.delta === null) delta?.fail(basisNotRead(artefact));
       else await delta?.add(block.delta);
-      onProgress?.(writer.rows);
+      await onProgress?.(writer.rows);
     },
   });
   const written = await writer.end(made.plainSha256);

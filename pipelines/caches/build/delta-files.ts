@@ -160,14 +160,14 @@ export class DeltaFile {
     this.#texts.destroy();
   }
 
-  /** Stores the delta. @throws the error that made an end of it, after which nothing is left */
-  async end(): Promise<DeltaStep> {
+  /** Stores the delta, or the one to a share. @throws the error that made an end of it, after which nothing is left */
+  async end(kind: 'delta' | 'share' = 'delta'): Promise<DeltaStep> {
     this.#texts.end();
     const facts = await this.#written;
     try {
       if (facts === undefined) throw this.#failure!.error;
       const { sha256, bytes, plainBytes } = facts;
-      await this.#file.keep({ ...this.#place.artefact, sha256, kind: 'delta' });
+      await this.#file.keep({ ...this.#place.artefact, sha256, kind });
       const { added, changed, removed } = this.#counter;
       return { from: this.#from, sha256, bytes, plainBytes, added, changed, removed };
     } catch (error) {
@@ -314,7 +314,7 @@ async function requireLeadsTo(
 }
 
 /** The text of a stored delta. @throws as {@link readDeltaBytes} */
-export function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
   return readGzip(readDeltaBytes(store, name));
 }
 

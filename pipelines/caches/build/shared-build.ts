@@ -1,3 +1,4 @@
+import { ServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { queryRow, type Pool } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
@@ -20,8 +21,8 @@ export interface SharingOptions extends SharedTry {
   readonly db: Pool;
   /** Identifies what the bytes depend on beside the rows. */
   readonly format: string;
-  /** Has other workers call {@link helpBuild}. */
-  readonly callHelpers: (shared: SharedTry) => Promise<unknown>;
+  /** Has other workers call {@link helpBuild}, so many at most. */
+  readonly callHelpers: (shared: SharedTry, helpersMax: number) => Promise<unknown>;
   readonly log: Log;
 }
 
@@ -35,7 +36,7 @@ export function shareBuild({ db, buildId, attempt, format, callHelpers, log }: S
     async offer(shares) {
       const ranges = shares.map((share) => JSON.stringify(share));
       await db.query(sql('nights/offer_shares'), [buildId, attempt, format, ranges]);
-      await callHelpers({ buildId, attempt }).catch((error: unknown) =>
+      await callHelpers({ buildId, attempt }, shares.length - 1).catch((error: unknown) =>
         log.warn({ err: error, buildId }, 'no other worker could be called; the build goes on alone'),
       );
     },
@@ -97,15 +98,15 @@ async function makeLentShare(
   { db, buildId, attempt, ...options }: HelpOptions & { readonly indexes: SegmentIndexes },
   { share, ranges, cache, country, plan, snapshot, evaluatedAt }: LentShareRow,
 ): Promise<MadeShare | undefined> {
-  const unneeded = new AbortController();
+  const unneeded = new ServiceError('interrupted', {
+    operation: 'make share',
+    problem: 'The build has no use for it.',
+  });
   let lastChecked = Date.now();
-  const onProgress = () => {
+  const onProgress = async () => {
     if (Date.now() - lastChecked < checkMs) return;
     lastChecked = Date.now();
-    queryRow(db, sql('nights/is_share_lent'), [buildId, attempt, share]).then(
-      (lent) => lent ?? unneeded.abort(),
-      () => {}, // the database may be back when the share is made
-    );
+    if ((await queryRow(db, sql('nights/is_share_lent'), [buildId, attempt, share])) === undefined) throw unneeded;
   };
   try {
     return await buildShare({
@@ -116,11 +117,10 @@ async function makeLentShare(
       snapshotId: snapshot,
       evaluatedAt,
       owner: `build-${buildId}-${attempt}.share-${share}`,
-      signal: AbortSignal.any([options.signal, unneeded.signal]),
       onProgress,
     });
   } catch (error) {
-    if (unneeded.signal.aborted) return undefined;
+    if (error === unneeded) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { ArtefactDirectory } from './artefact-directory.ts';
+import { ArtefactDirectory, requireDigest } from './artefact-directory.ts';
 import type { ArtefactStore, UnfinishedFile } from './artefact-store.ts';
 import { ObjectFile } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -10,11 +10,8 @@ import type { StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredKind, type StoredName } from './stored-name.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
-/**
- * Local copies of the newest files of one artefact: the basis of the next build, and the previous version. A share is read by the
- * worker that joins it.
- */
-const copiesKept: Readonly<Record<Exclude<StoredKind, 'share'>, number>> = { artefact: 2, index: 2, delta: 32 };
+/** Local copies of the newest files of one artefact: the basis of the next build, and the previous version. Others read shares. */
+const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, delta: 32, share: 0 };
 
 /** Settings and stores of {@link ArtefactBucket}. */
 export interface ArtefactBucketOptions {
@@ -68,6 +65,11 @@ export class ArtefactBucket implements ArtefactStore {
     return {
       ...file,
       keep: async (name) => {
+        if (copiesKept[name.kind ?? 'artefact'] === 0) {
+          await requireDigest(file.handle, name);
+          await this.#uploadUnlessThere(name, file.handle);
+          return file.discard();
+        }
         await file.keep(name);
         await this.restore(name);
         await this.#removeOldCopies(name).catch(() => {}); // the file is stored; the next one removes old copies
@@ -160,7 +162,6 @@ export class ArtefactBucket implements ArtefactStore {
   /** In one directory only: builds of other artefacts write and remove copies at the same time. */
   async #removeOldCopies({ kind = 'artefact', ...name }: StoredName): Promise<void> {
     const { copies } = this.#options;
-    if (kind === 'share') return copies.remove({ ...name, kind });
     const files = await readdir(dirname(copies.path(name)));
     const names = files
       .map((file) => parseStoredName(`${dirname(formatStoredName(name))}/${file}`))

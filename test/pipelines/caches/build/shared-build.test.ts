@@ -1,8 +1,9 @@
 import { open, readFile, rm, truncate } from 'node:fs/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { helpBuild, type SharedTry } from '../../../../pipelines/caches/build/shared-build.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { helpBuild, type HelpOptions, type SharedTry } from '../../../../pipelines/caches/build/shared-build.ts';
 import { readMadeShare, type MadeShare } from '../../../../pipelines/caches/build/made-share.ts';
 import type { KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
+import type { ArtefactStore } from '../../../../pipelines/caches/store/artefact-store.ts';
 import { collectGarbage, listVersions, type ListedVersion } from '../../../../pipelines/caches/store/artefact-check.ts';
 import { sweepUnfinishedFiles } from '../../../../pipelines/caches/build/night-build.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
@@ -25,15 +26,26 @@ async function night(options: Partial<Parameters<typeof runWholeNight>[0]> = {})
   return (await listVersions(db)).find(({ current }) => current)!;
 }
 
-function help(shared: SharedTry, changes: Record<string, string> = {}): Promise<number> {
+function help(shared: SharedTry, changes: Partial<HelpOptions> = {}): Promise<number> {
   return helpBuild({
     ...shared,
     db,
     databaseUrl: url,
     store,
-    settings: { ...loadConfig({ ...settings, ...changes }), rangeBytes },
+    settings: { ...loadConfig(settings), rangeBytes },
     signal: new AbortController().signal,
     log: silentLog,
+    ...changes,
+  });
+}
+
+/** The store, which does something before it starts a file. */
+function startingAfter(work: () => Promise<unknown>): ArtefactStore {
+  return Object.assign(Object.create(store) as ArtefactStore, {
+    start: async (owner: string) => {
+      await work();
+      return store.start(owner);
+    },
   });
 }
 
@@ -80,6 +92,7 @@ describe('a full build that another worker makes shares of', () => {
     await change();
     expect(bytesOf(await night({ callHelpers, fullBuild: true }))).toEqual(bytesOf(expected.second));
     expect(made.every((count) => count > 3)).toBe(true);
+    expect((await shares()).filter(({ made: of }) => of?.delta != null)).toHaveLength(made[1]!);
     expect((await shares()).map(({ state }) => state)).toEqual(new Array(made[0]! + made[1]!).fill('made'));
   });
 
@@ -104,18 +117,48 @@ describe('a full build that another worker makes shares of', () => {
     const expected = await night();
     await fill();
     const made: number[] = [];
-    const callHelpers = async (shared: SharedTry) => void made.push(await help(shared, { SEGMENT_ROWS_MAX: '101' }));
+    const callHelpers = async (shared: SharedTry) =>
+      void made.push(await help(shared, { settings: loadConfig({ SEGMENT_ROWS_MAX: '101' }) }));
     expect(bytesOf(await night({ callHelpers }))).toEqual(bytesOf(expected));
     expect(made).toEqual([0]);
   });
 
-  it('lends no share and takes none when it has ended', async () => {
+  it('lends no share to who helps with another try, or when it has ended', async () => {
+    const made: number[] = [];
     const called: SharedTry[] = [];
-    await night({ callHelpers: async (shared) => void called.push(shared) });
+    const callHelpers = async (shared: SharedTry) => {
+      called.push(shared);
+      for (const [change, back] of [
+        ['UPDATE build SET attempts = attempts + 1', 'UPDATE build SET attempts = attempts - 1'],
+        ['UPDATE night_run SET generation = generation + 1', 'UPDATE night_run SET generation = generation - 1'],
+      ] as const) {
+        await db.query(change);
+        made.push(await help(shared));
+        await db.query(back);
+      }
+    };
+    await night({ callHelpers });
     await db.query("UPDATE build_share SET state = 'open'");
-    expect(await help(called[0]!)).toBe(0);
-    await db.query(sql('nights/record_share'), [called[0]!.buildId, called[0]!.attempt, 0, '{}']);
-    expect((await shares())[0]).toMatchObject({ state: 'open', made: null });
+    made.push(await help(called[0]!));
+    expect(made).toEqual([0, 0, 0]);
+  });
+
+  it('takes nothing of a helper that it has taken the share back from, which then gives up', async () => {
+    const expected = await night();
+    await fill();
+    const clock = vi.spyOn(Date, 'now');
+    const callHelpers = async (shared: SharedTry) => {
+      const takeBack = () => db.query("UPDATE build_share SET state = 'taken' WHERE state = 'lent'");
+      let now = Date.now();
+      clock.mockImplementation(() => (now += 1000));
+      expect(await help(shared, { store: startingAfter(takeBack) })).toBe(0);
+      clock.mockRestore();
+      const { buildId, attempt } = shared;
+      await db.query(sql('nights/record_share'), [buildId, attempt, (await shares()).at(-1)!.share, '{}']);
+      expect((await shares()).at(-1)).toMatchObject({ state: 'taken', made: null });
+    };
+    expect(bytesOf(await night({ callHelpers }))).toEqual(bytesOf(expected));
+    expect(await store.listUnfinished()).toEqual([]);
   });
 
   it('is not shared if it has too few rows for two shares', async () => {
@@ -160,6 +203,20 @@ describe('a share that another worker made', () => {
       expect(errors).toEqual([expect.objectContaining({ code: 'share_unusable' })]);
     },
   );
+
+  it('is refused if its delta is damaged', async () => {
+    await night();
+    await change();
+    const errors: unknown[] = [];
+    const callHelpers = async (shared: SharedTry) => {
+      await help(shared);
+      const { ranges, made } = (await shares()).at(-1)!;
+      await turnBit(store.path({ ...artefact, sha256: made!.delta!, kind: 'share' }), 15);
+      errors.push(await refusal({ ranges, made: made! }));
+    };
+    expect((await night({ callHelpers, fullBuild: true })).deltas).toHaveLength(1);
+    expect(errors).toEqual([expect.objectContaining({ code: 'share_unusable' })]);
+  });
 
   it('is refused if its rows are not those of the ranges', async () => {
     const errors: unknown[] = [];
