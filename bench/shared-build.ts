@@ -1,0 +1,127 @@
+/**
+ * Claims: with a helper, the process that builds a file spends about half of the processor time, and the file has the same bytes.
+ * On one machine the wall time shows only what sharing costs: both processes and the server have the same cores.
+ *
+ *   npm run build && node dist/bench/shared-build.js [rows=3000000] [rounds=3]
+ *
+ * One country, as in night.ts. Workers are processes with one place for builds and one stream each, and a directory as the store.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openQueues } from '../jobs/queues/backend.ts';
+import { enqueueNight } from '../jobs/queues/enqueue.ts';
+import { readNight, type ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
+import { parseScope, requestNight } from '../pipelines/caches/night/night-request.ts';
+import { listVersions } from '../pipelines/caches/store/artefact-check.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { createLog } from '../runtime/log.ts';
+import { compiledPath } from '../runtime/package-root.ts';
+import { connect, createPool } from '../runtime/postgres.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
+import { migrate } from '../sql/migrate.ts';
+import { fillNumbers } from './night-data.ts';
+import { tickMs } from './side-by-side.ts';
+
+const rows = Number(process.argv[2] ?? 3_000_000);
+const rounds = Number(process.argv[3] ?? 3);
+const pollMs = 20;
+
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
+const stateDir = join(directory, 'state');
+const embedded = await acquireEmbeddedDatabase(stateDir);
+const client = await connect({ url: embedded.url, applicationName: 'bench' });
+const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 4, onIdleError: () => {} });
+const log = createLog({ level: 'warn', process: 'bench' });
+const contenders: readonly { readonly name: string; readonly settings: Record<string, string> }[] = [
+  { name: 'one worker, one stream', settings: { BUILD_STREAMS: '1' } },
+  { name: 'one worker, two streams', settings: { BUILD_STREAMS: '2' } },
+  { name: 'one worker and a helper, one stream each', settings: { BUILD_STREAMS: '1', BUILD_HELPERS: '1' } },
+];
+const queues = await openQueues(loadConfig({}), embedded.url, log);
+try {
+  await migrate(client);
+  await fillNumbers(client, rows);
+  await client.query('VACUUM (ANALYZE) phone_number');
+  const digests = new Set<string>();
+  for (let round = 0; round < rounds; round++)
+    for (const { name, settings } of contenders) {
+      await client.query('TRUNCATE publication, artefact_version, build, night_run CASCADE');
+      const workers = [await startWorker(settings), await startWorker(settings)];
+      const before = workers.map(cpuSeconds);
+      const { seconds } = await runNight();
+      const cpu = workers.map((worker, at) => cpuSeconds(worker) - before[at]!).sort((one, other) => other - one);
+      for (const worker of workers) await end(worker);
+      const version = (await listVersions(db))[0]!;
+      digests.add(version.file.sha256);
+      const each = cpu.map((each) => each.toFixed(2)).join(' and ');
+      console.log(`${name}: build ${seconds!.toFixed(2)} s, CPU of the two processes ${each} s`);
+    }
+  console.log(
+    `${rows.toLocaleString('en-US')} rows, ${digests.size === 1 ? 'the same bytes each time' : 'OTHER BYTES'}`,
+  );
+} finally {
+  await queues.close();
+  await client.end();
+  await db.end();
+  await embedded.release();
+  await removeStateDirectory(stateDir);
+  await rm(directory, { recursive: true, force: true });
+}
+
+/** Starts a worker with one place for builds, and waits until it runs. */
+async function startWorker(settings: Record<string, string>): Promise<ChildProcess> {
+  const worker = spawn(process.execPath, [compiledPath('jobs/worker-main')], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATABASE_URL: embedded.url,
+      STATE_DIR: stateDir,
+      BUILD_CONCURRENCY: '1',
+      ...settings,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  for await (const chunk of worker.stderr!.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+    if (chunk.includes('"the worker runs"')) break;
+  worker.stderr!.resume();
+  return worker;
+}
+
+async function end(worker: ChildProcess): Promise<void> {
+  const ended = once(worker, 'exit');
+  worker.kill('SIGTERM');
+  await ended;
+}
+
+/** Processor time of a process so far, user and system. */
+function cpuSeconds({ pid }: ChildProcess): number {
+  const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .split(') ')[1]!
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return ((user + system) * tickMs) / 1000;
+}
+
+async function runNight(): Promise<ReportedArtefact> {
+  const runId = (await requestNight(db, {
+    nightDate: '2026-01-02',
+    trigger: 'operator',
+    scope: parseScope('phones/US'),
+    acceptShrink: false,
+    fullBuild: true,
+    evaluatedAt: null,
+    requestedBy: 'bench',
+  }))!;
+  await enqueueNight(queues, { runId });
+  for (;;) {
+    const night = await readNight(db, { runId });
+    if (night.state === 'finished') return night.report!.artefacts[0]!;
+    await sleep(pollMs);
+  }
+}
