@@ -1,5 +1,5 @@
 // A worker of nights in a process of its own whose builds read ranges of so many bytes of text (the first word), so that
-// few rows make several shares. Settings come from the environment.
+// few rows make several shares. Further words are the jobs that it takes, all without one. Settings come from the environment.
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { nightHandlers } from '../../jobs/night.ts';
 import { startWorker } from '../../jobs/worker.ts';
@@ -9,16 +9,18 @@ import { runProcess, stopSignal, untilAborted } from '../../runtime/processes/sh
 import { openServices } from '../../runtime/services/services.ts';
 
 await runProcess('test-worker', async () => {
-  const settings = { ...loadConfig(), rangeBytes: Number(process.argv[2]) };
+  const [bytes, ...jobs] = process.argv.slice(2);
+  const settings = { ...loadConfig(), rangeBytes: Number(bytes) };
   const services = await openServices(settings, 'test-worker');
   const stopping = stopSignal(services.log);
   const queues = await openQueues(settings, services.database.url, services.log);
   const store = openArtefactStore(settings);
+  const handlers = Object.entries(nightHandlers({ ...services, config: settings, queues, store }));
   const worker = await startWorker({
     config: settings,
     databaseUrl: services.database.url,
     log: services.log,
-    handlers: nightHandlers({ ...services, config: settings, queues, store }),
+    handlers: Object.fromEntries(handlers.filter(([job]) => jobs.length === 0 || jobs.includes(job))),
   });
   services.log.info('the worker runs');
   await untilAborted(stopping);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { enqueueNight } from '../../jobs/queues/enqueue.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
+import type { JobName } from '../../jobs/queues/queues.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { checkVersion, listVersions, type ListedVersion } from '../../pipelines/caches/store/artefact-check.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
@@ -75,7 +76,10 @@ describe.each(backends)('a build over several workers and a bucket, with queues 
   }
 
   /** A worker with one place for builds, which shares nothing with the others but database, queues and bucket. */
-  async function startMachine(settings: Record<string, string> = {}): Promise<ServiceProcess> {
+  async function startMachine(
+    settings: Record<string, string> = {},
+    jobs: readonly JobName[] = [],
+  ): Promise<ServiceProcess> {
     const machine = startProcess(
       'test/jobs/shared-build-program.js',
       {
@@ -90,7 +94,7 @@ describe.each(backends)('a build over several workers and a bucket, with queues 
         LOG_LEVEL: 'debug',
         ...settings,
       },
-      { args: [String(rangeBytes)] },
+      { args: [String(rangeBytes), ...jobs] },
     );
     await until(async () => machine.log().includes('"the worker runs"'), 'a worker runs');
     return machine;
@@ -111,8 +115,10 @@ describe.each(backends)('a build over several workers and a bucket, with queues 
   }
 
   /** A build that its worker has begun, and that does not read its first share before the hold is released. */
-  async function beginBuild(): Promise<{ builder: ServiceProcess; runId: number; shares: number }> {
-    const builder = await startMachine();
+  async function beginBuild(
+    jobs?: readonly JobName[],
+  ): Promise<{ builder: ServiceProcess; runId: number; shares: number }> {
+    const builder = await startMachine({}, jobs);
     const runId = await askForNight();
     const shares = await until(async () => (await statesOfShares()).length, 'shares are offered');
     return { builder, runId, shares };
@@ -201,6 +207,20 @@ describe.each(backends)('a build over several workers and a bucket, with queues 
     expect(report.outcome).toBe('ok');
     expect(report.night.generation).toBeGreaterThan(1);
     await expectTheSameBytes([helper]);
+  });
+
+  test(`${why}has the same bytes when that worker is killed and the snapshot is held by another`, async () => {
+    const opener = await startMachine({}, ['open-night', 'publish-night']);
+    const buildJobs = ['build-artefact', 'help-build'] as const;
+    const { builder, runId } = await beginBuild(buildJobs);
+    const helper = await startMachine({}, buildJobs);
+    await untilMade(1);
+    await builder.end('SIGKILL');
+    await hold.release();
+    const other = await startMachine({}, buildJobs);
+    const report = await finishedReport(runId);
+    expect(report).toMatchObject({ outcome: 'ok', night: { generation: 1 }, artefacts: [{ attempts: 2 }] });
+    await expectTheSameBytes([opener, helper, other]);
   });
 
   test(`${why}is made by one worker alone, which has one place for builds`, async () => {
