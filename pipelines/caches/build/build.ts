@@ -183,6 +183,7 @@ export async function buildShare({
 }: ReadingOptions & { readonly ranges: readonly KeyRange[] }): Promise<MadeShare> {
   try {
     const start = await openStartingPoint({ ...noBasis, basis: options.plan?.basis ?? null }, options);
+    if (start.lost !== undefined) throw start.lost; // who joins the share has it perhaps
     try {
       const made = await withFiles(start, options, async ({ file, delta }) => {
         const parts = ranges.map((range): BuildPart => ({ kind: 'read', range }));
@@ -190,9 +191,7 @@ export async function buildShare({
           writeParts({ ...reading, parts, basis: start.basis, file, delta, options }),
         );
         const { sha256, bytes } = written.file;
-        const step = await delta?.end('share').catch((error: unknown) => {
-          if (!unusableBasis.includes(errorCodeOf(error))) throw error;
-        });
+        const step = await delta?.end('share');
         await file.keep({ ...options.artefact, sha256, kind: 'share' });
         const index = formatSegmentIndex(written.segments).toString('latin1');
         return { sha256, bytes, index, delta: step?.sha256 ?? null };

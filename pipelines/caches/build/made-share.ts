@@ -15,7 +15,7 @@ export interface MadeShare {
   readonly bytes: number;
   /** The text of its segment index. */
   readonly index: string;
-  /** Digest of the stored delta from the rows that the basis has there; null if there is no basis, or its rows are lost. */
+  /** Digest of the stored delta from the rows that the basis has there; null if there is no basis. */
   readonly delta: string | null;
 }
 

@@ -1,8 +1,10 @@
 import { open, readFile, rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { helpBuild, type HelpOptions, type SharedTry } from '../../../../pipelines/caches/build/shared-build.ts';
 import { readMadeShare, type MadeShare } from '../../../../pipelines/caches/build/made-share.ts';
 import type { KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
+import { ArtefactDirectory } from '../../../../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../../../../pipelines/caches/store/artefact-store.ts';
 import { collectGarbage, listVersions, type ListedVersion } from '../../../../pipelines/caches/store/artefact-check.ts';
 import { sweepUnfinishedFiles } from '../../../../pipelines/caches/build/night-build.ts';
@@ -159,6 +161,21 @@ describe('a full build that another worker makes shares of', () => {
     };
     expect(bytesOf(await night({ callHelpers }))).toEqual(bytesOf(expected));
     expect(await store.listUnfinished()).toEqual([]);
+  });
+
+  it('has its deltas when a helper cannot read the version before, which then makes no share', async () => {
+    const expected = await alone();
+    await fill();
+    await night();
+    await change();
+    const errors: unknown[] = [];
+    const callHelpers = async (shared: SharedTry) => {
+      const without = new ArtefactDirectory(join(store.directory, 'elsewhere'));
+      errors.push(await help(shared, { store: without }).catch((error: unknown) => error));
+    };
+    expect(bytesOf(await night({ callHelpers, fullBuild: true }))).toEqual(bytesOf(expected.second));
+    expect(errors).toEqual([expect.objectContaining({ code: 'basis_unusable' })]);
+    expect((await shares()).map(({ state }) => state)).not.toContain('made');
   });
 
   it('is not shared if it has too few rows for two shares', async () => {
