@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { areSplit, divide, keysApart, type KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
+import { areSplit, divide, keysApart, sharesOf, type KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
 import { findRows } from '../../../../pipelines/caches/format/row-block.ts';
 import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
 import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
@@ -103,5 +103,23 @@ describe('ranges of keys', () => {
 
   it('are one where nothing is known about the keys', () => {
     expect(divide(['+12', '+13'], [])).toEqual([{ from: '+12', to: '+13:', regions: ['+12', '+13'], borders: [] }]);
+  });
+});
+
+describe('shares of ranges', () => {
+  it.each([
+    [0, []],
+    [1, [1]],
+    [8, [8]],
+    [9, [8, 1]],
+    [17, [8, 8, 1]],
+  ])('of %i have eight each but the last, in their order', (count, sizes) => {
+    const ranges = divide(
+      ['+'],
+      Array.from({ length: count }, (_, at) => `+${100 + at}`),
+    ).slice(0, count);
+    const shares = sharesOf(ranges);
+    expect(shares.map((share) => share.length)).toEqual(sizes);
+    expect(shares.flat()).toEqual(ranges);
   });
 });
