@@ -7,6 +7,7 @@ import {
   type StateCounts,
 } from '../../pipelines/audio/batches/batch.ts';
 import { formatResults, resultsHeader } from '../../pipelines/audio/batches/batch-results.ts';
+import { isOfTelephone } from '../../pipelines/audio/decode/recording.ts';
 import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
 import type { VerificationState } from '../../pipelines/audio/verification.ts';
 import {
@@ -101,8 +102,19 @@ async function* resultTexts(db: Pool, batch: Batch, { form, counts, states }: Te
   if (form === 'json') return yield* jsonTexts(batchFacts(batch, counts), pages);
   const line = form === 'csv' ? undefined : tableLine(await measureSources(db, batch.batchId));
   yield line === undefined ? resultsHeader : `${line(titles)}\n`;
-  for await (const page of pages)
+  const ofTelephone = new Map<string, number>();
+  for await (const page of pages) {
     yield line === undefined ? formatResults(page) : page.map((record) => `${line(cells(record))}\n`).join('');
+    for (const { model, notes } of page)
+      if (model !== null && isOfTelephone(notes)) ofTelephone.set(model, (ofTelephone.get(model) ?? 0) + 1);
+  }
+  if (line !== undefined) for (const [model, items] of ofTelephone) yield `\n${describeTelephone(model, items)}\n`;
+}
+
+/** Speech of a telephone at a higher rate: which model scored it, and where another is meant. */
+function describeTelephone(model: string, items: number): string {
+  const found = `${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'} of ${model}: speech of a telephone at a higher sample rate (telephone_band).`;
+  return model.startsWith('digital/') ? `${found} A model of phone is meant for it: --model phone.` : found;
 }
 
 async function* jsonTexts(batch: unknown, pages: AsyncIterable<VerificationRecord[]>): AsyncGenerator<string> {

@@ -55,10 +55,7 @@ export function addVerifyCommand(program: Command): void {
       '<path>',
       'a recording, a folder of recordings, or a list; with --stream a recording, or - for standard input',
     )
-    .option(
-      '--model <model>',
-      'such as phone/v8, phone or digital; by default the sample rate of each recording decides',
-    )
+    .option('--model <model>', 'such as phone/v8, phone or digital; by default the band of each recording decides')
     .addOption(
       new Option(
         '--channels <mode>',

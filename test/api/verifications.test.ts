@@ -123,6 +123,7 @@ it('shows a verification with its windows, by an id in any letter case', async (
       { channel: 0, start: 0, end: 4, label: 'validVoice', scores: { synthesis: 0.91, replay: 0.75 } },
       { channel: 0, start: 2, end: 6, label: 'insufficientVoice', scores: null },
     ],
+    notes: [],
   });
   expect((await ask(`/v1/verifications/${shown!.id.toUpperCase()}`)).status).toBe(200);
   const [failed] = (await list('/v1/verifications?state=error')).verifications;

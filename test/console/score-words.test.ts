@@ -5,6 +5,7 @@ import {
   describeStanding,
   explainErrors,
   explainScore,
+  explainTelephone,
   percent,
 } from '../../console/pages/recordings/score-words.ts';
 import { runsOf } from '../../console/pages/recordings/waveform-runs.ts';
@@ -19,6 +20,11 @@ describe('a score in words', () => {
       'That reaches the threshold of 0.50, so the recording counts as not played back.',
     );
     expect(explainScore('replay', 0.5, null)).not.toContain('threshold');
+  });
+
+  it('of speech of a telephone says which family is meant for it', () => {
+    expect(explainTelephone('digital/v3')).toContain('digital/v3 was asked for');
+    expect(explainTelephone('phone/v8')).toMatch(/So a model of the family phone scored it\.$/);
   });
 
   it.each([

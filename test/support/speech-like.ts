@@ -27,6 +27,20 @@ export function speechLike({ sampleRate, seconds, pitch = 140, peak = 0.3, noise
   });
 }
 
+/** A voice whose harmonics and hissing sounds fill the band of its sample rate, as speech does: at 8 kHz that of a telephone. */
+export function fullBandSpeech({ sampleRate, seconds, pitch = 140, peak = 0.3 }: SpeechLike): Float32Array {
+  const random = seededNoise(2);
+  const harmonics = Array.from({ length: Math.floor((0.45 * sampleRate) / pitch) }, (_none, at) => at + 1);
+  return Float32Array.from({ length: Math.round(seconds * sampleRate) }, (_none, at) => {
+    const time = at / sampleRate;
+    const syllable = time % 1 > 0.75 ? 0 : Math.sin(2 * Math.PI * 2 * time) ** 2;
+    const hiss = time % 1 > 0.78 && time % 1 < 0.95 ? 0.03 : 0.0002;
+    const wandering = pitch * time + 3 * Math.sin(2 * Math.PI * 0.7 * time);
+    const tone = harmonics.reduce((sum, harmonic) => sum + Math.sin(2 * Math.PI * wandering * harmonic) / harmonic, 0);
+    return (peak * syllable * tone) / 2.5 + hiss * random();
+  });
+}
+
 /** Noise of rms 1, from a fixed seed: a linear congruential generator. */
 export function seededNoise(seed: number): () => number {
   let state = seed >>> 0;

@@ -58,14 +58,14 @@ function ModelField({
   const chosen = models.find((each) => each.model === model);
   const hint =
     model === 'auto'
-      ? 'The sample rate of the recording decides: phone below 16 kHz.'
+      ? 'What is heard decides: phone below 16 kHz, and for speech of a telephone at a higher rate.'
       : chosen === undefined
         ? `The default of the family: ${defaultOf(model)}.`
         : `This version, whatever the default is${chosen.release === null ? '' : `; release ${chosen.release}`}.`;
   return html`<${Field} label="Model" hint=${hint}>${(
     ids: object,
   ) => html`<select value=${model} onChange=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => onModel(currentTarget.value)} ...${ids}>
-    <option value="auto">auto: the sample rate decides</option>
+    <option value="auto">auto: the band decides</option>
     ${families.map((family) => html`<option value=${family}>${family}: now ${defaultOf(family)}</option>`)}
     ${families.map((family) => html`<optgroup label=${`${family}, one version`}>${models.filter((each) => each.family === family).map(({ model: name, state, isDefault, replacedBy, isUsable }) => html`<option value=${name} disabled=${state === 'removed' || !isUsable}>${name}${isDefault ? ' (default)' : ''}${state === 'removed' ? ` (removed; ${replacedBy ?? 'nothing'} takes its place)` : isUsable ? '' : ' (its weights are not here)'}</option>`)}</optgroup>`)}
   </select>`}</${Field}>`;

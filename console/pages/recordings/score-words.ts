@@ -51,6 +51,14 @@ export function percent(share: number): string {
   return `${rounded}\u00A0%`;
 }
 
+/** What it means that speech of a telephone was heard at a higher sample rate. */
+export function explainTelephone(model: string | null): string {
+  const found = 'The speech is of a telephone: next to nothing stands above 4 kHz, although the sample rate is higher.';
+  return model?.startsWith('digital/') === true
+    ? `${found} ${model} was asked for, and is made for wide-band speech: verify it with a model of the family phone as well.`
+    : `${found} So a model of the family phone scored it.`;
+}
+
 /** The meaning of a score of a recording, in sentences. */
 export function explainScore(name: ScoreName, score: number, threshold: number | null): string {
   const [is, isNot] =

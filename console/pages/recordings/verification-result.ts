@@ -10,6 +10,7 @@ import {
   describeWaiting,
   explainErrors,
   explainScore,
+  explainTelephone,
   notMeant,
   scoreMeanings,
 } from './score-words.ts';
@@ -53,7 +54,7 @@ export function VerificationResult({
 
 /** The meaning of the scores, their error rates, and what they do not mean. */
 function ResultMeaning({
-  verification: { scores, decision, figures, model, channelScores },
+  verification: { scores, decision, figures, model, channelScores, notes },
 }: {
   verification: Json<LiveVerification['verification']>;
 }): VNode {
@@ -61,6 +62,7 @@ function ResultMeaning({
   return html`<div class="meaning">
     <div><h3>What it means</h3>
       ${given.map((name) => html`<p>${explainScore(name, scores![name]!, decision!.thresholds[name])}</p>`)}
+      ${notes.includes('telephone_band') ? html`<p>${explainTelephone(model)}</p>` : null}
       ${channelScores.length > 1 ? html`<p>The channels were scored apart; the lowest score of the ${channelScores.length} counts.</p>` : null}
     </div>
     <div><h3>How often it errs</h3>

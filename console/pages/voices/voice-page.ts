@@ -118,7 +118,7 @@ function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void
   const problem = stage.name === 'ready' ? stage.problem : null;
   return html`<form class="comparison-form" onSubmit=${compare}>
     <${RecordingPicker} label="Recording to compare" hint="One person’s voice, some seconds of it. The recording is read, and not kept; its digest is." most=${1} recordings=${recordings} wrong=${problem === null ? [] : recordingsIn(problem.message)} />
-    <${Field} label="Model of authenticity" hint="For synthesis and replay; auto chooses the family by the sample rate.">${(ids: object) => html`<select value=${model} onChange=${({ target }: Event) => setModel((target as HTMLSelectElement).value)} ...${ids}><${ModelOptions} list=${models.value} /></select>`}</${Field}>
+    <${Field} label="Model of authenticity" hint="For synthesis and replay; auto chooses the family by the band of the recording.">${(ids: object) => html`<select value=${model} onChange=${({ target }: Event) => setModel((target as HTMLSelectElement).value)} ...${ids}><${ModelOptions} list=${models.value} /></select>`}</${Field}>
     ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}
     <div class="actions"><button class="primary" disabled=${recording === undefined || stage.name === 'comparing'}>${stage.name === 'comparing' ? 'Comparing …' : 'Compare'}</button></div>
     ${stage.name === 'compared' ? html`<${ComparisonScores} result=${stage.result} />` : null}
@@ -195,7 +195,7 @@ function DeleteButton({ id, onDeleted }: { id: string; onDeleted: () => void }):
 function ModelOptions({ list }: { list: Json<ShownRegistry> | undefined }): VNode {
   const models = list?.models ?? [];
   const families = models.filter(({ isDefault }) => isDefault);
-  return html`<option value="auto">auto, by the sample rate</option>
+  return html`<option value="auto">auto, by the band</option>
     ${families.map(({ family, model }) => html`<option key=${family} value=${family}>${family}, now ${model}</option>`)}
     ${models.map(({ model, state, replacedBy, fault }) => html`<option key=${model} value=${model} disabled=${state === 'removed' || fault !== null}>${model}${state === 'removed' ? `, removed: ${replacedBy ?? 'nothing'} takes its place` : fault === null ? '' : ', not usable'}</option>`)}` as VNode;
 }

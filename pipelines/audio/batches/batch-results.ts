@@ -24,6 +24,7 @@ const columns: readonly (readonly [string, (record: VerificationRecord) => CsvVa
   ['reused', ({ reused }) => reused],
   ['attempts', ({ attempts }) => attempts],
   ['id', ({ id }) => id],
+  ['notes', ({ notes }) => notes.join(' ')],
 ];
 
 /** First line of results as CSV. */

@@ -34,7 +34,7 @@ export const verificationForm = z.object({
   model: model
     .nullable()
     .describe(
-      'The model that performs it, decided when it was queued; null while the sample rate is still to decide, or where no model could be.',
+      'The model that performs it, decided when it was queued; null while the band of the recording is still to decide, or where no model could be.',
     ),
   release: z.string().describe('Release of the model registry that decided.'),
   audio: z
@@ -81,6 +81,11 @@ export const verificationDetailForm = verificationForm.extend({
       }),
     )
     .describe('Stretches of the recording in the order of time within a channel; empty until there is a result.'),
+  notes: z
+    .array(z.string())
+    .describe(
+      'What was mended or heard, such as `telephone_band`; docs/audio-formats.md has the list. New ones may be added.',
+    ),
 });
 
 /** A verification as it is listed. */
@@ -113,6 +118,7 @@ export async function findVerification(
   return {
     ...verificationAnswerOf(record),
     windows: windows.map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })),
+    notes: [...record.notes],
   };
 }
 

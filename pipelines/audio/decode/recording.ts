@@ -22,6 +22,19 @@ export const RECORDING_NOTES = {
 
 export type RecordingNote = keyof typeof RECORDING_NOTES;
 
+/** What was heard in a recording, which decides its model where none is named. */
+export const HEARD_NOTES = {
+  telephone_band:
+    'The speech is of a telephone, or another channel of 4 kHz, although the sample rate is higher: next to nothing, or a mirror image, stands above 4 kHz.',
+} as const;
+
+export type HeardNote = keyof typeof HEARD_NOTES;
+
+/** Whether the notes of a result say that the speech is of a telephone. */
+export function isOfTelephone(notes: readonly string[]): boolean {
+  return notes.includes('telephone_band' satisfies HeardNote);
+}
+
 /** An opened recording. The notes are complete when the blocks have been read. */
 export interface Recording {
   /** The container: `wav`, `flac`, `mp3`, `ogg` or `mp4`. */

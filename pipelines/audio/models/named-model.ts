@@ -6,9 +6,9 @@ import type { ModelRegistry, RegistryEntry, Resolution, ResolvedModel } from './
 /** Lowest sample rate in Hz of the family `digital`, where a request names no family; below it a recording is of `phone`. */
 export const digitalSampleRateMin = 16_000;
 
-/** The models that a recording may be scored with. With both, its sample rate decides; with one, that one is used. */
+/** The models that a recording may be scored with. With both, its band decides; with one, that one is used. */
 export interface ModelChoice {
-  /** True if the rate decides although one of the two is missing because it cannot be used. */
+  /** True if the band decides although one of the two is missing because it cannot be used. */
   readonly byRate?: boolean | undefined;
   readonly phone: ResolvedModel | null;
   readonly digital: ResolvedModel | null;
@@ -19,17 +19,26 @@ export interface NamedModel extends ResolvedModel {
   readonly family: Family;
 }
 
+/** The band of a recording: its sample rate in Hz, and whether speech of a telephone was heard in it (`telephone-band.ts`). */
+export interface RecordingBand {
+  readonly sampleRate: number;
+  readonly isTelephone: boolean;
+}
+
 /**
- * The model for a rate: with both families, `digital` from 16 kHz on.
+ * The model for a band: with both families, `digital` from 16 kHz on, unless speech of a telephone was heard.
  * @throws AudioRefusal `sample_rate_too_low` if the model needs a higher one, `scoring_failed` if the one of the rate cannot be used
  */
-export function chooseModel({ phone, digital, byRate = false }: ModelChoice, sampleRate: number): ResolvedModel {
-  const family = sampleRate >= digitalSampleRateMin ? 'digital' : 'phone';
+export function chooseModel(
+  { phone, digital, byRate = false }: ModelChoice,
+  { sampleRate, isTelephone }: RecordingBand,
+): ResolvedModel {
+  const family = sampleRate >= digitalSampleRateMin && !isTelephone ? 'digital' : 'phone';
   const [preferred, other] = family === 'digital' ? [digital, phone] : [phone, digital];
   if (byRate && preferred === null)
     throw new AudioRefusal(
       'scoring_failed',
-      `At ${sampleRate} Hz it needs the default of ${family}, which cannot be used here.`,
+      `At ${sampleRate} Hz${isTelephone ? ' with speech of a telephone' : ''} it needs the default of ${family}, which cannot be used here.`,
     );
   const chosen = preferred ?? other;
   if (chosen === null) throw new Error('a recording is scored with one model at least');

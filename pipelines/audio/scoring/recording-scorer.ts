@@ -1,4 +1,5 @@
 import type { ModelManifest } from '../models/manifest.ts';
+import type { HeardNote } from '../decode/recording.ts';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import type { ChannelScores, ScoredRecording, ScoredWindow, ScoringSettings } from '../verification.ts';
 import type { VoiceDetector } from '../voice-activity/voice-activity.ts';
@@ -6,6 +7,7 @@ import { ChannelWindows, type CutWindow } from './channel-windows.ts';
 import { calibrate, decideByThresholds, lowestScores } from './score-decision.ts';
 import { meanLogits, type Logits } from './score-decision.ts';
 import { mixChannels } from '../signal/mixed-channels.ts';
+import { bandSampleRateMin, hearTelephone, TelephoneBand } from '../signal/telephone-band.ts';
 import type { WindowBatch } from './window-batch.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
@@ -38,6 +40,8 @@ interface Channel {
   /** Null where the channels are mixed. */
   readonly number: number | null;
   readonly cutter: ChannelWindows;
+  /** Null at rates that have no band above that of a telephone. */
+  readonly band: TelephoneBand | null;
   readonly windows: OpenWindow[];
   /** Windows that were emitted before their voice was decided, by their start. */
   readonly early: Map<number, OpenWindow>;
@@ -69,6 +73,7 @@ export class RecordingScorer {
       windows: [],
       early: new Map(),
       cutter: new ChannelWindows({ manifest, sampleRate, detector: detector() }),
+      band: sampleRate < bandSampleRateMin ? null : new TelephoneBand(sampleRate),
     }));
     this.union = new VoiceUnion(this.channels.length);
   }
@@ -76,6 +81,16 @@ export class RecordingScorer {
   /** Seconds with voice on any channel, as far as decided. */
   get voiceSeconds(): number {
     return this.union.seconds;
+  }
+
+  /** What was heard up to now: the first 30 s of sound in each channel. */
+  get heard(): readonly HeardNote[] {
+    return hearTelephone(this.channels.flatMap(({ band }) => band ?? [])) ? ['telephone_band'] : [];
+  }
+
+  /** True if more samples do not change {@link heard}. */
+  get isHeard(): boolean {
+    return this.channels.every(({ band }) => band === null || band.isComplete);
   }
 
   /**
@@ -87,6 +102,7 @@ export class RecordingScorer {
     this.samples += block[0]!.length;
     for (const [place, channel] of this.channels.entries()) {
       const samples = channel.number === null ? mixChannels(block) : block[channel.number]!;
+      channel.band?.push(samples);
       await this.gather(
         channel,
         channel.cutter.push(samples, (voiced) => this.union.add(place, voiced)),

@@ -1,5 +1,5 @@
 import { openRecording } from '../decode/open-recording.ts';
-import type { DecodeLimits } from '../decode/recording.ts';
+import { isOfTelephone, type DecodeLimits, type HeardNote } from '../decode/recording.ts';
 import { chooseModel, type ModelChoice } from '../models/named-model.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { OpenModels } from './open-models.ts';
@@ -15,22 +15,27 @@ export interface RecordingRequest {
 }
 
 /**
- * Scores one recording in this process. Only the list of windows grows with its length. Blocks the event
+ * Scores one recording in this process; where its band decides and speech of a telephone is heard at a higher rate, it begins again with the
+ * model of the phone family. Only the list of windows grows with its length. Blocks the event
  * loop while the graph runs.
  * @throws AudioRefusal if the recording cannot be scored
  * @throws ServiceError `model_invalid` if the model does not fit its manifest
  */
-export async function scoreRecording({
-  file,
-  models,
-  settings,
-  limits,
-  opened,
-}: RecordingRequest): Promise<ScoredRecording> {
+export async function scoreRecording(request: RecordingRequest): Promise<ScoredRecording> {
   const started = performance.now();
+  const scored = (await scoreAs(request, false)) ?? (await scoreAs(request, true));
+  if (scored === null) throw new Error('speech of a telephone has one model');
+  return { ...scored, computedMs: performance.now() - started };
+}
+
+/** The scores by the model of the band; null as soon as speech of a telephone is heard for which another model is meant. */
+async function scoreAs(
+  { file, models, settings, limits, opened }: RecordingRequest,
+  isTelephone: boolean,
+): Promise<Omit<ScoredRecording, 'computedMs'> | null> {
   const recording = await openRecording(file, limits);
   try {
-    const chosen = chooseModel(models, recording.sampleRate);
+    const chosen = chooseModel(models, { ...recording, isTelephone });
     const model = await opened.open(chosen);
     model.batch.clear();
     const scorer = new RecordingScorer({
@@ -39,8 +44,18 @@ export async function scoreRecording({
       channels: recording.channels,
       settings,
     });
-    for await (const block of recording.blocks()) await scorer.push(block);
+    const isOfOther = (heard: readonly HeardNote[]) =>
+      isOfTelephone(heard) &&
+      chooseModel(models, { sampleRate: recording.sampleRate, isTelephone: true }).name !== chosen.name;
+    let wasHeard = false;
+    for await (const block of recording.blocks()) {
+      await scorer.push(block);
+      if (wasHeard || !scorer.isHeard) continue;
+      if (isOfOther(scorer.heard)) return null;
+      wasHeard = true;
+    }
     const { durationSeconds, ...outcome } = await scorer.finish();
+    if (isOfOther(scorer.heard)) return null;
     const audio = {
       format: recording.format,
       codec: recording.codec,
@@ -48,13 +63,7 @@ export async function scoreRecording({
       channels: recording.channels,
       durationSeconds,
     };
-    return {
-      ...outcome,
-      model: chosen.name,
-      audio,
-      notes: [...recording.notes],
-      computedMs: performance.now() - started,
-    };
+    return { ...outcome, model: chosen.name, audio, notes: [...recording.notes, ...scorer.heard] };
   } finally {
     await recording.close();
   }

@@ -96,7 +96,9 @@ export class StreamService {
     try {
       requireReadable(() => checkDeclared({ ...format, durationSeconds: null }, decodeLimitsOf(config)));
       const registry = await loadRegistry(db, config);
-      const model = requireReadable(() => chooseModel(requireModels(registry, requested), format.sampleRate));
+      const model = requireReadable(() =>
+        chooseModel(requireModels(registry, requested), { ...format, isTelephone: false }),
+      );
       const facts = { id, ...owner, model: requested, channels, name, format, startedAt: new Date().toISOString() };
       const spool = await this.spools.create(facts);
       if (this.isClosing) throw await this.abandon(spool);

@@ -3,6 +3,7 @@ import type { Config } from '../../../runtime/config.ts';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
+import { isOfTelephone } from '../decode/recording.ts';
 import { AudioStore } from '../store/audio-store.ts';
 import { finishBatch, hasEnded, readBatch, type Batch } from '../batches/batch.ts';
 import { submitBatch, type BatchSubmission } from '../batches/batch-intake.ts';
@@ -88,10 +89,11 @@ async function storeScores(
     const registry = await loadRegistry(db, config);
     const job = { batchId: batch.batchId, generation: batch.generation, chunk: 0 };
     const score = async ({ model }: { readonly model: Parameters<typeof chooseModel>[0] }) => {
-      if (chooseModel(model, scored.audio.sampleRate).name === scored.model) return scored;
+      const isTelephone = isOfTelephone(scored.notes);
+      if (chooseModel(model, { ...scored.audio, isTelephone }).name === scored.model) return scored;
       throw new ServiceError('interrupted', {
         operation: 'store scores',
-        problem: 'The default of the family has moved since the stream began.',
+        problem: 'Another model is meant: the default of the family has moved, or speech of a telephone was heard.',
       });
     };
     await performChunk(

@@ -23,7 +23,8 @@ import { ServiceError } from '../../../../runtime/errors.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { writeModelDirectory } from '../../../support/model-directory.ts';
 import { silentLog } from '../../../support/night.ts';
-import { speechLike, writeWav } from '../../../support/speech-like.ts';
+import { resample } from '../../../../pipelines/audio/signal/resample.ts';
+import { fullBandSpeech, speechLike, writeWav } from '../../../support/speech-like.ts';
 import {
   configIn,
   submissionOf,
@@ -122,6 +123,23 @@ describe('a chunk', () => {
     });
     expect(fourth!.reused).toBe(true);
     expect(await finishBatch(db, batch)).toBe('done');
+  });
+
+  it('takes the model of what is heard, and a stored result of it the next time', async () => {
+    const upsampled = resample(fullBandSpeech({ sampleRate: 8000, seconds: 3 }), 8000, 16_000);
+    const path = await writeWav(join(folder, 'upsampled.wav'), [upsampled], 16_000);
+    const item = { path, source: 'upsampled' };
+    const ends = async (model: string) => {
+      const batch = await submit([item], model);
+      await perform(batch);
+      const [{ model: used, notes, reused } = { model: null, notes: [], reused: null }] = await itemsOf(batch);
+      return { used, notes, reused };
+    };
+    const notes = ['telephone_band'];
+    expect(await ends('digital/v3')).toEqual({ used: 'digital/v3', notes, reused: false });
+    expect(await ends('auto')).toEqual({ used: 'phone/v8', notes, reused: false });
+    expect(await ends('auto')).toEqual({ used: 'phone/v8', notes, reused: true });
+    expect(await ends('digital')).toEqual({ used: 'digital/v3', notes, reused: true });
   });
 
   it('is not stopped by a default that cannot be used and that it does not need', async () => {

@@ -17,7 +17,8 @@ import {
   writeTestModel,
   type TestModel,
 } from '../../../support/onnx-file.ts';
-import { speechLike, writeWav } from '../../../support/speech-like.ts';
+import { resample } from '../../../../pipelines/audio/signal/resample.ts';
+import { fullBandSpeech, speechLike, writeWav } from '../../../support/speech-like.ts';
 
 const limits: DecodeLimits = {
   bytesMax: 1e9,
@@ -230,33 +231,62 @@ describe('the channels of a recording', () => {
 });
 
 describe('the model', () => {
-  it('is taken by the sample rate where both families are given', async () => {
+  it('is taken by the band where both families are given', async () => {
     const digital = { ...spectrogram, name: 'digital/v9' };
     const both = { phone: spectrogram, digital };
-    expect([8000, 15_999, 16_000, 48_000].map((rate) => chooseModel(both, rate).name)).toEqual([
-      'phone/v9-test',
-      'phone/v9-test',
-      'digital/v9',
-      'digital/v9',
-    ]);
-    expect([8000, 48_000].map((rate) => chooseModel({ phone: spectrogram, digital: null }, rate).name)).toEqual([
-      'phone/v9-test',
-      'phone/v9-test',
-    ]);
+    expect(
+      [8000, 15_999, 16_000, 48_000].map((rate) => chooseModel(both, { sampleRate: rate, isTelephone: false }).name),
+    ).toEqual(['phone/v9-test', 'phone/v9-test', 'digital/v9', 'digital/v9']);
+    expect(
+      [8000, 48_000].map(
+        (rate) => chooseModel({ phone: spectrogram, digital: null }, { sampleRate: rate, isTelephone: false }).name,
+      ),
+    ).toEqual(['phone/v9-test', 'phone/v9-test']);
   });
 
-  it('where the rate decides, is not another one because its own cannot be used', () => {
+  it('is that of the phone family for speech of a telephone at a higher rate, and the result says so', async () => {
+    const models = { phone: spectrogram, digital: { ...spectrogram, name: 'digital/v9' } };
+    const upsampled = resample(fullBandSpeech({ sampleRate: 8000, seconds: 4.5 }), 8000, 16_000);
+    expect(await score([upsampled], { sampleRate: 16_000, models })).toMatchObject({
+      model: 'phone/v9-test',
+      audio: { sampleRate: 16_000 },
+      notes: ['telephone_band'],
+    });
+    const wide = fullBandSpeech({ sampleRate: 16_000, seconds: 4.5 });
+    expect(await score([wide], { sampleRate: 16_000, models })).toMatchObject({ model: 'digital/v9', notes: [] });
+    expect(await score([upsampled, wide], { sampleRate: 16_000, models })).toMatchObject({
+      model: 'digital/v9',
+      notes: [],
+    });
+  });
+
+  it('that was asked for scores speech of a telephone too, with a note', async () => {
+    const upsampled = resample(fullBandSpeech({ sampleRate: 8000, seconds: 4.5 }), 8000, 16_000);
+    const models = { phone: null, digital: { ...spectrogram, name: 'digital/v9' } };
+    expect(await score([upsampled], { sampleRate: 16_000, models })).toMatchObject({
+      model: 'digital/v9',
+      notes: ['telephone_band'],
+    });
+    await expect(score([upsampled], { sampleRate: 16_000, models: { ...models, byRate: true } })).rejects.toThrow(
+      expect.objectContaining({
+        reason: 'scoring_failed',
+        detail: 'At 16000 Hz with speech of a telephone it needs the default of phone, which cannot be used here.',
+      }) as Error,
+    );
+  });
+
+  it('where the band decides, is not another one because its own cannot be used', () => {
     const phoneOnly = { phone: spectrogram, digital: null, byRate: true };
-    expect(chooseModel(phoneOnly, 15_999).name).toBe('phone/v9-test');
-    expect(() => chooseModel(phoneOnly, 16_000)).toThrowError(
+    expect(chooseModel(phoneOnly, { sampleRate: 15_999, isTelephone: false }).name).toBe('phone/v9-test');
+    expect(() => chooseModel(phoneOnly, { sampleRate: 16_000, isTelephone: false })).toThrowError(
       expect.objectContaining({
         reason: 'scoring_failed',
         detail: 'At 16000 Hz it needs the default of digital, which cannot be used here.',
       }) as Error,
     );
-    expect(() => chooseModel({ phone: null, digital: spectrogram, byRate: true }, 8000)).toThrowError(
-      expect.objectContaining({ reason: 'scoring_failed' }) as Error,
-    );
+    expect(() =>
+      chooseModel({ phone: null, digital: spectrogram, byRate: true }, { sampleRate: 8000, isTelephone: false }),
+    ).toThrowError(expect.objectContaining({ reason: 'scoring_failed' }) as Error);
   });
 
   it('refuses a rate below its minimum', () => {
@@ -267,10 +297,10 @@ describe('the model', () => {
         input: { ...spectrogram.manifest.input, sampleRateMin: 16_000, sampleRate: 16_000 },
       },
     };
-    expect(() => chooseModel({ phone: null, digital }, 15_999)).toThrowError(
+    expect(() => chooseModel({ phone: null, digital }, { sampleRate: 15_999, isTelephone: false })).toThrowError(
       expect.objectContaining({ reason: 'sample_rate_too_low' }) as Error,
     );
-    expect(chooseModel({ phone: null, digital }, 16_000)).toBe(digital);
+    expect(chooseModel({ phone: null, digital }, { sampleRate: 16_000, isTelephone: false })).toBe(digital);
   });
 
   it('of another shape gives scores too: waveform in, pairs out, the second the spoof', async () => {

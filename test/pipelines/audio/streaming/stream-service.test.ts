@@ -15,7 +15,8 @@ import { useTestDatabase } from '../../../support/database.ts';
 import { configIn, useFolder } from '../../../support/recording-batch.ts';
 import { scorerPids } from '../../../support/scoring.ts';
 import { until } from '../../../support/service-process.ts';
-import { speechLike } from '../../../support/speech-like.ts';
+import { resample } from '../../../../pipelines/audio/signal/resample.ts';
+import { fullBandSpeech, speechLike } from '../../../support/speech-like.ts';
 
 const { db } = await useTestDatabase();
 const folder = await useFolder('stream-service');
@@ -82,6 +83,17 @@ async function leave(stateDir: string, changes: Partial<StreamFacts> = {}): Prom
   spools.close();
   return facts.id;
 }
+
+it('speech of a telephone at a higher rate is left to the workers, which score it with a phone model', async () => {
+  const service = await start(newFolder());
+  const wide = { encoding: 'pcm_s16le', sampleRate: 16_000, channels: 1 } as const;
+  const stream = await service.begin({ ...startOf('auto'), format: wide }, owner, watcher);
+  expect(stream.model.name).toBe('digital/v3');
+  await stream.append(pcm16(resample(fullBandSpeech({ sampleRate: 8000, seconds: 5 }), 8000, 16_000)));
+  void stream.end();
+  const batch = await batchOf(stream.id);
+  expect(await itemOf(batch)).toMatchObject({ state: 'queued', requestedModel: 'auto', model: null });
+});
 
 describe('what is left of a stream', () => {
   it('is submitted when a service starts, for the workers', async () => {
