@@ -220,12 +220,16 @@ function formatVerification(result: VoiceVerificationResult): string {
       'identity',
       identity === null
         ? `none: ${result.identityReason}`
-        : `${identity.toFixed(3)} (threshold ${result.identityThreshold})`,
+        : `${identity.toFixed(3)} (match from ${result.identityThreshold}, mismatch below ${result.mismatchThreshold})`,
+    ],
+    [
+      'voice',
+      `${result.voiceSeconds === null ? 'none' : `${result.voiceSeconds.toFixed(1)} s`}, enrolled ${result.enrolledSeconds.toFixed(1)} s`,
     ],
     ['synthesis', formatScore(scores?.synthesis, thresholds?.synthesis, result.authenticityReason)],
     ['replay', formatScore(scores?.replay, thresholds?.replay, result.authenticityReason)],
     ['models', [result.voiceModel, result.model].filter((model) => model !== null).join(', ')],
-    ['result', result.label],
+    ['result', result.undecidedReason === null ? result.label : `${result.label}: ${result.undecidedReason}`],
     ['verification', result.verificationId],
   ]);
   return formatParagraphs(facts, result.advice);

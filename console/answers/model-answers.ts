@@ -124,15 +124,21 @@ export async function readModel(db: Queryable, entry: RegistryEntry): Promise<Sh
 }
 
 /** The voiceprint model with its card. */
-export type ShownVoiceModel = Pick<VoiceModel, 'identityThreshold' | 'agreementMin'> & {
+export type ShownVoiceModel = Pick<VoiceModel, 'identityThreshold' | 'mismatchThreshold' | 'agreementMin'> & {
   readonly model: string;
   readonly card: string | null;
 };
 
 /** @throws ServiceError `model_invalid` */
 export async function readVoiceModel(): Promise<ShownVoiceModel> {
-  const { name, directory, identityThreshold, agreementMin } = await openVoiceModel();
-  return { model: name, identityThreshold, agreementMin, card: await readBeside(directory, 'card.md') };
+  const { name, directory, identityThreshold, mismatchThreshold, agreementMin } = await openVoiceModel();
+  return {
+    model: name,
+    identityThreshold,
+    mismatchThreshold,
+    agreementMin,
+    card: await readBeside(directory, 'card.md'),
+  };
 }
 
 /** A drift report in a list. */

@@ -82,6 +82,8 @@ export interface StoredComparison {
   readonly decision: {
     readonly label: VoiceLabel;
     readonly identityThreshold: number;
+    /** Absent in comparisons from before there was one. */
+    readonly mismatchThreshold?: number;
     readonly model: string | null;
     readonly voiceModel: string;
     readonly scores: Scores | null;

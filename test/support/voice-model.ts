@@ -10,6 +10,7 @@ export interface VoiceModelChanges {
   readonly model?: string;
   readonly calibration?: object;
   readonly thresholds?: object;
+  readonly succeeds?: readonly string[];
 }
 
 /**

@@ -12,12 +12,13 @@ export default function VoiceprintModelPage(): VNode {
     <${Read} reading=${reading} what="the model" show=${({
       model,
       identityThreshold,
+      mismatchThreshold,
       agreementMin,
       card,
     }: Json<ShownVoiceModel>) => html`<div class="page">
       <${Section} title="Facts"><${Facts} entries=${[
         ['Model', model],
-        ['Identity threshold', String(identityThreshold)],
+        ['Identity', `match from ${identityThreshold}, mismatch below ${mismatchThreshold}, undecided in between`],
         ['Least agreement of an enrolment', `${agreementMin} (cosine)`],
       ]} /></${Section}>
       ${card === null ? html`<${Section} title="Card"><${Empty} title="It has no card here." /></${Section}>` : html`<${ModelCard} card=${card} pictures="/api/voiceprint-model" />`}

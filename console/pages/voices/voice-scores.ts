@@ -1,8 +1,8 @@
 import type { Json } from '../../answers/json.ts';
 import type { VoiceVerificationResult } from '../../answers/voice-answers.ts';
 import { State } from '../shell/components.ts';
-import { asWords, formatScore } from '../shell/text.ts';
-import { html, type Shown, type VNode } from '../shell/view.ts';
+import { asWords, formatScore, formatSeconds } from '../shell/text.ts';
+import { html, type VNode } from '../shell/view.ts';
 
 /** One score of a comparison. */
 interface Meter {
@@ -11,6 +11,8 @@ interface Meter {
   readonly meaning: string;
   readonly score: number | null;
   readonly threshold: number | null;
+  /** Where what is below the threshold and not below this one is neither. */
+  readonly lower?: number;
   readonly above: string;
   readonly below: string;
   /** Why there is no score. */
@@ -19,13 +21,15 @@ interface Meter {
 
 /** Identity, synthesis and replay with their thresholds, the result, and the advice. */
 export function ComparisonScores({ result }: { result: Json<VoiceVerificationResult> }): VNode {
-  const { identity, identityThreshold, identityReason, scores, thresholds, authenticityReason } = result;
+  const { identity, identityThreshold, mismatchThreshold, identityReason, scores, thresholds, authenticityReason } =
+    result;
   const meters: Meter[] = [
     {
       name: 'Identity',
       meaning: 'that the enrolled person speaks',
       score: identity,
       threshold: identityThreshold,
+      lower: mismatchThreshold,
       above: 'like the enrolled voice',
       below: 'another voice',
       reason: identityReason,
@@ -53,24 +57,27 @@ export function ComparisonScores({ result }: { result: Json<VoiceVerificationRes
     <p class="comparison-label"><strong>Result: <${State} name=${result.label} /></strong></p>
     <p>${result.advice}</p>
     <ul class="meters">${meters.map((meter) => html`<li key=${meter.name}><${ScoreMeter} meter=${meter} /></li>`)}</ul>
+    <p class="hint">${result.voiceSeconds === null ? 'No voice of the recording' : `${formatSeconds(result.voiceSeconds)} of voice`} against ${formatSeconds(result.enrolledSeconds)} of the enrolment: identity is calibrated for both.</p>
     <p class="hint">Each score is a probability; higher is authentic. The mark is the threshold. Models: ${[result.voiceModel, result.model].filter(Boolean).join(', ')}. Stored as comparison <code>${result.verificationId}</code>; the recording is not kept.</p>
   </div>`;
 }
 
-function ScoreMeter({ meter: { name, meaning, score, threshold, above, below, reason } }: { meter: Meter }): VNode {
+function ScoreMeter({
+  meter: { name, meaning, score, threshold, lower, above, below, reason },
+}: {
+  meter: Meter;
+}): VNode {
   const isAbove = score !== null && threshold !== null && score >= threshold;
+  const isBetween = score !== null && lower !== undefined && !isAbove && score >= lower;
+  const tone = isAbove ? 'good' : isBetween ? 'warn' : 'bad';
   return html`<div class="meter">
-    <p class="meter-head"><strong>${name}</strong> <span>${score === null ? 'no score' : html`${formatScore(score)} ${verdict(isAbove ? above : below, isAbove)}`}</span></p>
+    <p class="meter-head"><strong>${name}</strong> <span>${score === null ? 'no score' : html`${formatScore(score)} <span class=${`state ${tone}`}>${isAbove ? above : isBetween ? 'neither like it nor unlike it' : below}</span>`}</span></p>
     <div class="meter-bar" aria-hidden="true">
-      ${score === null ? null : html`<span class=${isAbove ? 'meter-fill good' : 'meter-fill bad'} style=${{ width: `${100 * score}%` }}></span>`}
+      ${score === null ? null : html`<span class=${`meter-fill ${tone}`} style=${{ width: `${100 * score}%` }}></span>`}
       ${threshold === null ? null : html`<span class="meter-threshold" style=${{ left: `${100 * threshold}%` }}></span>`}
     </div>
-    <p class="hint">${score === null ? whyNone(reason) : `Probability ${meaning}; threshold ${formatScore(threshold)}.`}</p>
+    <p class="hint">${score === null ? whyNone(reason) : `Probability ${meaning}; ${lower === undefined || lower === threshold ? `threshold ${formatScore(threshold)}` : `a match from ${formatScore(threshold)} on, another voice below ${formatScore(lower)}`}.`}</p>
   </div>`;
-}
-
-function verdict(text: string, isAbove: boolean): Shown {
-  return html`<span class=${`state ${isAbove ? 'good' : 'bad'}`}>${text}</span>`;
 }
 
 function whyNone(reason: string | null): string {
@@ -85,7 +92,7 @@ export function ResultMeanings(): VNode {
       <div><dt><${State} name="match" /></dt><dd>Identity is at its threshold or above, and the recording looks authentic. Take it as one proof among others.</dd></div>
       <div><dt><${State} name="copySuspected" /></dt><dd>The voice is alike, but looks synthesized or played back. Do not accept it: ask for a proof that a recording cannot give, such as a call back.</dd></div>
       <div><dt><${State} name="mismatch" /></dt><dd>Another voice, however authentic. Do not accept it; if the person insists, ask for another recording or another proof.</dd></div>
-      <div><dt><${State} name="undecided" /></dt><dd>One of the answers is missing. Ask for another recording with more voice and less noise, or for another proof.</dd></div>
+      <div><dt><${State} name="undecided" /></dt><dd>The voice is neither like enough nor unlike enough for its seconds, or one of the answers is missing. Ask for another recording with more voice and less noise, or for another proof.</dd></div>
     </dl>
   </details>`;
 }

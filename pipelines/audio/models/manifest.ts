@@ -187,6 +187,7 @@ const voiceprint = z
     }),
     calibration: z.looseObject({}).optional(),
     thresholds: z.looseObject({}).optional(),
+    succeeds: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be the digest of a manifest')).optional(),
     voiceActivity: z.enum(['energy/1', 'telephone/2']),
     minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
   })

@@ -19,15 +19,40 @@ export interface VoiceModel {
   readonly calibration: IdentityCalibration;
   /** Least identity score at which the voice counts as the enrolled person's. */
   readonly identityThreshold: number;
+  /** Identity score below which it counts as another's. What is between the two stays undecided. */
+  readonly mismatchThreshold: number;
   /** Least cosine of a recording with the mean of the others at the enrolment. */
   readonly agreementMin: number;
+  /** Digests of the manifests of earlier models with the same numbers: their voiceprints can be compared with this one. */
+  readonly succeeds: readonly string[];
 }
 
+const share = z.number().gt(0).lt(1);
+const factor = z.number().min(-1000).max(1000);
+const seconds = z.number().positive().max(3600);
+
+const calibrationForm = z
+  .object({
+    slope: factor,
+    intercept: factor,
+    bySeconds: z.object({ slope: factor, intercept: factor, from: seconds, to: seconds }).optional(),
+  })
+  .refine(
+    ({ slope, bySeconds: by }) =>
+      by === undefined
+        ? slope > 0
+        : by.from < by.to && [by.from, by.to].every((end) => slope + by.slope * Math.log(end) > 0),
+    { path: ['slope'], message: 'a higher cosine must be a higher score, at all seconds of voice' },
+  );
+
 const judgementForm = z.object({
-  calibration: z.object({
-    identity: z.object({ slope: z.number().positive().max(1000), intercept: z.number().min(-1000).max(1000) }),
-  }),
-  thresholds: z.object({ identity: z.number().gt(0).lt(1), agreement: z.number().min(-1).max(1) }),
+  calibration: z.object({ identity: calibrationForm }),
+  thresholds: z
+    .object({ identity: share, mismatch: share.optional(), agreement: z.number().min(-1).max(1) })
+    .refine(({ identity, mismatch = identity }) => mismatch <= identity, {
+      path: ['mismatch'],
+      message: 'must not be above that of identity',
+    }),
 });
 
 /**
@@ -43,7 +68,9 @@ export async function openVoiceModel(directory = shippedVoiceModelDirectory): Pr
     directory,
     calibration: calibration.identity,
     identityThreshold: thresholds.identity,
+    mismatchThreshold: thresholds.mismatch ?? thresholds.identity,
     agreementMin: thresholds.agreement,
+    succeeds: manifest.succeeds ?? [],
   };
 }
 

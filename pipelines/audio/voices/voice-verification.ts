@@ -5,6 +5,7 @@ import type { ScoringPool } from '../scorers/scoring-pool.ts';
 import { defaultSettings, type ScoredRecording, type Scores } from '../verification.ts';
 import { embedForEnrolment, type VoiceEmbedder, type VoiceWork } from './voice-enrolment.ts';
 import { judgeVoice, type AuthenticityAnswer, type IdentityAnswer, type VoiceJudgement } from './voice-judgement.ts';
+import type { Voiceprint } from '../voiceprint/enrolment.ts';
 import { scoreIdentity } from '../voiceprint/identity-score.ts';
 import { openVoiceprint, readVoiceprint, recordVoiceVerification, type OpenedVoiceprint } from './voiceprint-store.ts';
 import type { ModelChoice } from '../models/named-model.ts';
@@ -22,9 +23,15 @@ export interface VoiceVerificationResult extends VoiceJudgement {
   readonly voiceprint: string;
   readonly subject: string;
   readonly voiceModel: string;
-  /** Probability that the voice is the enrolled person's; null with a reason. */
+  /** Probability that the voice is the enrolled person's, for the seconds of voice of both sides; null with a reason. */
   readonly identity: number | null;
+  /** A match from this on. */
   readonly identityThreshold: number;
+  /** A mismatch below this. */
+  readonly mismatchThreshold: number;
+  /** Seconds of voice of the enrolment, and of the recording; null if the recording has none that could be compared. */
+  readonly enrolledSeconds: number;
+  readonly voiceSeconds: number | null;
   readonly identityReason: string | null;
   readonly model: string | null;
   /** Higher is authentic, as everywhere. */
@@ -44,7 +51,7 @@ export async function verifyVoice(
   { id, file, actor }: { id: string; file: string; actor: string },
 ): Promise<VoiceVerificationResult> {
   const { model } = work;
-  const { subject } = await readVoiceprint(work.db, id);
+  const { subject, voiceSeconds: enrolledSeconds } = await readVoiceprint(work.db, id);
   const voiceprint = await openVoiceprint(work, id);
   requireSameModel(work, id, voiceprint);
   const { sha256 } = await readAudioContent(file, work.limits).catch((error: unknown) => {
@@ -55,18 +62,32 @@ export async function verifyVoice(
         })
       : error;
   });
-  const [identity, scored] = await Promise.all([answerIdentity(work, voiceprint, file), scoreAuthenticity(work, file)]);
+  const enrolled = { centroid: voiceprint.embedding, voicedSeconds: enrolledSeconds };
+  const [{ voiceSeconds, ...identity }, scored] = await Promise.all([
+    answerIdentity(work, enrolled, file),
+    scoreAuthenticity(work, file),
+  ]);
   const authenticity = authenticityOf(scored);
-  const judgement = judgeVoice({ identity, identityThreshold: model.identityThreshold, authenticity });
+  const { identityThreshold, mismatchThreshold } = model;
+  const judgement = judgeVoice({
+    identity,
+    thresholds: { match: identityThreshold, mismatch: mismatchThreshold },
+    voice: { enrolled: enrolledSeconds, recording: voiceSeconds },
+    authenticity,
+  });
   const shown = {
     voiceModel: model.name,
-    identityThreshold: model.identityThreshold,
+    identityThreshold,
+    mismatchThreshold,
+    enrolledSeconds,
+    voiceSeconds,
     model: scored instanceof AudioRefusal ? null : scored.model,
     scores: scored instanceof AudioRefusal ? null : scored.scores,
     thresholds: scored instanceof AudioRefusal ? null : (scored.decision?.thresholds ?? null),
     authenticityReason: authenticity.reason,
   };
-  const decision = { label: judgement.label, policy: 'voice/1', authenticity: authenticity.label, ...shown };
+  const { label, undecidedReason } = judgement;
+  const decision = { label, undecidedReason, policy: 'voice/2', authenticity: authenticity.label, ...shown };
   const stored = await recordVoiceVerification(work, id, {
     verification: { audioSha256: sha256, identity: identity.score, decision, reason: identity.reason },
     actor,
@@ -84,7 +105,7 @@ export async function verifyVoice(
 
 /** Embeddings of different models cannot be compared. */
 function requireSameModel({ model }: VoiceComparison, id: string, voiceprint: OpenedVoiceprint): void {
-  if (voiceprint.modelSha256 === model.manifestSha256) return;
+  if ([model.manifestSha256, ...model.succeeds].includes(voiceprint.modelSha256)) return;
   throw new ServiceError('model_invalid', {
     operation: 'verify voice',
     object: id,
@@ -95,18 +116,16 @@ function requireSameModel({ model }: VoiceComparison, id: string, voiceprint: Op
 
 async function answerIdentity(
   { pool, model, signal }: VoiceComparison,
-  { embedding }: OpenedVoiceprint,
+  voiceprint: Pick<Voiceprint, 'centroid' | 'voicedSeconds'>,
   file: string,
-): Promise<IdentityAnswer> {
+): Promise<IdentityAnswer & { readonly voiceSeconds: number | null }> {
   try {
-    const { score, reason } = scoreIdentity(
-      { centroid: embedding },
-      await embedForEnrolment(pool, { file, directory: model.directory }, signal),
-      model.calibration,
-    );
-    return score === null ? { score, reason } : { score, reason: null };
+    const recording = await embedForEnrolment(pool, { file, directory: model.directory }, signal);
+    const { score, reason } = scoreIdentity(voiceprint, recording, model.calibration);
+    const voiceSeconds = recording?.voicedSeconds ?? null;
+    return score === null ? { score, reason, voiceSeconds } : { score, reason: null, voiceSeconds };
   } catch (error) {
-    if (error instanceof AudioRefusal) return { score: null, reason: error.reason };
+    if (error instanceof AudioRefusal) return { score: null, reason: error.reason, voiceSeconds: null };
     throw error;
   }
 }

@@ -71,7 +71,8 @@ describe('voice enrol', () => {
 describe('voice verify', () => {
   it('prints identity, synthesis and replay together, and says what to do', async () => {
     const { code, stdout } = await cli('voice', 'verify', enrolled.id, ann[3]!, '--model', 'phone/v1.1', ...model);
-    expect(stdout).toMatch(/^identity +0\.\d{3} \(threshold 0\.5\)$/m);
+    expect(stdout).toMatch(/^identity +0\.\d{3} \(match from 0\.5, mismatch below 0\.5\)$/m);
+    expect(stdout).toMatch(/^voice +\d+\.\d s, enrolled \d+\.\d s$/m);
     expect(stdout).toMatch(/^synthesis +[01]\.\d{3} \(threshold 0\.\d+, higher is authentic\)$/m);
     expect(stdout).toMatch(/^replay +[01]\.\d{3} \(threshold /m);
     const [, label] = /^result +(\w+)$/m.exec(stdout)!;

@@ -15,7 +15,9 @@ describe('a voiceprint model', () => {
       directory: join(folder, 'good'),
       calibration: { slope: 40, intercept: -36 },
       identityThreshold: 0.5,
+      mismatchThreshold: 0.5,
       agreementMin: 0.8,
+      succeeds: [],
     });
   });
 
@@ -24,6 +26,16 @@ describe('a voiceprint model', () => {
     { field: 'calibration.identity.slope', changes: { calibration: { identity: { slope: 0, intercept: 0 } } } },
     { field: 'thresholds.identity', changes: { thresholds: { agreement: 0.5 } } },
     { field: 'thresholds.identity', changes: { thresholds: { identity: 1, agreement: 0.5 } } },
+    {
+      field: 'calibration.identity.slope',
+      changes: {
+        calibration: {
+          identity: { slope: 1, intercept: 0, bySeconds: { slope: -1, intercept: 0, from: 1.5, to: Math.exp(1) } },
+        },
+      },
+    },
+    { field: 'thresholds.mismatch', changes: { thresholds: { identity: 0.5, mismatch: 0.51, agreement: 0.5 } } },
+    { field: 'succeeds.0', changes: { succeeds: ['voiceprint/1'] } },
     { field: 'thresholds.agreement', changes: { thresholds: { identity: 0.5, agreement: 1.01 } } },
   ])('without a valid $field is refused, and the error names it', async ({ field, changes }) => {
     const directory = await writeVoiceModel(join(folder, 'bad'), changes);

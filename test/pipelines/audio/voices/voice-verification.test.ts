@@ -151,6 +151,8 @@ describe('a verification', () => {
       subject: enrolled.subject,
       voiceModel: 'voiceprint/0-test',
       identityThreshold: 0.5,
+      mismatchThreshold: 0.5,
+      enrolledSeconds: enrolled.voiceSeconds,
       identityReason: null,
       model: 'phone/v90-test',
       authenticityReason: null,
@@ -188,7 +190,11 @@ describe('a verification', () => {
       {
         identity: null,
         reason: 'no_voice',
-        decision: expect.objectContaining({ label: 'undecided', policy: 'voice/1' }) as object,
+        decision: expect.objectContaining({
+          label: 'undecided',
+          policy: 'voice/2',
+          undecidedReason: 'identity_unknown',
+        }) as object,
       },
     ]);
   });
@@ -222,6 +228,29 @@ describe('a verification', () => {
       code: 'model_invalid',
       problem: expect.stringContaining('voiceprint/0-test') as string,
     });
+  });
+
+  it('by a model that succeeds that of the voiceprint is calibrated by its seconds', async () => {
+    const successor = await openVoiceModel(
+      await writeVoiceModel(join(folder, 'successor'), {
+        model: 'voiceprint/0-next',
+        succeeds: [model.manifestSha256],
+        calibration: {
+          identity: { slope: 40, intercept: -36, bySeconds: { slope: 0, intercept: 1, from: 1.5, to: 60 } },
+        },
+        thresholds: { identity: 0.999, mismatch: 0.001, agreement: 0.8 },
+      }),
+    );
+    const authenticity = await authenticityOf({ synthesis: 0.001, replay: 0.001 });
+    const compared = await verifyVoice(
+      { ...work(), model: successor, authenticity },
+      { id: enrolled.id, file: ann[3]!, actor: 'cli agent' },
+    );
+    const before = await verify(enrolled.id, ann[3]!);
+    const logit = (score: number) => Math.log(score / (1 - score));
+    const [a, b] = [compared.enrolledSeconds, compared.voiceSeconds!];
+    expect(logit(compared.identity!) - logit(before.identity!)).toBeCloseTo(Math.log((2 * a * b) / (a + b)), 5);
+    expect(compared).toMatchObject({ voiceModel: 'voiceprint/0-next', mismatchThreshold: 0.001 });
   });
 
   it('against a deleted voiceprint is refused', async () => {
