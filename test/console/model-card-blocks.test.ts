@@ -47,7 +47,7 @@ describe('the blocks of a card', () => {
     });
   });
 
-  it.each(['phone-v8', 'phone-v1.1', 'digital-v3', 'voiceprint-1'])(
+  it.each(['phone-v8', 'phone-v1.1', 'digital-v3', 'voiceprint-2'])(
     'of the shipped card of %s keep every word, and know what the model must not be used for',
     (directory) => {
       const card = readFileSync(`models/${directory}/card.md`, 'utf8');

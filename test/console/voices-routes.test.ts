@@ -133,7 +133,7 @@ describe('comparing', () => {
       body: {
         voiceprint: id,
         model: 'phone/v8',
-        voiceModel: 'voiceprint/1',
+        voiceModel: 'voiceprint/2',
         scoreDirection: 'higher-is-authentic',
         identity: expect.any(Number) as number,
         identityThreshold: expect.any(Number) as number,

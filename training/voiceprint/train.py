@@ -1,4 +1,4 @@
-"""Trains voiceprint/1 and writes models/voiceprint-1 with its card. See README.md."""
+"""Trains the weights of voiceprint/1 and voiceprint/2, with the manifest and card of the first. See README.md."""
 import argparse
 import sys
 from pathlib import Path
@@ -55,7 +55,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", required=True, help="folder with CLEAN.tsv and INDEX.tsv")
     parser.add_argument("--work", default="var/voice-training", help="folder for intermediate files")
-    parser.add_argument("--out", default="models/voiceprint-1")
+    parser.add_argument("--out", default="var/voiceprint-1")
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(SEED)

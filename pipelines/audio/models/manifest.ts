@@ -178,7 +178,7 @@ const voiceprint = z
   .strictObject({
     ...shared,
     kind: z.literal('voiceprint'),
-    model: z.string().regex(/^voiceprint\/v?[0-9a-z.-]{1,40}$/, 'must be a name such as voiceprint/1'),
+    model: z.string().regex(/^voiceprint\/v?[0-9a-z.-]{1,40}$/, 'must be a name such as voiceprint/2'),
     input,
     output: z.looseObject({
       name: tensorName,

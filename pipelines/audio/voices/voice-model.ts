@@ -6,11 +6,11 @@ import { shippedModelsDirectory } from '../models/shipped-models.ts';
 import type { IdentityCalibration } from '../voiceprint/identity-score.ts';
 
 /** Directory of the voiceprint model that is shipped. */
-export const shippedVoiceModelDirectory = join(shippedModelsDirectory, 'voiceprint-1');
+export const shippedVoiceModelDirectory = join(shippedModelsDirectory, 'voiceprint-2');
 
 /** A voiceprint model with its thresholds. */
 export interface VoiceModel {
-  /** Canonical name: `voiceprint/1`. */
+  /** Canonical name: `voiceprint/2`. */
   readonly name: string;
   /** Identifies the whole model. Only voiceprints of the same one can be compared. */
   readonly manifestSha256: string;

@@ -9,7 +9,7 @@ import { useScoringPool, useTestDirectory } from '../../../support/scoring.ts';
 import { speechLike, writeWav } from '../../../support/speech-like.ts';
 
 const directory = await useTestDirectory();
-const model = join(shippedModelsDirectory, 'voiceprint-1');
+const model = join(shippedModelsDirectory, 'voiceprint-2');
 const limits = decodeLimitsOf(loadConfig({}));
 const opened = new OpenModels();
 afterAll(() => opened.close());

@@ -8,7 +8,7 @@ import { cosine } from '../../../../pipelines/audio/voiceprint/directions.ts';
 import { embedRecording, voicedSecondsUsedMax } from '../../../../pipelines/audio/voiceprint/recording-embedding.ts';
 import { following, noise, speechLike } from '../voice-activity/line-signals.ts';
 
-const folder = 'models/voiceprint-1';
+const folder = 'models/voiceprint-2';
 let manifest: VoiceprintManifest;
 let graph: Graph;
 

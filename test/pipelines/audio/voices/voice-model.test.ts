@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openVoiceModel } from '../../../../pipelines/audio/voices/voice-model.ts';
+import { digestOfManifest, readManifest } from '../../../../pipelines/audio/models/manifest.ts';
+import { openVoiceModel, shippedVoiceModelDirectory } from '../../../../pipelines/audio/voices/voice-model.ts';
 import { useFolder } from '../../../support/recording-batch.ts';
 import { writeVoiceModel } from '../../../support/voice-model.ts';
 
@@ -43,6 +44,22 @@ describe('a voiceprint model', () => {
       code: 'model_invalid',
       problem: expect.stringContaining(`${field}:`) as string,
     });
+  });
+
+  it('that is shipped has the numbers of voiceprint/1, whose voiceprints stay valid, and other conclusions', async () => {
+    const { succeeds, ...manifest } = await readManifest(shippedVoiceModelDirectory, 'voiceprint');
+    const before = {
+      ...manifest,
+      model: 'voiceprint/1',
+      calibration: { identity: { slope: 13.6299, intercept: -2.5908 } },
+      thresholds: { identity: 0.5, agreement: 0.098 },
+      training: { ...manifest.training, recipe: 'training/voiceprint/train.py' },
+    };
+    expect(succeeds).toEqual([digestOfManifest(before)]);
+    const model = await openVoiceModel();
+    expect(model).toMatchObject({ name: 'voiceprint/2', mismatchThreshold: 0.1, succeeds });
+    expect(model.identityThreshold).toBeGreaterThanOrEqual(0.95);
+    expect(model.calibration.bySeconds).toMatchObject({ from: 3, to: 16 });
   });
 
   it('is not one of authenticity, nor a folder without a manifest', async () => {
