@@ -31,7 +31,7 @@ describe('a score in words', () => {
     ['synthesis', 0.49, 0.5, 'below threshold 0.50: synthesized', 'below 0.50: synthesized'],
     ['synthesis', 0.5, 0.5, 'threshold 0.50 reached: not synthesized', '0.50 is reached'],
     ['replay', 0.1, 0.4, 'below threshold 0.40: replayed', 'below 0.40: replayed'],
-    ['identity', 0.1, 0.6, 'below threshold 0.60: another voice', 'below 0.60: another voice'],
+    ['identity', 0.1, 0.6, 'below threshold 0.60: no match', 'below 0.60: no match'],
     ['identity', 0.9, 0.6, 'threshold 0.60 reached: like the person’s', '0.60 is reached'],
     ['replay', null, 0.4, 'no score', 'no score'],
     ['replay', 0.4, null, 'no threshold', 'no threshold'],

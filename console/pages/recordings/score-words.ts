@@ -29,7 +29,7 @@ export function describeStanding(name: ScoreName | 'identity', score: number | n
   if (standing === 'unknown') return 'no threshold';
   const at = `threshold ${threshold!.toFixed(2)}`;
   if (name === 'identity')
-    return standing === 'below' ? `below ${at}: another voice` : `${at} reached: like the person’s`;
+    return standing === 'below' ? `below ${at}: no match` : `${at} reached: like the person’s`;
   const found = name === 'synthesis' ? 'synthesized' : 'replayed';
   return standing === 'below' ? `below ${at}: ${found}` : `${at} reached: not ${found}`;
 }
@@ -39,7 +39,7 @@ export function describeBriefly(name: ScoreName | 'identity', score: number | nu
   const standing = sideOfThreshold(score, threshold);
   if (score === null) return 'no score';
   if (standing === 'unknown') return 'no threshold';
-  const found = { synthesis: 'synthesized', replay: 'replayed', identity: 'another voice' }[name];
+  const found = { synthesis: 'synthesized', replay: 'replayed', identity: 'no match' }[name];
   return standing === 'below' ? `below ${threshold!.toFixed(2)}: ${found}` : `${threshold!.toFixed(2)} is reached`;
 }
 
