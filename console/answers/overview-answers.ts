@@ -91,7 +91,7 @@ export async function readOverview(
     now: now.getTime(),
     publications,
     ageHoursMax: config.artefactAgeHoursMax,
-    lastNight: nights.find(({ state }) => state === 'finished') ?? null,
+    lastNight: lastFinished(nights),
     caches: CACHES.map(({ name, title }) => standingOf({ cache: name, title }, publications)),
     feeds: await listFeedArrivals(db, config, now),
     waiting: await countWaiting(db),
@@ -109,6 +109,11 @@ export async function readOverview(
     queues: queueList,
     trend: await queryRows<TrendDay>(db, sql('console/list_whole_nights'), [days.at(-1), days[0]]),
   };
+}
+
+function lastFinished(nights: readonly NightSummary[]): NightSummary | null {
+  const finished = nights.filter(({ finishedAt }) => finishedAt !== null);
+  return finished.toSorted((a, b) => b.finishedAt!.getTime() - a.finishedAt!.getTime())[0] ?? null;
 }
 
 function standingOf(

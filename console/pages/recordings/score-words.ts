@@ -28,8 +28,7 @@ export function describeStanding(name: ScoreName | 'identity', score: number | n
   if (score === null) return 'no score';
   if (standing === 'unknown') return 'no threshold';
   const at = `threshold ${threshold!.toFixed(2)}`;
-  if (name === 'identity')
-    return standing === 'below' ? `below ${at}: no match` : `${at} reached: like the person’s`;
+  if (name === 'identity') return standing === 'below' ? `below ${at}: no match` : `${at} reached: like the person’s`;
   const found = name === 'synthesis' ? 'synthesized' : 'replayed';
   return standing === 'below' ? `below ${at}: ${found}` : `${at} reached: not ${found}`;
 }
