@@ -112,7 +112,7 @@ async function* resultTexts(db: Pool, batch: Batch, { form, counts, states }: Te
 }
 
 /** Speech of a telephone at a higher rate: which model scored it, and where another is meant. */
-function describeTelephone(model: string, items: number): string {
+export function describeTelephone(model: string, items: number): string {
   const found = `${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'} of ${model}: speech of a telephone at a higher sample rate (telephone_band).`;
   return model.startsWith('digital/') ? `${found} A model of phone is meant for it: --model phone.` : found;
 }

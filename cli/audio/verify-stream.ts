@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isOfTelephone } from '../../pipelines/audio/decode/recording.ts';
 import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
 import { StreamClient } from '../../pipelines/audio/streaming/stream-client.ts';
 import { frameBytesOf, secondsOf, type StreamEncoding } from '../../pipelines/audio/streaming/stream-format.ts';
@@ -14,6 +15,7 @@ import { readKeyFile } from '../caches/key-file.ts';
 import { startProgress, type Progress } from '../progress.ts';
 import { openStreamInput, type StreamInput } from './stream-input.ts';
 import { formatTable } from '../table.ts';
+import { describeTelephone } from './batch-output.ts';
 
 /** Options of `verify --stream`. */
 export interface StreamOptions {
@@ -154,7 +156,7 @@ function outcomeOf(
   verification: VerificationDetailAnswer,
   { ready, input, asText }: { readonly ready: ReadyMessage; readonly input: StreamInput; readonly asText: boolean },
 ): Outcome {
-  const { id, state, model, requestedModel, scores, decision, reason } = verification;
+  const { id, state, model, requestedModel, scores, decision, reason, notes } = verification;
   const [synthesis, replay] = shownScores(scores);
   const table = formatTable(
     [verification],
@@ -168,7 +170,8 @@ function outcomeOf(
       { title: 'reason', value: () => reason ?? '-' },
     ],
   );
-  if (asText) process.stdout.write(`\n${table}\n\nVerification ${id}.\n`);
+  const heard = model !== null && isOfTelephone(notes) ? `${describeTelephone(model, 1)}\n` : '';
+  if (asText) process.stdout.write(`\n${table}\n\n${heard}Verification ${id}.\n`);
   else process.stdout.write(`${JSON.stringify({ stream: ready.stream, verification }, null, 2)}\n`);
   if (state === 'error') {
     const facts = reason === null ? undefined : AUDIO_REASONS[reason];

@@ -38,13 +38,18 @@ export async function submitStream(
   scored: ScoredRecording | null,
 ): Promise<Batch> {
   const submission = submissionOf(spooled);
-  if (scored !== null) {
+  if (scored !== null && !isOfOtherBand(scored, submission)) {
     const batch = await storeScores(services, submission, scored);
     if (batch !== undefined) return batch;
   }
   return (
     await services.requestVerification(submission).catch((error: unknown) => submitRemoved(services, submission, error))
   ).batch;
+}
+
+/** Speech of a telephone for which the sample rate chose another model: the workers score it with the one that is meant. */
+function isOfOtherBand({ notes, model }: ScoredRecording, submission: BatchSubmission): boolean {
+  return isOfTelephone(notes) && submission.model?.toLowerCase() === 'auto' && model.startsWith('digital/');
 }
 
 function submissionOf({
