@@ -23,17 +23,20 @@ export interface SandboxedProgram extends Pick<SpawnOptions, 'stdio' | 'serializ
   readonly heapMib: number;
   readonly semiSpaceMib?: number;
   /**
-   * Node's permission model: reads only the compiled code and the packages, starts no process; threads on request. Absent for
-   * native libraries, which bypass it: then the kernel's limits and the empty network namespace confine the child.
+   * Node's permission model: reads only the compiled code and the packages, starts no process. Absent for native libraries, which
+   * bypass it: then the kernel's limits and the empty network namespace confine the child.
    */
-  readonly permissions?: { readonly threads: boolean };
+  readonly permissions?: {
+    /** Threads of JavaScript that it may need beside the first. */
+    readonly threads: number;
+  };
 }
 
 /** Limits of a child, beside its time. */
 export interface SandboxLimits {
   /** Resident memory; a child beyond it is killed. */
   readonly memoryBytesMax: number;
-  /** Private writable memory (RLIMIT_DATA): beyond it an allocation fails. */
+  /** Private writable memory (RLIMIT_DATA) besides what V8 reserves for code: beyond it an allocation fails. */
   readonly dataBytesMax: number;
   /** Processor time (RLIMIT_CPU), in case the parent is gone; absent for a long-lived child. */
   readonly cpuSecondsMax?: number;
@@ -76,7 +79,7 @@ export class SandboxedChild {
       ...(await networkIsolation()),
       '/bin/sh',
       '-c',
-      limitScript(limits),
+      limitScript(program, limits),
       'sh',
       ...parentDeath(),
       process.execPath,
@@ -251,10 +254,33 @@ function programPath(name: string): string | undefined {
 }
 
 /** The limits of the kernel: no core dump, no file written, data memory in KiB, and processor seconds. */
-function limitScript({ dataBytesMax, cpuSecondsMax }: SandboxLimits): string {
-  const dataKib = Math.max(1, Math.floor(dataBytesMax / 1024));
+function limitScript({ permissions }: SandboxedProgram, { dataBytesMax, cpuSecondsMax }: SandboxLimits): string {
+  const threads = 1 + (permissions?.threads ?? 0);
+  const dataKib = Math.max(1, Math.floor((dataBytesMax + threads * codeReservationBytes()) / 1024));
   const cpu = cpuSecondsMax === undefined ? '' : `ulimit -t ${Math.ceil(cpuSecondsMax)}; `;
   return `ulimit -c 0; ulimit -f 0; ${cpu}ulimit -d ${dataKib}; exec "$@"`;
+}
+
+/** A mapping of at least this size is a reservation: V8's are 128 MiB on ARM and 512 MiB on x64. */
+const reservationBytesMin = 64 * 1024 * 1024;
+
+let reservedForCode: number | undefined;
+
+/**
+ * What the kernel counts as data in each thread of JavaScript, though next to nothing of it is written: Node 24 reserves the place for
+ * compiled code as writable memory, Node 20 and 22 do not (0). Read from the mappings of this process, whose program the child runs.
+ */
+function codeReservationBytes(): number {
+  return (reservedForCode ??= measureCodeReservation());
+}
+
+function measureCodeReservation(): number {
+  if (process.platform !== 'linux') return 0;
+  const mappings = readFileSync('/proc/self/maps', 'latin1').matchAll(/^([0-9a-f]+)-([0-9a-f]+) rwxp/gm);
+  const sizes = [...mappings]
+    .map(([, start, end]) => Number.parseInt(end!, 16) - Number.parseInt(start!, 16))
+    .filter((bytes) => bytes >= reservationBytesMin);
+  return sizes.length === 0 ? 0 : Math.min(...sizes); // one for each thread of this process
 }
 
 function nodeFlags({ heapMib, semiSpaceMib, permissions }: SandboxedProgram): string[] {
@@ -269,9 +295,13 @@ function nodeFlags({ heapMib, semiSpaceMib, permissions }: SandboxedProgram): st
   ];
 }
 
-function permissionFlags({ threads }: { readonly threads: boolean }): string[] {
+function permissionFlags({ threads }: NonNullable<SandboxedProgram['permissions']>): string[] {
   const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
-  return [flag, ...readablePaths().map((path) => `--allow-fs-read=${path}`), ...(threads ? ['--allow-worker'] : [])];
+  return [
+    flag,
+    ...readablePaths().map((path) => `--allow-fs-read=${path}`),
+    ...(threads > 0 ? ['--allow-worker'] : []),
+  ];
 }
 
 /** The compiled code, the packages, and package.json, which declares the module type. */

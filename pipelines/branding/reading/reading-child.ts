@@ -43,19 +43,19 @@ const programs: Readonly<Record<ReadingChild, SandboxedProgram>> = {
     ...shared,
     module: 'pipelines/branding/reading/text-child',
     heapMib: 128,
-    permissions: { threads: false },
+    permissions: { threads: 0 },
   },
   'ocr-child': {
     ...shared,
     module: 'pipelines/branding/reading/ocr-child',
     heapMib: 96,
-    permissions: { threads: true }, // tesseract.js works in a thread
+    permissions: { threads: 1 }, // tesseract.js works in one
   },
 };
 
 /**
  * Resident memory besides written private memory, which is all that RLIMIT_DATA counts: pages of the program's file.
- * Measured for Node 20: 46 MiB. V8's and WebAssembly's reservations are not written and not counted. Of what the limits
+ * Measured for Node 20: 46 MiB. WebAssembly's reservations are not written and not counted. Of what the limits
  * of 256 and 512 MiB then leave, honest letters used at most 99 of 200 and 376 of 456 MiB (20 pages of text, a scan of
  * 600 dots an inch).
  */
