@@ -8,13 +8,27 @@ import type { DecodeLimits, Recording, RecordingNote } from './recording.ts';
 import type { RecordingFile } from './recording-file.ts';
 import type { Container, Sniffed } from './sniff.ts';
 
-/** FFmpeg's demuxer for each container, and its decoder for each supported codec in it. No others are used. */
-const readable: Record<Container, { readonly demuxer: string; readonly decoders: Readonly<Record<string, string>> }> = {
-  flac: { demuxer: 'flac', decoders: { flac: 'flac' } },
-  mp3: { demuxer: 'mp3', decoders: { mp3: 'mp3float' } },
-  ogg: { demuxer: 'ogg', decoders: { opus: 'opus', vorbis: 'vorbis', flac: 'flac' } },
-  mp4: { demuxer: 'mov', decoders: { aac: 'aac', alac: 'alac', mp3: 'mp3float', flac: 'flac', opus: 'opus' } },
-  wav: { demuxer: 'wav', decoders: { adpcm_ima_wav: 'adpcm_ima_wav', gsm_ms: 'gsm_ms' } },
+interface Readable {
+  readonly called: string;
+  readonly demuxer: string;
+  readonly decoders: Readonly<Record<string, string>>;
+}
+
+/** What people call each container, FFmpeg's demuxer for it, and its decoder for each supported codec in it. No others are used. */
+const readable: Record<Container, Readable> = {
+  flac: { called: 'FLAC', demuxer: 'flac', decoders: { flac: 'flac' } },
+  mp3: { called: 'MP3', demuxer: 'mp3', decoders: { mp3: 'mp3float' } },
+  ogg: { called: 'Ogg', demuxer: 'ogg', decoders: { opus: 'opus', vorbis: 'vorbis', flac: 'flac' } },
+  mp4: {
+    called: 'MP4 or M4A',
+    demuxer: 'mov',
+    decoders: { aac: 'aac', alac: 'alac', mp3: 'mp3float', flac: 'flac', opus: 'opus' },
+  },
+  wav: {
+    called: 'WAV with IMA ADPCM or GSM 6.10',
+    demuxer: 'wav',
+    decoders: { adpcm_ima_wav: 'adpcm_ima_wav', gsm_ms: 'gsm_ms' },
+  },
 };
 
 /** How much FFmpeg may read to find the streams, and how many streams it may create. */
@@ -26,7 +40,7 @@ const probeLimits = { bytes: 256 * 1024, microseconds: 5_000_000, streams: 16 } 
  * @throws AudioRefusal
  */
 export async function openAny(source: AnySource, limits: DecodeLimits): Promise<Recording> {
-  const handles = new DecoderHandles(await loadDecoderLibrary());
+  const handles = new DecoderHandles(await loadDecoderLibrary(readable[source.sniffed.container].called));
   try {
     return openedRecording({ ...source, handles, limits });
   } catch (error) {

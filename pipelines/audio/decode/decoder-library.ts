@@ -10,10 +10,10 @@ export interface DecoderLibrary {
 let loading: Promise<DecoderLibrary> | undefined;
 
 /**
- * The optional package, loaded on first use: it maps 100 MB of FFmpeg, which scoring WAV files does not need.
+ * The optional package, loaded on first use: it maps 100 MB of FFmpeg, which scoring WAV files does not need. `format` is what it is needed for.
  * @throws AudioRefusal `decoder_missing`
  */
-export function loadDecoderLibrary(): Promise<DecoderLibrary> {
+export function loadDecoderLibrary(format: string): Promise<DecoderLibrary> {
   loading ??= Promise.all([import('node-av/lib'), import('node-av/constants')]).then(
     ([functions, constants]) => {
       functions.Log.setLevel(constants.AV_LOG_QUIET);
@@ -24,7 +24,7 @@ export function loadDecoderLibrary(): Promise<DecoderLibrary> {
       throw Object.assign(
         new AudioRefusal(
           'decoder_missing',
-          'Install the optional package node-av (npm install node-av@6.1.1) to read this format.',
+          `This is ${format}, which the optional package node-av reads. Install it (npm ci without --omit=optional), or convert the recording to WAV with PCM.`,
         ),
         { cause },
       );
@@ -35,7 +35,7 @@ export function loadDecoderLibrary(): Promise<DecoderLibrary> {
 
 /** The FFmpeg inside the optional package: its version, and how it was configured. */
 export async function describeDecoder(): Promise<{ readonly version: string; readonly configuration: string }> {
-  const { version, configuration } = (await loadDecoderLibrary()).functions.getFFmpegInfo();
+  const { version, configuration } = (await loadDecoderLibrary('FFmpeg')).functions.getFFmpegInfo();
   return { version, configuration };
 }
 

@@ -198,11 +198,24 @@ describe('the optional decoder', () => {
       for (const path of process.argv.slice(1)) {
         await openRecording(path, ${JSON.stringify(wideLimits)}).then(({ format }) => console.log(format), ({ message }) => console.log(message));
       }`;
-    const paths = [folder.write('tone.wav', wavFile({ data: pcm16(tone()) })), sampleRecordingPath('tone.mp3')];
+    const named = [
+      ['tone.mp3', 'MP3'],
+      ['tone-24.flac', 'FLAC'],
+      ['tone.opus', 'Ogg'],
+      ['tone.m4a', 'MP4 or M4A'],
+      ['tone-gsm.wav', 'WAV with IMA ADPCM or GSM 6.10'],
+    ] as const;
+    const paths = [
+      folder.write('tone.wav', wavFile({ data: pcm16(tone()) })),
+      ...named.map(([file]) => sampleRecordingPath(file)),
+    ];
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, ...paths]);
     expect(stdout.split('\n')).toEqual([
       'wav',
-      'decoder_missing: Install the optional package node-av (npm install node-av@6.1.1) to read this format.',
+      ...named.map(
+        ([, format]) =>
+          `decoder_missing: This is ${format}, which the optional package node-av reads. Install it (npm ci without --omit=optional), or convert the recording to WAV with PCM.`,
+      ),
       '',
     ]);
   });
