@@ -126,6 +126,12 @@ const calibration = z.strictObject({
 
 const scoresOf = <Value extends z.ZodType>(value: Value) => z.partialRecord(z.enum(SCORE_NAMES), value);
 
+/** The detectors of voice activity by their names in manifests. */
+export const voiceDetectorNames = ['energy/1', 'telephone/2', 'combined/1'] as const;
+
+/** Name of a detector. */
+export type VoiceDetectorName = (typeof voiceDetectorNames)[number];
+
 /** Names of the families of models. */
 export const FAMILIES = ['phone', 'digital'] as const;
 
@@ -152,7 +158,7 @@ const authenticity = z
     }),
     calibration: scoresOf(calibration),
     thresholds: scoresOf(z.number().gt(0).lt(1)),
-    voiceActivity: z.enum(['energy/1', 'telephone/2']),
+    voiceActivity: z.enum(voiceDetectorNames),
     minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
   })
   .superRefine((manifest, context) => {
@@ -188,7 +194,7 @@ const voiceprint = z
     calibration: z.looseObject({}).optional(),
     thresholds: z.looseObject({}).optional(),
     succeeds: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be the digest of a manifest')).optional(),
-    voiceActivity: z.enum(['energy/1', 'telephone/2']),
+    voiceActivity: z.enum(voiceDetectorNames),
     minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
   })
   .refine(({ input: { sampleRate } }) => sampleRate === 8000 || sampleRate === 16_000, {

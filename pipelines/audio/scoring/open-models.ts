@@ -15,7 +15,7 @@ import { makeVoiceDetector, voiceFramesPerSecond, type VoiceDetector } from '../
 import { voiceRateOf } from './channel-windows.ts';
 import { WindowBatch } from './window-batch.ts';
 
-/** Directory of the graph of the detector `telephone/2`, among the shipped models. */
+/** Directory of the graph of the detectors `telephone/2` and `combined/1`, among the shipped models. */
 const telephoneDetectorDirectory = 'voice-activity-telephone-2';
 
 /** A model that is ready to score: one recording at a time, or several streams in turn whose windows are scored at once. */
@@ -124,7 +124,7 @@ export class OpenModels {
     const sampleRate = voiceRateOf(input.sampleRate);
     if (voiceActivity === 'energy/1') return () => makeVoiceDetector({ name: 'energy/1', sampleRate });
     const graph = (this.telephoneGraph ??= await this.openTelephone());
-    return (runFrames) => makeVoiceDetector({ name: 'telephone/2', sampleRate, graph, runFrames });
+    return (runFrames) => makeVoiceDetector({ name: voiceActivity, sampleRate, graph, runFrames });
   }
 
   private async openTelephone(): Promise<Graph> {

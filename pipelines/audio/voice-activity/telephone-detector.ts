@@ -2,7 +2,7 @@ import { Resampler } from '../signal/resample.ts';
 import { framesOf, writePowerSpectrogram } from '../signal/power-spectrogram.ts';
 import type { Graph } from '../inference/graph.ts';
 import { FrameLevels, withoutNotFinite } from './frame-levels.ts';
-import { joinFrames, type VoiceFrames, type VoiceSampleRate } from './voice-frames.ts';
+import type { VoiceFrames, VoiceSampleRate } from './voice-frames.ts';
 
 /** Sample rate of the graph in Hz; a recording at 16 kHz is resampled to it: what distinguishes voice from a line's other sounds is below 4 kHz. */
 const graphRate = 8000;
@@ -22,16 +22,69 @@ const longRunFrames = 2000;
 /** Frames of context on each side: more than the 246 that the graph sees, so that a frame's logit does not depend on where runs begin. */
 const contextFrames = 256;
 
-/** Logits at which voice begins and ends: two thresholds (hysteresis), so that one uncertain frame does not split a word. */
-const beginLogit = 0.5;
-const endLogit = -0.5;
+/** Where voice begins and ends, as logits: two thresholds (hysteresis), so that one uncertain frame does not split a word. */
+export interface Hysteresis {
+  readonly begin: number;
+  readonly end: number;
+}
+
+const voiceLogits: Hysteresis = { begin: 0.5, end: -0.5 };
+
+/** What the network says of frames that follow one another, and their levels. */
+export interface LogitFrames {
+  readonly logits: Float32Array;
+  readonly levelsDbfs: Float32Array;
+}
+
+/** The opened graph of `models/voice-activity-telephone-2` and how it is run. */
+export interface TelephoneSettings {
+  readonly graph: Pick<Graph, 'run'>;
+  readonly sampleRate: VoiceSampleRate;
+  /** Frames that are decided at a time, a multiple of 4. Fewer lag less and cost more: each run includes 512 frames of context. */
+  readonly runFrames?: number | undefined;
+}
 
 /**
  * `telephone/2`: a small trained network over the spectrum of the 2.5 s before and after each frame (training/voice_activity).
  * It knows the sounds of a telephone line that are no voice: music on hold, dial and ring tones, keys, hum, comfort noise.
- * Lags `runFrames` and 2.6 s behind the samples, by default up to 23 s, and keeps 2 s more of them than that.
+ * It takes far and replayed speech for such a sound too often: combined-detector.ts has the figures.
  */
 export class TelephoneDetector {
+  readonly #network: TelephoneNetwork;
+  #isVoice = false;
+
+  constructor(settings: TelephoneSettings) {
+    this.#network = new TelephoneNetwork(settings);
+  }
+
+  /** Appends samples; resolves to the frames that are decided by now. */
+  async push(samples: Float32Array): Promise<VoiceFrames> {
+    return this.#decided(await this.#network.push(samples));
+  }
+
+  /** The undecided frames, decided with the context so far. */
+  async preview(): Promise<VoiceFrames> {
+    const { logits, levelsDbfs } = await this.#network.preview();
+    return { voiced: voicedOf(logits, voiceLogits, this.#isVoice), levelsDbfs };
+  }
+
+  /** The remaining frames. Nothing may be pushed afterwards. */
+  async finish(): Promise<VoiceFrames> {
+    return this.#decided(await this.#network.finish());
+  }
+
+  #decided({ logits, levelsDbfs }: LogitFrames): VoiceFrames {
+    const voiced = voicedOf(logits, voiceLogits, this.#isVoice);
+    this.#isVoice = isVoiceAfter(voiced, this.#isVoice);
+    return { voiced, levelsDbfs };
+  }
+}
+
+/**
+ * The logits of the network of `telephone/2`, frame by frame. Lags `runFrames` and 2.6 s behind the samples, by default up to
+ * 23 s, and keeps 2 s more of them than that.
+ */
+export class TelephoneNetwork {
   readonly #graph: Pick<Graph, 'run'>;
   readonly #runFrames: number;
   readonly #levels: FrameLevels;
@@ -40,18 +93,8 @@ export class TelephoneDetector {
   #samples: Float32Array[] = [new Float32Array(marginSamples)];
   #framesBefore = 0;
   #openLevels: Float32Array[] = [];
-  #isVoice = false;
 
-  /** `runFrames`, the frames that are decided at a time, is a multiple of 4. Fewer lag less and cost more: each run includes 512 frames of context. */
-  constructor({
-    graph,
-    sampleRate,
-    runFrames = longRunFrames,
-  }: {
-    readonly graph: Pick<Graph, 'run'>;
-    readonly sampleRate: VoiceSampleRate;
-    readonly runFrames?: number | undefined;
-  }) {
+  constructor({ graph, sampleRate, runFrames = longRunFrames }: TelephoneSettings) {
     this.#graph = graph;
     this.#runFrames = runFrames;
     this.#levels = new FrameLevels(sampleRate);
@@ -59,8 +102,8 @@ export class TelephoneDetector {
   }
 
   /** Appends samples; resolves to the frames that are decided by now. */
-  async push(samples: Float32Array): Promise<VoiceFrames> {
-    const decided: VoiceFrames[] = [];
+  async push(samples: Float32Array): Promise<LogitFrames> {
+    const decided: LogitFrames[] = [];
     for (let at = 0; at < samples.length; at += this.#runFrames * spectrogram.hopSamples) {
       const block = silenceNotFinite(samples.subarray(at, at + this.#runFrames * spectrogram.hopSamples));
       this.#openLevels.push(this.#levels.push(block));
@@ -68,38 +111,36 @@ export class TelephoneDetector {
       while (framesIn(this.#samples) >= this.#framesBefore + this.#runFrames + contextFrames)
         decided.push(await this.#decide(this.#runFrames));
     }
-    return joinFrames(decided);
+    return joinedFrames(decided);
   }
 
   /** The undecided frames, decided with the context so far. */
-  async preview(): Promise<VoiceFrames> {
+  async preview(): Promise<LogitFrames> {
     const [before, levelsDbfs] = [this.#framesBefore, joined(this.#openLevels)];
-    if (levelsDbfs.length === 0) return { voiced: new Uint8Array(0), levelsDbfs };
+    if (levelsDbfs.length === 0) return { logits: new Float32Array(0), levelsDbfs };
     const samples = new Float32Array(samplesOf(before + levelsDbfs.length)); // zeros where the resampler and the window of the last frame lack samples
     const there = joined(this.#samples);
     samples.set(there.subarray(0, samples.length));
     const logits = await this.#logits(samples);
-    return { voiced: voicedOf(logits.subarray(before, before + levelsDbfs.length), this.#isVoice), levelsDbfs };
+    return { logits: logits.subarray(before, before + levelsDbfs.length), levelsDbfs };
   }
 
   /** The remaining frames. Nothing may be pushed afterwards. */
-  async finish(): Promise<VoiceFrames> {
+  async finish(): Promise<LogitFrames> {
     this.#samples.push(this.#resampler.end(), new Float32Array(marginSamples));
-    const decided: VoiceFrames[] = [];
+    const decided: LogitFrames[] = [];
     for (let open = lengthOf(this.#openLevels); open > 0; open = lengthOf(this.#openLevels))
       decided.push(await this.#decide(Math.min(this.#runFrames, open)));
-    return joinFrames(decided);
+    return joinedFrames(decided);
   }
 
-  async #decide(frames: number): Promise<VoiceFrames> {
+  async #decide(frames: number): Promise<LogitFrames> {
     const [before, samples, levels] = [this.#framesBefore, joined(this.#samples), joined(this.#openLevels)];
     const logits = await this.#logits(samples.subarray(0, samplesOf(before + frames + contextFrames)));
     this.#framesBefore = Math.min(contextFrames, before + frames);
     this.#samples = [samples.slice((before + frames - this.#framesBefore) * spectrogram.hopSamples)];
     this.#openLevels = [levels.slice(frames)];
-    const voiced = voicedOf(logits.subarray(before, before + frames), this.#isVoice);
-    this.#isVoice = voiced[frames - 1] === 1;
-    return { voiced, levelsDbfs: levels.slice(0, frames) };
+    return { logits: logits.slice(before, before + frames), levelsDbfs: levels.slice(0, frames) };
   }
 
   async #logits(samples: Float32Array): Promise<Float32Array> {
@@ -111,13 +152,25 @@ export class TelephoneDetector {
   }
 }
 
-/** Voice of each frame, with hysteresis that depends on the frame before. */
-function voicedOf(logits: Float32Array, wasVoice: boolean): Uint8Array {
+/** Voice of each frame by its logit, which depends on the frame before. */
+export function voicedOf(logits: Float32Array, { begin, end }: Hysteresis, wasVoice: boolean): Uint8Array {
   let isVoice = wasVoice;
   return Uint8Array.from(logits, (logit) => {
-    isVoice = logit > (isVoice ? endLogit : beginLogit);
+    isVoice = logit > (isVoice ? end : begin);
     return isVoice ? 1 : 0;
   });
+}
+
+/** Whether the last of the frames is voice; as before if there is none. */
+export function isVoiceAfter(voiced: Uint8Array, before: boolean): boolean {
+  return voiced.length === 0 ? before : voiced[voiced.length - 1] === 1;
+}
+
+function joinedFrames(parts: readonly LogitFrames[]): LogitFrames {
+  return {
+    logits: joined(parts.map(({ logits }) => logits)),
+    levelsDbfs: joined(parts.map(({ levelsDbfs }) => levelsDbfs)),
+  };
 }
 
 /** The samples with NaN and infinity as silence: one of them would spoil all frames of its context. */

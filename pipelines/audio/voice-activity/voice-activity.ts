@@ -1,5 +1,7 @@
+import { CombinedDetector } from './combined-detector.ts';
 import { EnergyDetector } from './energy-detector.ts';
 import type { Graph } from '../inference/graph.ts';
+import type { VoiceDetectorName } from '../models/manifest.ts';
 import { TelephoneDetector } from './telephone-detector.ts';
 import {
   joinFrames,
@@ -8,12 +10,6 @@ import {
   type VoiceSampleRate,
   type VoiceSummary,
 } from './voice-frames.ts';
-
-/** The detectors of voice activity by their names in manifests. */
-export const voiceDetectorNames = ['energy/1', 'telephone/2'] as const;
-
-/** Name of a detector. */
-export type VoiceDetectorName = (typeof voiceDetectorNames)[number];
 
 /** Finds voice in one channel of a recording that arrives in blocks, with bounded memory. */
 export interface VoiceDetector {
@@ -25,19 +21,20 @@ export interface VoiceDetector {
   finish(): Promise<VoiceFrames>;
 }
 
-/** Settings of a detector: its rate, and for `telephone/2` the opened graph of `models/voice-activity-telephone-2`. */
+/** Settings of a detector: its rate, and for those with a network the opened graph of `models/voice-activity-telephone-2`. */
 export type VoiceDetectorSettings =
   | { readonly name: 'energy/1'; readonly sampleRate: VoiceSampleRate }
   | {
-      readonly name: 'telephone/2';
+      readonly name: Exclude<VoiceDetectorName, 'energy/1'>;
       readonly sampleRate: VoiceSampleRate;
       readonly graph: Pick<Graph, 'run'>;
-      /** See {@link TelephoneDetector}. */ readonly runFrames?: number | undefined;
+      /** Frames that the network decides at a time. */ readonly runFrames?: number | undefined;
     };
 
 /** A fresh detector for one channel of one recording. */
 export function makeVoiceDetector(settings: VoiceDetectorSettings): VoiceDetector {
   if (settings.name === 'telephone/2') return new TelephoneDetector(settings);
+  if (settings.name === 'combined/1') return new CombinedDetector(settings);
   const detector = new EnergyDetector(settings.sampleRate);
   return {
     push: async (samples) => detector.push(samples),
@@ -56,5 +53,6 @@ export async function detectVoice(
   return { ...frames, ...summarizeVoice(frames) };
 }
 
+export { voiceDetectorNames, type VoiceDetectorName } from '../models/manifest.ts';
 export { joinFrames, labelWindow, summarizeVoice, voiceFramesPerSecond } from './voice-frames.ts';
 export type { VoiceFrames, VoiceSampleRate, VoiceSummary, WindowLimits } from './voice-frames.ts';
