@@ -129,7 +129,8 @@ async function* jsonTexts(batch: unknown, pages: AsyncIterable<VerificationRecor
 
 const titles = ['source', 'model', 'state', 'synthesis', 'replay', 'decision', 'reason'];
 
-function cells({ source, model, requestedModel, state, scores, decision, reason }: VerificationRecord): string[] {
+function cells(record: VerificationRecord): string[] {
+  const { source, model, requestedModel, state, scores, decision, reason, reasonDetail } = record;
   const score = (value: number | null | undefined) => value?.toFixed(3) ?? '-';
   return [
     printable(source),
@@ -138,7 +139,7 @@ function cells({ source, model, requestedModel, state, scores, decision, reason 
     score(scores?.synthesis),
     score(scores?.replay),
     decision?.label ?? '-',
-    reason ?? '-',
+    reasonDetail === null ? (reason ?? '-') : `${reason}: ${printable(reasonDetail)}`,
   ];
 }
 

@@ -5,6 +5,7 @@ import { requestVerification } from '../../jobs/queues/verification-producer.ts'
 import { hasEnded } from '../../pipelines/audio/batches/batch.ts';
 import { batchNameCharactersMax } from '../../pipelines/audio/batches/batch-intake.ts';
 import { openItemSource, type ItemSource } from '../../pipelines/audio/batches/batch-list.ts';
+import { parseRawAudio } from '../../pipelines/audio/decode/raw-audio.ts';
 import { STREAM_ENCODINGS } from '../../pipelines/audio/streaming/stream-format.ts';
 import { CHANNEL_MODES, type ChannelMode } from '../../pipelines/audio/verification.ts';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
@@ -29,6 +30,7 @@ import { hasWorker, noWorkerText, withQueues } from '../with-worker.ts';
 interface VerifyOptions extends OutputOptions, StreamOptions {
   readonly model?: string;
   readonly channels?: ChannelMode;
+  readonly raw?: string;
   readonly owner: string;
   readonly key?: string;
   readonly name?: string;
@@ -37,12 +39,13 @@ interface VerifyOptions extends OutputOptions, StreamOptions {
 }
 
 const examples = `
-A list ends with .csv, .tsv, .jsonl or .ndjson and names a path in each row, relative to the list, with an optional model and name.
+A list ends with .csv, .tsv, .jsonl or .ndjson and names a path in each row, relative to the list, with an optional model, name and raw.
 
 Examples:
   caller-trust verify call.wav --wait
   caller-trust verify recordings/ --model phone --wait --csv --output results.csv
   caller-trust verify list.jsonl --key 2026-11-monday
+  caller-trust verify legs/ --raw mulaw@8000 --wait
   caller-trust verify call.wav --stream --key-file key
   arecord -f S16_LE -r 16000 -t wav | caller-trust verify - --stream --key-file key`;
 
@@ -61,6 +64,10 @@ export function addVerifyCommand(program: Command): void {
         '--channels <mode>',
         'score the channels apart (the two sides of a call; the default), or mixed into one',
       ).choices(CHANNEL_MODES),
+    )
+    .option(
+      '--raw <form>',
+      'the recordings have no header: mulaw, alaw, s16le, gsm, g722 or vox, and the rate, such as mulaw@8000',
     )
     .option('--owner <client>', 'whose batch it is, as API keys name the client', defaultOwner)
     .option(
@@ -102,7 +109,8 @@ async function verifyCommand(path: string, options: VerifyOptions, form: OutputF
       operation: 'verify',
       problem: `--name has ${options.name.length} characters, and at most ${batchNameCharactersMax} are kept (batchNameCharactersMax).`,
     });
-  const source = await openItemSource(path, commandConfig());
+  const raw = options.raw === undefined ? undefined : parseRawAudio(options.raw);
+  const source = await openItemSource(path, commandConfig(), raw);
   const output = await openResultOutput(options);
   try {
     return await verifySource(source, { ...options, form, output });
@@ -114,12 +122,12 @@ async function verifyCommand(path: string, options: VerifyOptions, form: OutputF
 
 /** Refuses stream options without `--stream`, and batch options with it. @throws ServiceError `usage_invalid` */
 function requireMatchingOptions(options: VerifyOptions): void {
-  const { stream, csv, output, key, wait, url, keyFile, realTime, encoding, rate, inputChannels } = options;
+  const { stream, csv, output, key, wait, raw, url, keyFile, realTime, encoding, rate, inputChannels } = options;
   const given = (names: Record<string, unknown>) =>
     Object.entries(names).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const wrong =
     stream === true
-      ? given({ '--csv': csv, '--output': output, '--key': key, '--wait': wait })
+      ? given({ '--csv': csv, '--output': output, '--key': key, '--wait': wait, '--raw': raw })
       : given({
           '--url': url,
           '--key-file': keyFile,

@@ -4,6 +4,7 @@ import { requestVerification } from '../../jobs/queues/verification-producer.ts'
 import { consoleClient } from '../../pipelines/access/keys.ts';
 import type { Batch } from '../../pipelines/audio/batches/batch.ts';
 import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
+import { parseRawAudio } from '../../pipelines/audio/decode/raw-audio.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -21,6 +22,7 @@ const fields = z.strictObject({
   key: z.string().regex(/^[A-Za-z0-9-]{8,64}$/, 'is not a key of 8 to 64 letters, digits and hyphens'),
   model: z.string().trim().toLowerCase().max(80).default('auto'),
   channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]),
+  raw: z.string().optional(),
 });
 
 /** `/api/detection`: verifies a recording from a web page like any other. */
@@ -29,7 +31,7 @@ export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork)
   app.get('/api/detection', { config: { access: 'viewer' } }, () => readDetectionFacts(work));
   app.post('/api/detection', { config: { access: 'reviewer' } }, (request) =>
     withForm(request, { filesMax: 1, fileBytesMax: config.audioBytesMax }, async (form) => {
-      const { key, model, channels } = parseBody(fields, form.fields);
+      const { key, model, channels, raw } = parseBody(fields, form.fields);
       const [file] = form.files;
       if (file === undefined)
         throw new ServiceError('parameter_invalid', {
@@ -56,7 +58,7 @@ export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork)
           mode: 'webDemo',
           model,
           settings: { channels },
-          items: [{ path: file.path, source }],
+          items: [{ path: file.path, source, raw: raw === undefined ? undefined : parseRawAudio(raw) }],
         },
       );
       const [item] = await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: false });

@@ -3,6 +3,7 @@ import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { BatchSubmission, SubmittedItem } from '../../pipelines/audio/batches/batch-intake.ts';
+import { parseRawAudio, type RawAudio } from '../../pipelines/audio/decode/raw-audio.ts';
 import { walkFolder } from '../../pipelines/audio/batches/batch-list.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -15,7 +16,7 @@ export const recordingNames = { request: 'request.json', result: 'result.json', 
 /** Names that are no recordings: those above, and files that desktops write. */
 const otherNames: ReadonlySet<string> = new Set([...Object.values(recordingNames), 'Thumbs.db', 'desktop.ini']);
 
-/** Bytes of request.json: its five fields have less than 1,000. */
+/** Bytes of request.json: its six fields have less than 1,000. */
 const requestBytesMax = 64 * 1024;
 
 /** The owner of recordings without one: the operator of the service. */
@@ -24,14 +25,15 @@ export const defaultOwner = 'operator';
 const requestSchema = z.strictObject({
   model: z.string().max(200).optional(),
   channels: z.enum(CHANNEL_MODES).optional(),
+  raw: z.string().optional(),
   owner: z.string().optional(),
   key: z.string().optional(),
   name: z.string().optional(),
 });
 
-/** Recordings of a dropped folder, in the order of their batch. */
-export function recordingsIn(folder: string): AsyncIterable<SubmittedItem> {
-  return walkFolder(folder, otherNames);
+/** Recordings of a dropped folder, in the order of their batch, with the form of raw audio if that is what they are. */
+export async function* recordingsIn(folder: string, raw?: RawAudio): AsyncGenerator<SubmittedItem> {
+  for await (const item of walkFolder(folder, otherNames)) yield raw === undefined ? item : { ...item, raw };
 }
 
 /**
@@ -45,8 +47,14 @@ export async function readDroppedRecordings(entry: TakenEntry): Promise<BatchSub
   if (stats.isFile()) return { ...given, items: [{ path, source: name }] };
   if (!stats.isDirectory())
     throw invalidRecordings(`It is ${describeKind(stats)}, and must be a recording or a folder of recordings.`);
-  const { channels, ...request } = await readRecordingsRequest(join(path, recordingNames.request));
-  return { ...given, ...request, settings: channels === undefined ? {} : { channels }, items: recordingsIn(path) };
+  const { channels, raw, ...request } = await readRecordingsRequest(join(path, recordingNames.request));
+  const form = raw === undefined ? undefined : parseRawAudio(raw);
+  return {
+    ...given,
+    ...request,
+    settings: channels === undefined ? {} : { channels },
+    items: recordingsIn(path, form),
+  };
 }
 
 /** The fields of request.json; none if there is no such file. */

@@ -92,6 +92,17 @@ describe('a recording from a page', () => {
     ]);
   });
 
+  it('may be raw audio of a form that is named', async () => {
+    const leg = Buffer.alloc(900, 0x55);
+    const { verification } = await handIn(reviewer, form(leg, { raw: 'alaw@8000' }));
+    const detail = await reviewer.json<object>(`/api/verifications/${verification}`);
+    expect(detail).toMatchObject({ state: 'queued', recording: { bytes: leg.length + 58 } });
+    expect(await handIn(reviewer, form(leg, { raw: 'alaw' }))).toMatchObject({
+      status: 400,
+      code: 'audio_request_invalid',
+    });
+  });
+
   it('is the same verification under the same key, and a conflict with another content', async () => {
     const key = crypto.randomUUID();
     const first = await handIn(reviewer, form(voice, { key }));

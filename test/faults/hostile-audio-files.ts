@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import type { AudioReason } from '../../pipelines/audio/reasons.ts';
 import {
   extensibleFormat,
@@ -17,6 +18,7 @@ import {
   type RecordingFolder,
   type WavParts,
 } from '../support/audio-file.ts';
+import { aiffFile, auFile, cafChunk, cafFile, formChunk, w64File } from '../support/audio-containers.ts';
 
 /** A recording made to do harm, and what reading it must end in; several outcomes where FFmpeg decides. */
 export interface HostileRecording {
@@ -145,7 +147,7 @@ const wavRows: readonly Row[] = [
     wav({ beforeData: [riffChunk('\0\0\0\0', zeros(8)), riffChunk('\xff\xff\xff\xff', zeros(8))] }),
     'read',
   ],
-  ['WAV that holds MP3', wav({ tag: 0x55, bits: 0, blockAlign: 1, data: sampleRecording('tone.mp3') }), unsupported],
+  ['WAV that holds MP3', wav({ tag: 0x55, bits: 0, blockAlign: 1, data: sampleRecording('tone.mp3') }), 'read'],
   ['WAV of format 0xffff', wav({ tag: 0xffff }), unsupported],
   ['WAV in a WAV', wav({ data: wavFile() }), 'read'],
   ['WAV with its last sample cut', () => wavFile({ data: pcm16(tone()) }).subarray(0, -1), 'read'],
@@ -206,6 +208,21 @@ const wavRows: readonly Row[] = [
     'read',
   ],
   ['big-endian WAV', wav({ id: 'RIFX' }), unknown],
+  ...([0x02, 0x10, 0x17, 0x42, 0x45, 0x55, 0x28f] as const).flatMap((tag): Row[] => [
+    [`WAV of noise with the tag ${tag}`, wav({ tag, bits: 4, blockAlign: 1, data: noise(4_000) }), 'read', damaged],
+    [
+      `WAV of noise in blocks of 65,535 bytes with the tag ${tag}`,
+      wav({ tag, bits: 65_535, blockAlign: 65_535, data: noise(70_000) }),
+      'read',
+      damaged,
+    ],
+    [
+      `WAV of 8 channels of noise with the tag ${tag}`,
+      wav({ tag, bits: 4, channels: 8, blockAlign: 36, data: noise(4_000) }),
+      'read',
+      damaged,
+    ],
+  ]),
 ];
 
 const flac = () => sampleRecording('tone-24.flac');
@@ -665,7 +682,321 @@ const mp4Rows: readonly Row[] = [
   ['MP4 with a film in the place of audio', () => patched(m4a(), m4a().indexOf('soun'), ...bytes('vide')), damaged],
   ['MP4 whose audio lies in /etc/passwd', () => referring('file:///etc/passwd'), 'read', damaged],
   ['MP4 whose audio lies on a server', () => referring('http://127.0.0.1:9/audio'), 'read', damaged],
+  ['3GP cut in its audio', () => sampleRecording('tone.3gp').subarray(0, 700), damaged, 'read'],
+  [
+    '3GP with frames of every kind',
+    () => patched(sampleRecording('tone.3gp'), sampleRecording('tone.3gp').indexOf('mdat') + 4, ...noise(500)),
+    'read',
+    damaged,
+  ],
   ['MP4 of noise', () => join2(ftyp(), box('moov', noise(5_000)), box('mdat', noise(5_000))), damaged],
+];
+
+const amr = () => sampleRecording('tone.amr');
+
+const amrRows: readonly Row[] = [
+  ['AMR of its first bytes', () => amr().subarray(0, 6), damaged],
+  ['AMR cut in a frame', () => amr().subarray(0, 100), 'read'],
+  ['AMR of noise', () => join2(amr().subarray(0, 6), noise(20_000)), 'read', damaged],
+  ['AMR of frames of no kind', () => join2(amr().subarray(0, 6), Buffer.alloc(20_000, 0x74)), 'read', damaged],
+  [
+    'AMR of an hour',
+    () => join2(amr().subarray(0, 6), Buffer.alloc(3_600 * (amr().length - 6), amr().subarray(6))),
+    'recording_too_long',
+  ],
+  ['wideband AMR of noise', () => join2(bytes('#!AMR-WB\n'), noise(20_000)), 'read', damaged],
+  ['AMR of 2^24 channels', () => join2(bytes('#!AMR_MC1.0\n\0\0\0\x01'), noise(2_000)), 'channels_too_many', damaged],
+  ['AMR of no kind', () => join2(bytes('#!AMRX'), noise(2_000)), damaged, unsupported, 'read', 'channels_too_many'],
+];
+
+const aac = () => sampleRecording('tone.aac');
+
+const aacRows: readonly Row[] = [
+  ['AAC cut in its second frame', () => aac().subarray(0, 400), 'read', damaged],
+  [
+    'AAC with noise in its middle',
+    () => join2(aac().subarray(0, 1_500), noise(3_000), aac().subarray(1_500)),
+    'read',
+    damaged,
+  ],
+  ['AAC of frames of 8 bytes', () => Buffer.alloc(50_000, bytes('\xff\xf1\x60\x40\x01\x1f\xfc\0')), 'read', damaged],
+  [
+    'AAC that changes its rate',
+    () => join2(aac(), patched(aac(), 2, (aac()[2]! & 0xc3) | (3 << 2)), aac()),
+    'read',
+    damaged,
+  ],
+  ['AAC of frame headers with a length of 0', () => Buffer.alloc(50_000, bytes('\xff\xf1\x60\x40\0\x1f\xfc')), unknown],
+];
+
+/** An EBML element: its id in hexadecimal, and its content with a length of 8 bytes. */
+const element = (id: string, content: Buffer, declared = content.length) => {
+  const size = zeros(8);
+  size.writeBigUInt64BE(BigInt(declared) | (1n << 56n));
+  return join2(Buffer.from(id, 'hex'), size, content);
+};
+const webmHead = () => element('1a45dfa3', element('4282', bytes('webm')));
+/** A WebM file of one track with what follows its number and kind. */
+const webm = (track: readonly Buffer[], ...clusters: Buffer[]) =>
+  join2(
+    webmHead(),
+    element(
+      '18538067',
+      join2(
+        element('1654ae6b', element('ae', join2(element('d7', Buffer.of(1)), element('83', Buffer.of(2)), ...track))),
+        ...clusters,
+      ),
+    ),
+  );
+const opusTrack = (more: readonly Buffer[] = []) => [
+  element('86', bytes('A_OPUS')),
+  element('63a2', opusHead()),
+  ...more,
+];
+const audioOf = (hertz: number, channels: number) => {
+  const rate = zeros(8);
+  rate.writeDoubleBE(hertz);
+  return element('e1', join2(element('b5', rate), element('9f', Buffer.from([channels >> 8, channels & 255]))));
+};
+const clusterOf = (packets: readonly Buffer[], at = 0) =>
+  element(
+    '1f43b675',
+    Buffer.concat([
+      element('e7', Buffer.of(at)),
+      ...packets.map((packet) => element('a3', join2(Buffer.of(0x81, 0, 0, 0), packet))),
+    ]),
+  );
+const elementsIn = (depth: number): Buffer => {
+  let content = zeros(0);
+  for (let level = 0; level < depth; level++) content = element('18538067', content);
+  return content;
+};
+const tone3 = () => sampleRecording('tone.webm');
+
+const matroskaRows: readonly Row[] = [
+  ['WebM of its first four bytes', () => tone3().subarray(0, 4), damaged],
+  ['WebM of its head and nothing', webmHead, damaged],
+  ['WebM cut in its audio', () => tone3().subarray(0, 1_500), 'read', damaged],
+  ['WebM of noise', () => join2(webmHead(), noise(20_000)), damaged],
+  ['WebM of silence', () => webm(opusTrack([audioOf(48_000, 1)]), clusterOf(silentPackets(60))), 'read'],
+  [
+    'WebM of an hour of silence',
+    () => webm(opusTrack([audioOf(48_000, 1)]), clusterOf(silentPackets(180_000))),
+    'recording_too_long',
+  ],
+  [
+    'WebM with 65,535 channels',
+    () => webm(opusTrack([audioOf(48_000, 65_535)]), clusterOf(silentPackets(9))),
+    'read',
+    damaged,
+    'channels_too_many',
+  ],
+  ['WebM at 0 Hz', () => webm(opusTrack([audioOf(0, 1)]), clusterOf(silentPackets(9))), 'read', damaged],
+  [
+    'WebM at infinity',
+    () => webm(opusTrack([audioOf(Infinity, 1)]), clusterOf(silentPackets(9))),
+    'read',
+    damaged,
+    'sample_rate_too_high',
+  ],
+  ['WebM with elements 500 deep', () => join2(webmHead(), elementsIn(500)), damaged],
+  [
+    'WebM with an element of 2^56-2 bytes',
+    () => join2(webmHead(), Buffer.from('1853806701fffffffffffffe', 'hex'), noise(2_000)),
+    damaged,
+  ],
+  [
+    'WebM whose track claims a name of 2^40 bytes',
+    () => webm([element('536e', noise(20), 2 ** 40), ...opusTrack()], clusterOf(silentPackets(9))),
+    damaged,
+    'read',
+  ],
+  [
+    'Matroska with tracks whose frames are compressed, a MiB of zeros in a KiB',
+    () =>
+      webm(
+        [
+          element('86', bytes('A_PCM/INT/LIT')),
+          audioOf(8_000, 1),
+          element(
+            '6d80',
+            element('6240', join2(element('5032', Buffer.of(1)), element('5034', element('4254', Buffer.of(0))))),
+          ),
+        ],
+        clusterOf(Array.from({ length: 50 }, () => deflateSync(zeros(1024 * 1024)))),
+      ),
+    'read',
+    damaged,
+    'recording_too_long',
+  ],
+  [
+    'WebM with 5,000 tracks',
+    () =>
+      join2(
+        webmHead(),
+        element(
+          '18538067',
+          element(
+            '1654ae6b',
+            Buffer.concat(
+              Array.from({ length: 5_000 }, (_none, at) =>
+                element(
+                  'ae',
+                  join2(element('d7', Buffer.of(at >> 8, at & 255)), element('83', Buffer.of(2)), ...opusTrack()),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    damaged,
+  ],
+  [
+    'WebM with a film and no audio',
+    () => webm([element('86', bytes('V_VP8')), element('83', Buffer.of(1))], clusterOf(silentPackets(9))),
+    damaged,
+    unsupported,
+  ],
+  [
+    'Matroska with AC-3',
+    () => webm([element('86', bytes('A_AC3')), audioOf(48_000, 2)], clusterOf([noise(500)])),
+    unsupported,
+    damaged,
+  ],
+  [
+    'Matroska of pages of text',
+    () => webm([element('86', bytes('S_TEXT/UTF8')), element('83', Buffer.of(17))], clusterOf([bytes('text')])),
+    damaged,
+  ],
+];
+
+const wma = () => sampleRecording('tone.wma');
+
+const asfRows: readonly Row[] = [
+  ['WMA of its first sixteen bytes', () => wma().subarray(0, 16), damaged],
+  ['WMA cut in its head', () => wma().subarray(0, 300), damaged],
+  ['WMA cut in its audio', () => wma().subarray(0, 4_000), 'read', damaged],
+  ['WMA with a head of 2^64-1 bytes', () => patched(wma(), 16, ...Buffer.alloc(8, 255)), damaged, 'read'],
+  ['WMA with 2^32-1 objects', () => patched(wma(), 24, 255, 255, 255, 255), damaged, 'read'],
+  ['WMA of noise behind its head', () => join2(wma().subarray(0, 1_000), noise(20_000)), 'read', damaged],
+  ['WMA of noise', () => join2(wma().subarray(0, 30), noise(20_000)), damaged],
+  [
+    'WMA with packets of 2^32-1 bytes',
+    () => join2(wma().subarray(0, 176), Buffer.alloc(8, 255), wma().subarray(184)),
+    'read',
+    damaged,
+  ],
+];
+
+const pcm = () => pcm16(tone({ seconds: 0.2 }));
+
+const plainRows: readonly Row[] = [
+  ['AU of its first four bytes', () => bytes('.snd'), damaged],
+  ['AU of no sample', () => auFile({ data: zeros(0) }), damaged],
+  ['AU of 2^32-1 bytes, as a stream writes it', () => auFile({ data: zeros(800), dataBytes: 0xffff_ffff }), 'read'],
+  ['AU whose head claims 2^32-1 bytes', () => auFile({ data: zeros(800), headBytes: 0xffff_ffff }), damaged, 'read'],
+  ['AU with a head of 2^24 bytes', () => auFile({ data: zeros(800), headBytes: 0x0100_0000 }), damaged, 'read'],
+  ['AU at 0 Hz', () => auFile({ data: zeros(800), sampleRate: 0 }), damaged],
+  ['AU with no channel', () => auFile({ data: zeros(800), channels: 0 }), damaged],
+  ['AU with 65,535 channels', () => auFile({ data: zeros(800), channels: 65_535 }), 'channels_too_many', damaged],
+  ['AU with an encoding of nobody', () => auFile({ data: zeros(800), encoding: 99 }), unsupported, damaged],
+  ['AU at 2^31 Hz', () => auFile({ data: zeros(800), sampleRate: 0x7fff_ffff }), 'sample_rate_too_high', damaged],
+  ['AIFF of its first bytes', () => aiffFile({ data: pcm() }).subarray(0, 12), damaged],
+  [
+    'AIFF that claims 2^32-1 samples',
+    () => aiffFile({ data: pcm(), frames: 0xffff_ffff }),
+    'read',
+    damaged,
+    'recording_too_long',
+  ],
+  [
+    'AIFF whose audio claims 2^32-1 bytes',
+    () => aiffFile({ data: pcm(), dataBytes: 0xffff_ffff }),
+    'read',
+    damaged,
+    'recording_too_long',
+  ],
+  ['AIFF with no channel', () => aiffFile({ data: pcm(), channels: 0 }), damaged],
+  ['AIFF with 65,535 channels', () => aiffFile({ data: pcm(), channels: 65_535 }), 'channels_too_many', damaged],
+  ['AIFF at 0 Hz', () => aiffFile({ data: pcm(), sampleRate: 0 }), damaged],
+  ['AIFF with samples of 65,535 bits', () => aiffFile({ data: pcm(), bits: 65_535 }), 'read', damaged, unsupported],
+  [
+    'AIFF of 10,000 empty chunks',
+    () => aiffFile({ data: pcm(), beforeData: Array.from({ length: 10_000 }, () => formChunk('ANNO', zeros(0))) }),
+    'read',
+    damaged,
+  ],
+  [
+    'AIFF with a chunk of 2^32-1 bytes',
+    () => aiffFile({ data: pcm(), beforeData: [formChunk('NAME', zeros(4), 0xffff_ffff)] }),
+    damaged,
+    'read',
+  ],
+  ['CAF of its first bytes', () => cafFile({ data: pcm() }).subarray(0, 8), damaged],
+  [
+    'CAF at a rate that is no number',
+    () => cafFile({ data: pcm(), sampleRate: Number.NaN }),
+    damaged,
+    'sample_rate_too_low',
+    'sample_rate_too_high',
+  ],
+  [
+    'CAF at -1 Hz',
+    () => cafFile({ data: pcm(), sampleRate: -1 }),
+    damaged,
+    'sample_rate_too_low',
+    'sample_rate_too_high',
+  ],
+  ['CAF with no channel', () => cafFile({ data: pcm(), channels: 0 }), damaged],
+  [
+    'CAF with 2^31 channels',
+    () => cafFile({ data: pcm(), channels: 0x7fff_ffff, packet: { bytes: 2, frames: 1 } }),
+    'channels_too_many',
+    damaged,
+  ],
+  ['CAF with packets of no byte', () => cafFile({ data: pcm(), packet: { bytes: 0, frames: 0 } }), damaged, 'read'],
+  [
+    'CAF with packets of 2^31 bytes',
+    () => cafFile({ data: pcm(), packet: { bytes: 0x7fff_ffff, frames: 1 } }),
+    damaged,
+    'read',
+  ],
+  [
+    'CAF whose audio claims 2^62 bytes',
+    () => cafFile({ data: pcm(), dataBytes: 2 ** 62 }),
+    'read',
+    damaged,
+    'recording_too_long',
+  ],
+  [
+    'CAF with a chunk of -1 bytes',
+    () => cafFile({ data: pcm(), beforeData: [cafChunk('free', zeros(4), -1n)] }),
+    damaged,
+    'read',
+  ],
+  [
+    'CAF with a table of 2^62 packets',
+    () =>
+      cafFile({
+        data: pcm(),
+        codec: 'alac',
+        packet: { bytes: 0, frames: 0 },
+        beforeData: [cafChunk('pakt', Buffer.alloc(24, 0x3f))],
+      }),
+    damaged,
+    'recording_too_long',
+  ],
+  ['Wave64 of its first bytes', () => w64File({ data: pcm(), format: wavFormat({}) }).subarray(0, 24), damaged],
+  [
+    'Wave64 whose audio claims 2^52 bytes',
+    () => w64File({ data: pcm(), format: wavFormat({}), dataBytes: 2 ** 52 }),
+    'read',
+    damaged,
+    'recording_too_long',
+  ],
+  ['Wave64 with no channel', () => w64File({ data: pcm(), format: wavFormat({ channels: 0 }) }), damaged],
+  ['Wave64 at 0 Hz', () => w64File({ data: pcm(), format: wavFormat({ sampleRate: 0 }) }), damaged],
+  ['Wave64 that holds MP3', () => w64File({ data: mp3(), format: wavFormat({ tag: 0x55 }) }), unsupported, damaged],
 ];
 
 const nameRows: readonly Row[] = [
@@ -770,6 +1101,11 @@ export const hostileRecordings: readonly HostileRecording[] = [
   ...mp3Rows,
   ...oggRows,
   ...mp4Rows,
+  ...amrRows,
+  ...aacRows,
+  ...matroskaRows,
+  ...asfRows,
+  ...plainRows,
   ...nameRows,
   ...pathRows,
 ].map(([name, content, ...outcomes]) => ({ name, content, outcomes }));

@@ -10,13 +10,18 @@ import {
   sampleRecording,
   tone,
   wavFile,
+  wavFormat,
 } from '../support/audio-file.ts';
+import { aiffFile, auFile, cafFile, w64File } from '../support/audio-containers.ts';
+import { containerOfRaw } from '../../pipelines/audio/decode/raw-audio.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { type Figures, inPortions, seed, sizes } from '../support/run-size.ts';
 import { cpuSecondsMax, memoryBytesMax, RecordingReader } from './hostile-audio.ts';
 import { oggChecksum } from './hostile-audio-files.ts';
 
 const mutants = sizes.audioMutants;
+
+const encoded = pcm16(tone({ seconds: 0.2 }));
 
 /** Whole recordings of each kind that is read. */
 const originals: readonly Buffer[] = [
@@ -46,7 +51,27 @@ const originals: readonly Buffer[] = [
     'tone-alac.m4a',
     'tone-ima.wav',
     'tone-gsm.wav',
+    'tone-ms.wav',
+    'tone-g726.wav',
+    'tone-g723.wav',
+    'tone-mp3.wav',
+    'tone.amr',
+    'tone.3gp',
+    'tone.aac',
+    'tone.spx',
+    'tone.webm',
+    'tone.mkv',
+    'tone.wma',
   ].map(sampleRecording),
+  ...(['gsm', 'g722', 'vox'] as const).map((encoding) => {
+    const data = sampleRecording(`tone.${encoding}`);
+    const { head, tail } = containerOfRaw({ encoding, sampleRate: 8_000 }, data.length);
+    return Buffer.concat([head, data, tail]);
+  }),
+  auFile({ data: encoded }),
+  aiffFile({ data: encoded }),
+  cafFile({ data: encoded }),
+  w64File({ data: encoded, format: wavFormat({}) }),
 ];
 
 type Random = () => number;

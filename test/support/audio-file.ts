@@ -106,6 +106,17 @@ export function tone({
   );
 }
 
+/** Level of the sine of 440 Hz, whenever it begins, and how far what is not it lies below, in dB. */
+export function sineIn(samples: Float32Array, sampleRate: number): { level: number; nearDb: number } {
+  const inside = samples.subarray(Math.floor(sampleRate * 0.1), Math.floor(sampleRate * 0.9));
+  const turns = (at: number) => (2 * Math.PI * 440 * at) / sampleRate;
+  const part = (wave: (turn: number) => number) =>
+    (2 / inside.length) * inside.reduce((sum, sample, at) => sum + sample * wave(turns(at)), 0);
+  const level = Math.hypot(part(Math.sin), part(Math.cos));
+  const power = inside.reduce((sum, sample) => sum + sample ** 2, 0) / inside.length;
+  return { level, nearDb: 10 * Math.log10(level ** 2 / 2 / Math.max(1e-9, power - level ** 2 / 2)) };
+}
+
 /** 16-bit PCM of one or more channels, in turn. */
 export function pcm16(...channels: readonly Float32Array[]): Buffer {
   return numbersOf(channels, 2, (bytes, value, at) =>

@@ -19,6 +19,7 @@ import {
 import { cancelBatch, finishBatch, readBatch, type Batch, type BatchMode, type BatchState } from './batch.ts';
 import { loadRegistry, type ModelRegistry } from '../models/registry.ts';
 import { performSeveral } from './perform-several.ts';
+import type { RawAudio } from '../decode/raw-audio.ts';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, defaultSettings, type ScoringSettings } from '../verification.ts';
 import { requireResolution, modelOrRefusal } from '../models/named-model.ts';
@@ -32,6 +33,8 @@ export interface SubmittedItem {
   readonly source: string;
   /** Default: the model of the submission. */
   readonly model?: string | undefined;
+  /** The form of audio without a header, which nothing else can tell. */
+  readonly raw?: RawAudio | undefined;
 }
 
 /** A batch to submit. */
@@ -306,10 +309,11 @@ async function receiveItems(
   incoming: Map<string, IncomingAudio>,
 ): Promise<TakenItem[]> {
   const taken: TakenItem[] = [];
-  await performSeveral(items, readersAtOnce, async ({ line, source, requestedModel, path, judge }) => {
+  await performSeveral(items, readersAtOnce, async ({ line, source, requestedModel, path, raw, judge }) => {
     const item = { line, source, requestedModel, model: null, audio: null };
     const judged = await judge(requestedModel);
-    const received = judged instanceof AudioRefusal ? judged : await store.receive(path, config).catch(refusalOrThrow);
+    const received =
+      judged instanceof AudioRefusal ? judged : await store.receive(path, config, raw).catch(refusalOrThrow);
     if (judged instanceof AudioRefusal || received instanceof AudioRefusal) {
       taken.push({ ...item, refusal: received as AudioRefusal });
       return;
@@ -385,13 +389,14 @@ async function compareItems({ db, config }: BatchIntake, batch: Batch, items: re
       (row) => [row.line, row],
     ),
   );
-  await performSeveral(items, readersAtOnce, async ({ line, path, source, requestedModel }) => {
+  await performSeveral(items, readersAtOnce, async (item) => {
+    const { line, source, requestedModel } = item;
     const row = rows.get(line);
     const same =
       row !== undefined &&
       row.source === source &&
       row.requestedModel === requestedModel &&
-      (await holdsSame(row, path, config));
+      (await holdsSame(row, item, config));
     if (!same) throw conflict(batch.id, `Its item ${line} is another one.`);
   });
 }
@@ -399,11 +404,11 @@ async function compareItems({ db, config }: BatchIntake, batch: Batch, items: re
 /** An item whose model was refused was never read; a file that no longer exists counts as it was stored. */
 async function holdsSame(
   { audioSha256, refusal }: SourceRow,
-  path: FilePath,
+  { path, raw }: SubmittedItem,
   config: BatchIntake['config'],
 ): Promise<boolean> {
   if (refusal === 'model_unknown' || refusal === 'model_removed') return true;
-  const content = await readAudioContent(path, config).catch(refusalOrThrow);
+  const content = await readAudioContent(path, config, raw).catch(refusalOrThrow);
   if (content instanceof AudioRefusal) return content.reason === (refusal ?? 'file_missing');
   return content.sha256 === audioSha256;
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { readLines } from '../../rows/feed-lines.ts';
 import { readFeedRows, type RowFormat } from '../../rows/feed-rows.ts';
+import { parseRawAudio, type RawAudio } from '../decode/raw-audio.ts';
 import type { SubmittedItem } from './batch-intake.ts';
 
 /** What a path names: one recording, a folder of them, or a list. */
@@ -24,10 +25,14 @@ const sourceCharactersMax = 4096;
 
 /**
  * Opens what a path names. A list ends with `.csv`, `.tsv`, `.jsonl` or `.ndjson`; all of it is checked first, so that an invalid
- * row refuses it before anything is submitted.
+ * row refuses it before anything is submitted. `raw` is the form of the recordings for which a list names none.
  * @throws ServiceError `recording_refused` if nothing is there, `audio_list_invalid`, `batch_too_large`
  */
-export async function openItemSource(path: string, { batchItemsMax }: { batchItemsMax: number }): Promise<ItemSource> {
+export async function openItemSource(
+  path: string,
+  { batchItemsMax }: { batchItemsMax: number },
+  raw?: RawAudio,
+): Promise<ItemSource> {
   const stats = await lstat(path).catch((cause: unknown) => {
     throw new ServiceError('recording_refused', {
       operation: 'open recording',
@@ -37,7 +42,7 @@ export async function openItemSource(path: string, { batchItemsMax }: { batchIte
     });
   });
   const kind = stats.isDirectory() ? 'folder' : rowReaderOf(path) !== undefined ? 'list' : 'file';
-  const items = () => itemsAt(kind, path);
+  const items = () => withRaw(itemsAt(kind, path), raw);
   let count = 0;
   for await (const _item of items()) {
     count += 1;
@@ -55,6 +60,10 @@ export async function openItemSource(path: string, { batchItemsMax }: { batchIte
 function itemsAt(kind: ItemSource['kind'], path: string): AsyncIterable<SubmittedItem> {
   if (kind === 'folder') return walkFolder(path);
   return kind === 'list' ? readList(path) : oneFile(path);
+}
+
+async function* withRaw(items: AsyncIterable<SubmittedItem>, raw: RawAudio | undefined): AsyncGenerator<SubmittedItem> {
+  for await (const item of items) yield { raw, ...item };
 }
 
 async function* oneFile(path: string): AsyncGenerator<SubmittedItem> {
@@ -96,6 +105,7 @@ interface ListRow {
   readonly path: string;
   readonly model?: string | undefined;
   readonly name?: string | undefined;
+  readonly raw?: string | undefined;
 }
 
 type ListRowReader = (path: string) => AsyncIterable<ListRow>;
@@ -114,9 +124,9 @@ function rowReaderOf(path: string): ListRowReader | undefined {
 async function* readList(path: string): AsyncGenerator<SubmittedItem> {
   if (!(await lstat(path)).isFile()) throw listInvalid('The list is not a regular file.');
   await requireForm(path);
-  for await (const { line, path: given, model, name } of rowReaderOf(path)!(path)) {
+  for await (const { line, path: given, model, name, raw } of rowReaderOf(path)!(path)) {
     if (given === '') throw listInvalid(`Line ${line}: the path is missing.`);
-    if (/[\0\p{Cs}]/u.test(`${given}${model ?? ''}${name ?? ''}`))
+    if (/[\0\p{Cs}]/u.test(`${given}${model ?? ''}${name ?? ''}${raw ?? ''}`))
       throw listInvalid(`Line ${line}: a text holds characters that are not allowed.`);
     if (name !== undefined && name.length > sourceCharactersMax)
       throw listInvalid(
@@ -126,11 +136,21 @@ async function* readList(path: string): AsyncGenerator<SubmittedItem> {
       path: resolve(dirname(path), given),
       source: shortenSource(name === undefined || name === '' ? given : name),
       model: model === '' ? undefined : model,
+      ...(raw === undefined || raw === '' ? {} : { raw: rawOf(line, raw) }),
     };
   }
 }
 
-/** Bytes that a header of three column names fits in. */
+function rawOf(line: number, text: string): RawAudio {
+  try {
+    return parseRawAudio(text);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    throw listInvalid(`Line ${line}: ${error.problem} ${error.hint ?? ''}`.trimEnd());
+  }
+}
+
+/** Bytes that a header of the column names fits in. */
 const headerBytes = 512;
 
 /** Refuses encodings and separators of some spreadsheet exports by name; each row would else be refused with a misleading reason. */
@@ -154,6 +174,7 @@ const csvFormat = {
     { names: ['path', 'file'], required: true },
     { names: ['model'], required: false },
     { names: ['name'], required: false },
+    { names: ['raw'], required: false },
   ],
   headerOptional: false,
   personal: false,
@@ -167,8 +188,8 @@ async function* readCsvRows(path: string): AsyncGenerator<ListRow> {
           if (row.refusal.code === 'line_empty') continue;
           throw listInvalid(`Line ${row.line}: ${row.refusal.reason}`);
         }
-        const [given = '', model, name] = row.values.map((value) => value.trim());
-        if (row.values.some((value) => value !== '')) yield { line: row.line, path: given, model, name };
+        const [given = '', model, name, raw] = row.values.map((value) => value.trim());
+        if (row.values.some((value) => value !== '')) yield { line: row.line, path: given, model, name, raw };
       }
     }
   } catch (error) {
@@ -178,7 +199,12 @@ async function* readCsvRows(path: string): AsyncGenerator<ListRow> {
   }
 }
 
-const jsonRow = z.strictObject({ path: z.string().min(1), model: z.string().optional(), name: z.string().optional() });
+const jsonRow = z.strictObject({
+  path: z.string().min(1),
+  model: z.string().optional(),
+  name: z.string().optional(),
+  raw: z.string().optional(),
+});
 
 async function* readJsonRows(path: string): AsyncGenerator<ListRow> {
   for await (const { lines } of readLines(createReadStream(path), lineBytesMax)) {
@@ -211,6 +237,6 @@ function listInvalid(problem: string): ServiceError {
   return new ServiceError('audio_list_invalid', {
     operation: 'read list',
     problem,
-    hint: 'A list is a CSV with a column `path` and, if wanted, `model` and `name`, or a JSON object with these fields in each line.',
+    hint: 'A list is a CSV with a column `path` and, if wanted, `model`, `name` and `raw`, or a JSON object with these fields in each line.',
   });
 }

@@ -42,7 +42,7 @@ export const verificationForm = z.object({
       sha256: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
-        .describe('SHA-256 of the file in lower-case hex.'),
+        .describe('SHA-256 of the file in lower-case hex; of raw audio, with the header that it is stored with.'),
       sampleRate: z.int().positive().nullable().describe('Hz.'),
       channels: z.int().positive().nullable(),
       duration: seconds.nullable(),

@@ -7,29 +7,60 @@ import { checkDeclared, WallClock } from './limit-checks.ts';
 import type { DecodeLimits, Recording, RecordingNote } from './recording.ts';
 import type { RecordingFile } from './recording-file.ts';
 import type { Container, Sniffed } from './sniff.ts';
+import { compressedWavCodecs } from './wav-header.ts';
+import { codecRefusal } from './unread-formats.ts';
+
+/** Codecs of plain samples; FFmpeg's decoders have their names. */
+const plainCodecs = [
+  's8',
+  'u8',
+  'mulaw',
+  'alaw',
+  ...['s16', 's24', 's32', 'f32', 'f64'].flatMap((name) => [`${name}le`, `${name}be`]),
+].map((name) => `pcm_${name}`);
+
+/** FFmpeg's decoder of each supported codec, where it has another name. */
+const decoderNames: Readonly<Record<string, string>> = {
+  mp3: 'mp3float',
+  amr_nb: 'amrnb',
+  amr_wb: 'amrwb',
+  adpcm_g722: 'g722',
+  adpcm_g726: 'g726',
+};
 
 interface Readable {
   readonly called: string;
   readonly demuxer: string;
-  readonly decoders: Readonly<Record<string, string>>;
+  readonly codecs: readonly string[];
 }
 
-/** What people call each container, FFmpeg's demuxer for it, and its decoder for each supported codec in it. No others are used. */
+/** What people call each container, FFmpeg's demuxer for it, and the supported codecs in it. No others are used. */
 const readable: Record<Container, Readable> = {
-  flac: { called: 'FLAC', demuxer: 'flac', decoders: { flac: 'flac' } },
-  mp3: { called: 'MP3', demuxer: 'mp3', decoders: { mp3: 'mp3float' } },
-  ogg: { called: 'Ogg', demuxer: 'ogg', decoders: { opus: 'opus', vorbis: 'vorbis', flac: 'flac' } },
+  flac: { called: 'FLAC', demuxer: 'flac', codecs: ['flac'] },
+  mp3: { called: 'MP3', demuxer: 'mp3', codecs: ['mp3'] },
+  aac: { called: 'AAC', demuxer: 'aac', codecs: ['aac'] },
+  amr: { called: 'AMR', demuxer: 'amr', codecs: ['amr_nb', 'amr_wb'] },
+  ogg: { called: 'Ogg', demuxer: 'ogg', codecs: ['opus', 'vorbis', 'flac', 'speex'] },
   mp4: {
     called: 'MP4 or M4A',
     demuxer: 'mov',
-    decoders: { aac: 'aac', alac: 'alac', mp3: 'mp3float', flac: 'flac', opus: 'opus' },
+    codecs: ['aac', 'alac', 'mp3', 'flac', 'opus', 'amr_nb', 'amr_wb', ...plainCodecs],
   },
-  wav: {
-    called: 'WAV with IMA ADPCM or GSM 6.10',
-    demuxer: 'wav',
-    decoders: { adpcm_ima_wav: 'adpcm_ima_wav', gsm_ms: 'gsm_ms' },
+  matroska: {
+    called: 'WebM or Matroska',
+    demuxer: 'matroska',
+    codecs: ['opus', 'vorbis', 'aac', 'mp3', 'flac', ...plainCodecs],
   },
+  asf: { called: 'WMA', demuxer: 'asf', codecs: ['wmav1', 'wmav2', 'wmapro', 'wmavoice'] },
+  aiff: { called: 'AIFF', demuxer: 'aiff', codecs: ['adpcm_ima_qt', ...plainCodecs] },
+  caf: { called: 'CAF', demuxer: 'caf', codecs: ['alac', 'aac', 'adpcm_ima_qt', 'gsm', ...plainCodecs] },
+  au: { called: 'AU', demuxer: 'au', codecs: plainCodecs },
+  w64: { called: 'Wave64', demuxer: 'w64', codecs: plainCodecs },
+  wav: { called: 'compressed WAV', demuxer: 'wav', codecs: [...compressedWavCodecs] },
 };
+
+/** Containers that declare no length, so that FFmpeg estimates one from the bit rate. */
+const containersWithoutLength: ReadonlySet<Container> = new Set(['mp3', 'aac', 'amr']);
 
 /** How much FFmpeg may read to find the streams, and how many streams it may create. */
 const probeLimits = { bytes: 256 * 1024, microseconds: 5_000_000, streams: 16 } as const;
@@ -66,13 +97,12 @@ function openedRecording(opening: Opening): Recording {
   const clock = new WallClock(limits.wallSecondsMax);
   clock.start();
   const stream = openStream(opening);
-  const codec = openCodec(handles, stream, readable[sniffed.container].decoders);
+  const codec = openCodec(handles, stream, readable[sniffed.container].codecs);
   const { channels, sampleRate } = stream.codecpar;
-  // MP3 declares no reliable one: FFmpeg estimates it from the bit rate.
   const declared = {
     channels,
     sampleRate,
-    durationSeconds: sniffed.container === 'mp3' ? null : durationOf(stream, codec),
+    durationSeconds: hasLength(sniffed.container, codec) ? durationOf(stream, codec) : null,
   };
   checkDeclared(declared, limits);
   clock.check();
@@ -97,14 +127,18 @@ function openStream({ handles, file, sniffed, limits }: Opening): Stream {
     library: { functions, constants },
     format,
   } = handles;
-  const { demuxer, decoders } = readable[sniffed.container];
+  const { demuxer, codecs } = readable[sniffed.container];
   const input = functions.InputFormat.findInputFormat(demuxer);
-  if (input === null) throw new AudioRefusal('decoder_missing', `The installed node-av has no demuxer ${demuxer}.`);
+  if (input === null)
+    throw new AudioRefusal(
+      'decoder_missing',
+      `The installed node-av has no demuxer ${demuxer}: convert the recording to WAV.`,
+    );
   const options = functions.Dictionary.fromObject({
     fd: file.handle.fd,
     protocol_whitelist: 'fd',
     format_whitelist: input.name,
-    codec_whitelist: Object.values(decoders).join(','),
+    codec_whitelist: codecs.map(decoderOf).join(','),
     skip_initial_bytes: sniffed.at,
     probesize: probeLimits.bytes,
     analyzeduration: probeLimits.microseconds,
@@ -138,11 +172,11 @@ function audioStream({ format, library: { constants } }: DecoderHandles): Stream
 function openCodec(
   { library: { functions }, codec }: DecoderHandles,
   stream: Stream,
-  decoders: Readonly<Record<string, string>>,
+  codecs: readonly string[],
 ): string {
   const name = functions.avGetCodecName(stream.codecpar.codecId) ?? 'unknown';
-  const decoder = name in decoders ? functions.Codec.findDecoderByName(decoders[name] as FFDecoderCodec) : null;
-  if (decoder === null) throw new AudioRefusal('codec_unsupported', `Its codec is ${name}.`);
+  const decoder = codecs.includes(name) ? functions.Codec.findDecoderByName(decoderOf(name) as FFDecoderCodec) : null;
+  if (decoder === null) throw codecRefusal(name);
   codec.allocContext3(decoder);
   const copied = codec.parametersToContext(stream.codecpar);
   codec.pktTimebase = stream.timeBase;
@@ -154,6 +188,14 @@ function openCodec(
       `Its codec ${name} cannot be opened (${functions.FFmpegError.strerror(opened)}).`,
     );
   return name;
+}
+
+function decoderOf(codec: string): string {
+  return decoderNames[codec] ?? codec;
+}
+
+function hasLength(container: Container, codec: string): boolean {
+  return !containersWithoutLength.has(container) && !(container === 'wav' && codec === 'mp3');
 }
 
 /** The declared length, without the samples before the start that the decoder drops: Ogg counts those of Opus. */

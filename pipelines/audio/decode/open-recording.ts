@@ -2,7 +2,7 @@ import { openAny } from './any-decoder.ts';
 import type { DecodeLimits, Recording } from './recording.ts';
 import { openRecordingFile, type RecordingFile } from './recording-file.ts';
 import { sniffContainer } from './sniff.ts';
-import { readWavHeader, type WavHeader } from './wav-header.ts';
+import { packetBytesOf, readWavHeader, type WavHeader } from './wav-header.ts';
 import { openWav, type SampledWav } from './wav-reader.ts';
 
 /**
@@ -26,7 +26,7 @@ async function openContent(file: RecordingFile, limits: DecodeLimits): Promise<R
   const header = await readWavHeader(file);
   return isSampled(header)
     ? openWav(file, header, limits)
-    : openAny({ file, sniffed, packetBytes: header.blockAlign }, limits);
+    : openAny({ file, sniffed, packetBytes: packetBytesOf(header) }, limits);
 }
 
 function isSampled(header: WavHeader): header is SampledWav {

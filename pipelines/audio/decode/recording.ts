@@ -37,7 +37,7 @@ export function isOfTelephone(notes: readonly string[]): boolean {
 
 /** An opened recording. The notes are complete when the blocks have been read. */
 export interface Recording {
-  /** The container: `wav`, `flac`, `mp3`, `ogg` or `mp4`. */
+  /** The container, by the names of `sniff.ts`. */
   readonly format: string;
   /** The codec, by FFmpeg's name: `pcm_s16le`, `pcm_mulaw`, `opus` ... */
   readonly codec: string;

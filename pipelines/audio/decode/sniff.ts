@@ -1,8 +1,10 @@
 import { AudioRefusal } from '../reasons.ts';
 import type { RecordingFile } from './recording-file.ts';
+import { formatRefusal, startsWith } from './unread-formats.ts';
 
-/** The containers that are read. */
-export type Container = 'wav' | 'flac' | 'mp3' | 'ogg' | 'mp4';
+/** The containers that are read; `mp4` is 3GP and QuickTime too, `matroska` WebM, `asf` Windows Media, `w64` Wave64, `aac` bare frames (ADTS). */
+export type Container =
+  'wav' | 'flac' | 'mp3' | 'ogg' | 'mp4' | 'amr' | 'matroska' | 'aiff' | 'caf' | 'au' | 'w64' | 'asf' | 'aac';
 
 /** The container of a file by its content, and the offset of that content behind tags and padding. */
 export interface Sniffed {
@@ -10,7 +12,7 @@ export interface Sniffed {
   readonly at: number;
 }
 
-/** ID3 tags in a row, and bytes of tags and of zeros behind them, before an MP3 file's first frame. A tag with a picture has some MB. */
+/** ID3 tags in a row, and bytes of tags and of zeros behind them, before the first frame of an MP3 or AAC file. A tag with a picture has some MB. */
 export const sniffLimits = { tagsMax: 16, tagBytesMax: 64 * 1024 * 1024, paddingBytesMax: 64 * 1024 } as const;
 
 const headBytes = 4096;
@@ -26,26 +28,36 @@ export async function sniffContainer(file: RecordingFile): Promise<Sniffed> {
 
   const at = await skipTags(file, head);
   const frames = await file.read(at, Buffer.alloc(headBytes));
+  const isWhole = at + frames.length === file.bytes;
   if (at > 0 && startsWith(frames, 'fLaC')) return { container: 'flac', at };
-  if (isMp3(frames, at + frames.length === file.bytes)) return { container: 'mp3', at };
-  throw new AudioRefusal('format_unknown', unreadName(at > 0 ? frames : head));
+  if (hasFrames(frames, isWhole, mp3Frames)) return { container: 'mp3', at };
+  if (hasFrames(frames, isWhole, adtsFrames)) return { container: 'aac', at };
+  throw formatRefusal(at > 0 ? frames : head);
 }
 
-function containerOf(head: Buffer): Container | undefined {
+/** First bytes of the other containers. */
+const magics: readonly (readonly [magic: string, container: Container])[] = [
+  ['fLaC', 'flac'],
+  ['OggS', 'ogg'],
+  ['#!AMR', 'amr'],
+  ['\x1a\x45\xdf\xa3', 'matroska'],
+  ['caff', 'caf'],
+  ['.snd', 'au'],
+  ['riff\x2e\x91\xcf\x11', 'w64'],
+  ['\x30\x26\xb2\x75\x8e\x66\xcf\x11', 'asf'],
+];
+
+/** The container whose first bytes these are; of MP3 and AAC, which have none, nothing is said. */
+export function containerOf(head: Buffer): Container | undefined {
   if (isWav(head)) return 'wav';
-  if (startsWith(head, 'fLaC')) return 'flac';
-  if (startsWith(head, 'OggS')) return 'ogg';
   if (startsWith(head, 'ftyp', 4) && head.readUInt32BE(0) >= 8) return 'mp4';
-  return undefined;
+  if (startsWith(head, 'FORM') && (startsWith(head, 'AIFF', 8) || startsWith(head, 'AIFC', 8))) return 'aiff';
+  return magics.find(([magic]) => startsWith(head, magic))?.[1];
 }
 
 /** RIFF with WAVE, or its 64-bit successors by EBU Tech 3306 (RF64) and ITU-R BS.2088 (BW64). */
 function isWav(head: Buffer): boolean {
   return ['RIFF', 'RF64', 'BW64'].some((name) => startsWith(head, name)) && startsWith(head, 'WAVE', 8);
-}
-
-function startsWith(bytes: Buffer, text: string, at = 0): boolean {
-  return bytes.length >= at + text.length && bytes.toString('latin1', at, at + text.length) === text;
 }
 
 /** The offset behind ID3v2 tags (id3.org, "ID3 tag version 2.4.0", section 3.1) and zeros. */
@@ -79,15 +91,23 @@ async function skipZeros(file: RecordingFile, at: number): Promise<number> {
   return at + Math.max(0, zeros);
 }
 
-/** Two frame headers of layer III with the same version, layer and rate, the second where the first one's frame ends; one if the file ends with it. */
-function isMp3(bytes: Buffer, isWhole: boolean): boolean {
-  const length = frameLength(bytes);
+/** How the frames of a stream without a container are recognised. */
+interface FrameForm {
+  /** The length of the frame that begins here, if one does. */
+  readonly lengthOf: (bytes: Buffer) => number | undefined;
+  /** Bits of the third byte that are the same in all frames. */
+  readonly sameBits: number;
+}
+
+/** Two frame headers with the same version, layer and rate, the second where the first one's frame ends; one if the file ends with it. */
+function hasFrames(bytes: Buffer, isWhole: boolean, { lengthOf, sameBits }: FrameForm): boolean {
+  const length = lengthOf(bytes);
   if (length === undefined || length > bytes.length) return false;
   const next = bytes.subarray(length);
   if (next.length < 4) return isWhole && next.length === 0;
   // The second may also be a tag at the end: TAG (ID3v1), APE, ID3, Lyrics.
   if (isWhole && ['TAG', 'APE', 'ID3', 'LYR'].some((name) => startsWith(next, name))) return true;
-  return frameLength(next) !== undefined && bytes[1] === next[1] && (bytes[2]! & 0x0c) === (next[2]! & 0x0c);
+  return lengthOf(next) !== undefined && bytes[1] === next[1] && (bytes[2]! & sameBits) === (next[2]! & sameBits);
 }
 
 const bitRates = {
@@ -96,7 +116,7 @@ const bitRates = {
 } as const;
 
 /** The length of the layer III frame with this header, by ISO/IEC 11172-3, 2.4.2.3; none for other layers, free format and reserved values. */
-function frameLength(bytes: Buffer): number | undefined {
+function mp3FrameLength(bytes: Buffer): number | undefined {
   if (bytes.length < 4 || bytes[0] !== 0xff || (bytes[1]! & 0xe0) !== 0xe0) return undefined;
   const version = (bytes[1]! >> 3) & 3; // 3: MPEG 1, 2: MPEG 2, 0: MPEG 2.5
   const isLayerThree = ((bytes[1]! >> 1) & 3) === 1;
@@ -107,38 +127,14 @@ function frameLength(bytes: Buffer): number | undefined {
   return Math.floor(((version === 3 ? 144_000 : 72_000) * bitRate) / (rate / divisor)) + ((bytes[2]! >> 1) & 1);
 }
 
-/** First bytes of formats that are submitted by mistake, so that the refusal can name them. */
-const unread: readonly (readonly [magic: string, at: number, name: string])[] = [
-  ['AIFF', 8, 'an AIFF file'],
-  ['AIFC', 8, 'an AIFF file'],
-  ['AVI ', 8, 'an AVI film'],
-  ['RIFX', 0, 'a big-endian WAV file'],
-  ['riff', 0, 'a Wave64 file'],
-  ['.snd', 0, 'an AU file'],
-  ['caff', 0, 'a CAF file'],
-  ['#!AMR', 0, 'an AMR file'],
-  ['#!SILK', 1, 'a SILK file'],
-  ['\x1a\x45\xdf\xa3', 0, 'a WebM or Matroska file'],
-  ['\x30\x26\xb2\x75', 0, 'a Windows Media file'],
-  ['wvPk', 0, 'a WavPack file'],
-  ['MAC ', 0, "a Monkey's Audio file"],
-  ['ADIF', 0, 'a bare AAC stream'],
-  ['\xff\xf1', 0, 'a bare AAC stream'],
-  ['\xff\xf9', 0, 'a bare AAC stream'],
-  ['#EXTM3U', 0, 'a playlist'],
-  ['[playlist]', 0, 'a playlist'],
-  ['ffconcat', 0, 'a concat script'],
-  ['<', 0, 'a markup document'],
-  ['%PDF', 0, 'a PDF document'],
-  ['PK\x03\x04', 0, 'a ZIP archive'],
-  ['\x1f\x8b', 0, 'a gzip file'],
-  ['\x7fELF', 0, 'a program'],
-  ['MZ', 0, 'a program'],
-];
+const mp3Frames: FrameForm = { lengthOf: mp3FrameLength, sameBits: 0x0c };
 
-function unreadName(head: Buffer): string {
-  const found = unread.find(([magic, at]) => startsWith(head, magic, at));
-  return found === undefined
-    ? 'Its first bytes are of no format that is read here.'
-    : `It is ${found[2]}, which is not read here.`;
+/** The length of the ADTS frame with this header, by ISO/IEC 13818-7, 6.2.1; none for reserved rates. */
+function adtsFrameLength(bytes: Buffer): number | undefined {
+  if (bytes.length < 7 || bytes[0] !== 0xff || (bytes[1]! & 0xf6) !== 0xf0) return undefined;
+  const length = ((bytes[3]! & 0x03) << 11) | (bytes[4]! << 3) | (bytes[5]! >> 5);
+  const isReserved = ((bytes[2]! >> 2) & 0x0f) > 12;
+  return isReserved || length <= 7 ? undefined : length;
 }
+
+const adtsFrames: FrameForm = { lengthOf: adtsFrameLength, sameBits: 0xfc };

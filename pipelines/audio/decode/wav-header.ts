@@ -1,6 +1,7 @@
 import { AudioRefusal } from '../reasons.ts';
 import type { RecordingFile } from './recording-file.ts';
 import { sampleBytes, type SampleFormat } from './sample-formats.ts';
+import { codecRefusal, wavCodecName } from './unread-formats.ts';
 
 /** The read access that parsing needs, to a file or to one that is still arriving. */
 export type ReadAtPlaces = Pick<RecordingFile, 'bytes' | 'read'>;
@@ -24,7 +25,31 @@ export interface WavHeader {
 /** `samples` are read by wav-reader.ts, `compressed` by the optional decoder. */
 export type WavEncoding =
   | { readonly kind: 'samples'; readonly format: SampleFormat; readonly codec: string }
-  | { readonly kind: 'compressed'; readonly codec: 'adpcm_ima_wav' | 'gsm_ms' };
+  | { readonly kind: 'compressed'; readonly codec: string };
+
+/** Codecs by their tags (RFC 2361) that the optional decoder reads; the two of OKI ADPCM stand for its form by Dialogic. */
+const compressed: Readonly<Record<number, string>> = {
+  0x02: 'adpcm_ms',
+  0x10: 'adpcm_ima_oki',
+  0x11: 'adpcm_ima_wav',
+  0x17: 'adpcm_ima_oki',
+  0x31: 'gsm_ms',
+  0x42: 'g723_1',
+  0x45: 'adpcm_g726',
+  0x55: 'mp3',
+  0x28f: 'adpcm_g722',
+};
+
+/** The codecs of WAV files that need the optional decoder. */
+export const compressedWavCodecs: ReadonlySet<string> = new Set(Object.values(compressed));
+
+/** Codecs whose blocks are whole: a shorter one at the end is padding. */
+const blockCodecs: ReadonlySet<string> = new Set(['adpcm_ima_wav', 'adpcm_ms', 'gsm_ms']);
+
+/** The length of the packets of a compressed WAV file where all have the same, else 0. */
+export function packetBytesOf({ encoding, blockAlign }: WavHeader): number {
+  return blockCodecs.has(encoding.codec) ? blockAlign : 0;
+}
 
 /** Chunks before the audio. Editors write about ten. */
 export const wavChunksMax = 1_000;
@@ -94,7 +119,7 @@ async function readLongSize(file: ReadAtPlaces, chunk: Chunk): Promise<number> {
   return bytes > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(bytes);
 }
 
-const tags = { pcm: 1, float: 3, alaw: 6, mulaw: 7, imaAdpcm: 0x11, gsm: 0x31, extensible: 0xfffe } as const;
+const tags = { pcm: 1, float: 3, alaw: 6, mulaw: 7, extensible: 0xfffe } as const;
 
 /** The rest of the GUID of an extensible format after the tag. */
 const guidTail = Buffer.from('000000001000800000aa00389b71', 'hex');
@@ -111,8 +136,7 @@ async function readFormat(file: ReadAtPlaces, chunk: Chunk): Promise<Format> {
   };
   if (tag !== tags.extensible) return { tag, ...format };
   if (content.length < 40) throw new AudioRefusal('audio_damaged', 'Its extensible format chunk is too short.');
-  if (!content.subarray(26, 40).equals(guidTail))
-    throw new AudioRefusal('codec_unsupported', 'Its format has a GUID that is not supported.');
+  if (!content.subarray(26, 40).equals(guidTail)) throw codecRefusal('named by a GUID that is not known');
   return { tag: content.readUInt16LE(24), ...format };
 }
 
@@ -161,12 +185,12 @@ function isWhole({
 }
 
 function encodingOf({ tag, bits, channels, blockAlign }: Format): WavEncoding {
-  if (tag === tags.imaAdpcm) return { kind: 'compressed', codec: 'adpcm_ima_wav' };
-  if (tag === tags.gsm) return { kind: 'compressed', codec: 'gsm_ms' };
-  const [format, codec] = sampleFormat(tag, bits);
+  const codec = compressed[tag];
+  if (codec !== undefined) return { kind: 'compressed', codec };
+  const [format, name] = sampleFormat(tag, bits);
   if (blockAlign !== channels * sampleBytes[format])
     throw new AudioRefusal('audio_damaged', `It declares ${blockAlign} bytes for ${channels} samples of ${bits} bits.`);
-  return { kind: 'samples', format, codec };
+  return { kind: 'samples', format, codec: name };
 }
 
 function sampleFormat(tag: number, bits: number): readonly [SampleFormat, string] {
@@ -188,5 +212,5 @@ function sampleFormat(tag: number, bits: number): readonly [SampleFormat, string
   if (tag === tags.float && bits === 64) return ['f64', 'pcm_f64le'];
   if (tag === tags.mulaw && bits === 8) return ['mulaw', 'pcm_mulaw'];
   if (tag === tags.alaw && bits === 8) return ['alaw', 'pcm_alaw'];
-  throw new AudioRefusal('codec_unsupported', `Its format 0x${tag.toString(16)} with ${bits} bits is not supported.`);
+  throw codecRefusal(wavCodecName(tag, bits));
 }

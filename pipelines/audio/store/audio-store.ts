@@ -3,6 +3,8 @@ import { constants, type Stats } from 'node:fs';
 import { mkdir, open, readdir, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
+import { containerOfRaw, type RawAudio } from '../decode/raw-audio.ts';
+import { containerOf } from '../decode/sniff.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
@@ -68,16 +70,19 @@ export class AudioStore {
   }
 
   /**
-   * Copies a regular file into the store under a temporary name. Symbolic links are not followed.
-   * @throws AudioRefusal `file_missing`, `file_unreadable`, `file_empty`, `file_too_large`
+   * Copies a regular file into the store under a temporary name. Symbolic links are not followed. Raw audio gets the header of
+   * its form, so that what is stored says what it is.
+   * @throws AudioRefusal `file_missing`, `file_unreadable`, `file_empty`, `file_too_large`, and `format_unknown` for a file with a header
+   *   of its own that is submitted as raw audio
    */
-  async receive(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<IncomingAudio> {
+  async receive(path: FilePath, { audioBytesMax }: AudioStoreLimits, raw?: RawAudio): Promise<IncomingAudio> {
     const source = await openAudio(path, audioBytesMax);
     const unfinished = join(this.directory, `${unfinishedPrefix}${randomBytes(8).toString('hex')}`);
     try {
       const target = await open(unfinished, 'wx', 0o640);
       try {
-        return { ...(await readThrough(source, audioBytesMax, (bytes) => target.writeFile(bytes))), unfinished };
+        const content = await readThrough(source, { bytesMax: audioBytesMax, raw }, (bytes) => target.writeFile(bytes));
+        return { ...content, unfinished };
       } finally {
         await target.close();
       }
@@ -147,13 +152,17 @@ export class AudioStore {
 }
 
 /**
- * The content of a file, without storing it.
+ * The content of a file as it would be stored.
  * @throws AudioRefusal as {@link AudioStore.receive} does
  */
-export async function readAudioContent(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<AudioContent> {
+export async function readAudioContent(
+  path: FilePath,
+  { audioBytesMax }: AudioStoreLimits,
+  raw?: RawAudio,
+): Promise<AudioContent> {
   const source = await openAudio(path, audioBytesMax);
   try {
-    return await readThrough(source, audioBytesMax, async () => {});
+    return await readThrough(source, { bytesMax: audioBytesMax, raw }, async () => {});
   } finally {
     await source.close();
   }
@@ -196,25 +205,53 @@ function audioTooLarge(bytesMax: number): AudioRefusal {
   return new AudioRefusal('file_too_large', `The file is larger than ${bytesMax} bytes.`);
 }
 
-/** Hashes a file to its end, which may have changed since it was opened. */
+interface Reading {
+  readonly bytesMax: number;
+  readonly raw: RawAudio | undefined;
+}
+
+/** Hashes a file to its end, which may have changed since it was opened, with the container of raw audio around it. */
 async function readThrough(
   source: FileHandle,
-  bytesMax: number,
+  { bytesMax, raw }: Reading,
   take: (bytes: Buffer) => Promise<unknown>,
 ): Promise<AudioContent> {
+  const { size } = await source.stat();
+  const container = raw === undefined ? undefined : containerOfRaw(raw, size);
   const digest = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(Math.min(copyBytes, (await source.stat()).size + 1));
-  let bytes = 0;
+  const buffer = Buffer.allocUnsafe(Math.min(copyBytes, size + 1));
+  let [bytes, stored] = [0, 0];
+  const put = async (part: Buffer) => {
+    stored += part.length;
+    if (stored > bytesMax) throw audioTooLarge(bytesMax);
+    digest.update(part);
+    await take(part);
+  };
+  if (container !== undefined) await put(container.head);
   for (;;) {
     const { bytesRead } = await source.read(buffer, 0, buffer.length, null);
     if (bytesRead === 0) break;
+    const part = buffer.subarray(0, bytesRead);
+    if (container !== undefined && bytes === 0) requireNoHeader(part);
     bytes += bytesRead;
-    if (bytes > bytesMax) throw audioTooLarge(bytesMax);
-    digest.update(buffer.subarray(0, bytesRead));
-    await take(buffer.subarray(0, bytesRead));
+    await put(part);
   }
   if (bytes === 0) throw new AudioRefusal('file_empty');
-  return { sha256: digest.digest('hex'), bytes };
+  if (container !== undefined) {
+    if (bytes !== size) throw new AudioRefusal('file_unreadable', 'It changed while it was read.');
+    await put(container.tail);
+  }
+  return { sha256: digest.digest('hex'), bytes: stored };
+}
+
+/** Refuses a file that is submitted as raw audio and has a header: it would be scored as noise. */
+function requireNoHeader(start: Buffer): void {
+  const container = containerOf(start);
+  if (container === undefined) return;
+  throw new AudioRefusal(
+    'format_unknown',
+    `It is submitted as raw audio, but has a header (${container}): submit it without the form of raw audio.`,
+  );
 }
 
 async function namesIn(directory: string): Promise<string[]> {

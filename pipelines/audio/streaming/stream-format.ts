@@ -1,4 +1,5 @@
 import { sampleBytes, type SampleFormat } from '../decode/sample-formats.ts';
+import { unknownWavBytes, wavHeaderBytesOf, wavHeaderOf } from '../decode/wav-writing.ts';
 
 /** How the samples of a stream may be encoded, by FFmpeg's names. */
 export const STREAM_ENCODINGS = ['pcm_s16le', 'pcm_f32le', 'pcm_mulaw', 'pcm_alaw'] as const;
@@ -36,44 +37,18 @@ export function secondsOf(bytes: number, format: StreamFormat): number {
   return bytes / frameBytesOf(format) / format.sampleRate;
 }
 
-/** The length in the header of a WAV file that is still being written. */
-const unknownLength = 0xffff_ffff;
-
 /** Bytes of the header of a stream's WAV file, which is longer for anything but integer PCM. */
 export function wavHeaderBytes({ encoding }: Pick<StreamFormat, 'encoding'>): number {
-  return encoding === 'pcm_s16le' ? 44 : 58;
+  return wavHeaderBytesOf(facts[encoding]);
 }
 
 /**
- * The header of a WAV file with `dataBytes` of audio, or of one that is still being written. Audio of an odd number of bytes
- * is padded by one byte.
+ * The header of a stream's WAV file with `dataBytes` of audio, or of one that is still being written. Audio of an odd number
+ * of bytes is padded by one byte.
  */
-export function wavHeader(format: StreamFormat, dataBytes?: number): Buffer {
-  const header = Buffer.alloc(wavHeaderBytes(format));
-  const isInteger = format.encoding === 'pcm_s16le';
-  header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(dataBytes === undefined ? unknownLength : header.length - 8 + dataBytes + (dataBytes % 2), 4);
-  header.write('WAVEfmt ', 8, 'latin1');
-  header.writeUInt32LE(isInteger ? 16 : 18, 16);
-  writeFormat(header.subarray(20, 36), format);
-  if (!isInteger) {
-    header.write('fact', 38, 'latin1');
-    header.writeUInt32LE(4, 42);
-    header.writeUInt32LE(dataBytes === undefined ? unknownLength : dataBytes / frameBytesOf(format), 46);
-  }
-  header.write('data', header.length - 8, 'latin1');
-  header.writeUInt32LE(dataBytes ?? unknownLength, header.length - 4);
-  return header;
-}
-
-function writeFormat(into: Buffer, format: StreamFormat): void {
-  const frameBytes = frameBytesOf(format);
-  into.writeUInt16LE(facts[format.encoding].tag, 0);
-  into.writeUInt16LE(format.channels, 2);
-  into.writeUInt32LE(format.sampleRate, 4);
-  into.writeUInt32LE(format.sampleRate * frameBytes, 8);
-  into.writeUInt16LE(frameBytes, 12);
-  into.writeUInt16LE((8 * frameBytes) / format.channels, 14);
+export function wavHeader({ encoding, sampleRate, channels }: StreamFormat, dataBytes?: number): Buffer {
+  const { tag, samples } = facts[encoding];
+  return wavHeaderOf({ tag, sampleRate, channels, bits: 8 * sampleBytes[samples] }, dataBytes);
 }
 
 /** Most bytes of audio, in complete samples, in a WAV file of at most `fileBytesMax`. */
@@ -81,7 +56,7 @@ export function audioBytesIn(fileBytesMax: number, format: StreamFormat): number
   const frameBytes = frameBytesOf(format);
   const paddingBytes = frameBytes % 2; // of an odd number of bytes
   const frames = Math.floor(
-    (Math.min(fileBytesMax, unknownLength) - wavHeaderBytes(format) - paddingBytes) / frameBytes,
+    (Math.min(fileBytesMax, unknownWavBytes) - wavHeaderBytes(format) - paddingBytes) / frameBytes,
   );
   return Math.max(0, frames) * frameBytes;
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCli, runCliJson, type CliResult } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
+import { encodeSamples } from '../../pipelines/audio/streaming/encoded-samples.ts';
+import { speechLike } from '../../support/speech-like.ts';
 import { testModel, tinyRecording, useFolder, writeVoice } from '../../support/recording-batch.ts';
 
 vi.setConfig({ testTimeout: 180_000 }); // each command is a process of its own
@@ -66,6 +68,30 @@ describe('verify --wait', () => {
     ]);
     expect(stderr).toMatch(/3 of 4 recordings could not be scored: .*file_missing 1.*\[items_failed\]/);
     expect(stderr).toMatch(/batch results [0-9a-f-]{36} --failed/);
+  });
+
+  it('scores raw audio of the named form, and shows why other files are refused', async () => {
+    const leg = encodeSamples('pcm_mulaw', [speechLike({ sampleRate: 8000, seconds: 4, pitch: 140 })]);
+    await mkdir(at('legs'));
+    await writeFile(at('legs', 'a.ul'), leg);
+    await writeFile(at('legs', 'b.wav'), tinyRecording(2));
+    const scored = await json<Results>(
+      'verify',
+      at('legs', 'a.ul'),
+      '--raw',
+      'mulaw@8000',
+      '--model',
+      testModel,
+      '--wait',
+    );
+    expect(scored.items[0]).toMatchObject({ state: 'performed', audio: { sampleRate: 8000, duration: 4 } });
+    const { code, stdout } = await cli('verify', at('legs'), '--raw', 'mulaw@8000', '--model', testModel, '--wait');
+    expect(code).toBe(3);
+    expect(stdout.split('\n')[2]).toMatch(/^b\.wav .* format_unknown: It is submitted as raw audio, but has a header/);
+    const guessed = await cli('verify', at('legs', 'a.ul'), '--model', testModel, '--wait');
+    expect(guessed.stdout).toMatch(/format_unknown: Its first bytes are of no format .* \(raw, such as mulaw@8000\)/);
+    const wrong = await cli('verify', at('legs'), '--raw', 'mulaw', '--wait');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"mulaw" is no form of raw audio.')]);
   });
 
   it('prints JSON with windows, whole, also to a new file', async () => {

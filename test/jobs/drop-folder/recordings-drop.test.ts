@@ -8,6 +8,8 @@ import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-
 import { recordingsInbox } from '../../../jobs/drop-folder/recordings-drop.ts';
 import { cancelBatch, finishBatch, listBatches, type Batch } from '../../../pipelines/audio/batches/batch.ts';
 import { failChunk } from '../../../pipelines/audio/batches/perform-chunk.ts';
+import { wavHeader } from '../../../pipelines/audio/streaming/stream-format.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 import { testModel, tinyRecording, writeVoice } from '../../support/recording-batch.ts';
 import { killProcessesAfterEach, startProcess, until } from '../../support/service-process.ts';
 import { openBackend, silent } from '../backends.ts';
@@ -188,12 +190,26 @@ describe('a dropped folder', () => {
     expect((await batches())[0]).toMatchObject({ items: 2 });
   });
 
+  it('of raw audio is stored as what its request says', async () => {
+    const leg = Buffer.alloc(800, ++made);
+    await dropped('legs', { 'request.json': wishes({ raw: 'mulaw@8000' }), 'a.ul': leg });
+    await settle(open());
+    const { rows } = await db.query<{ sha256: string }>('SELECT audio_sha256 AS sha256 FROM verification');
+    const head = wavHeader({ encoding: 'pcm_mulaw', sampleRate: 8_000, channels: 1 }, leg.length);
+    expect(rows).toContainEqual({ sha256: sha256Of(Buffer.concat([head, leg])) });
+  });
+
   it.each([
     ['without a recording', { 'request.json': wishes() }, 'audio_request_invalid'],
     ['whose request is no JSON', { 'request.json': '{', 'a.wav': 'x' }, 'audio_request_invalid'],
     [
       'whose request has a field that does not exist',
       { 'request.json': wishes({ modle: 'x' }), 'a.wav': 'x' },
+      'audio_request_invalid',
+    ],
+    [
+      'whose request names no form of raw audio',
+      { 'request.json': wishes({ raw: 'mp3@8000' }), 'a.wav': 'x' },
       'audio_request_invalid',
     ],
     [

@@ -8,6 +8,7 @@ import {
   type BatchSubmission,
   type SubmittedItem,
 } from '../../../../pipelines/audio/batches/batch-intake.ts';
+import { parseRawAudio } from '../../../../pipelines/audio/decode/raw-audio.ts';
 import { listVerifications, readVerifications } from '../../../../pipelines/audio/batches/stored-verifications.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { configIn, submissionOf, testModel, tinyRecording, useFolder } from '../../../support/recording-batch.ts';
@@ -175,6 +176,10 @@ describe('the same submission under the same key', () => {
       'another model of an item',
       async (items: SubmittedItem[]) => [items[0]!, { ...items[1]!, model: 'digital/v1.1' }, items[2]!],
     ],
+    [
+      'another form of raw audio',
+      async (items: SubmittedItem[]) => [{ ...items[0]!, raw: parseRawAudio('alaw@8000') }, ...items.slice(1)],
+    ],
     ['one item less', async (items: SubmittedItem[]) => items.slice(0, 2)],
     ['one item more', async (items: SubmittedItem[]) => [...items, ...(await write(1))]],
     ['another order', async (items: SubmittedItem[]) => items.toReversed()],
@@ -184,6 +189,17 @@ describe('the same submission under the same key', () => {
     const { batch } = await submit(items, { key });
     await expect(submit(await change(items), { key })).rejects.toMatchObject({ code: 'idempotency_conflict' });
     expect(await readBatch(db, batch.id)).toEqual(batch);
+  });
+
+  it('of raw audio is the same batch again, and a conflict without its form', async () => {
+    const path = join(folder, 'leg.ul');
+    await writeFile(path, Buffer.alloc(801, ++made));
+    const items = [{ path, source: 'leg.ul', raw: parseRawAudio('mulaw@8000') }];
+    const { batch } = await submit(items, { key: 'raw' });
+    expect(await submit(items, { key: 'raw' })).toMatchObject({ repeated: true, batch: { id: batch.id } });
+    await expect(submit([{ path, source: 'leg.ul' }], { key: 'raw' })).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
   });
 
   it('completes a batch whose submission was killed, with each item once', async () => {

@@ -2,6 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openItemSource, walkFolder } from '../../../../pipelines/audio/batches/batch-list.ts';
+import type { RawAudio } from '../../../../pipelines/audio/decode/raw-audio.ts';
 import type { SubmittedItem } from '../../../../pipelines/audio/batches/batch-intake.ts';
 import { useFolder } from '../../../support/recording-batch.ts';
 
@@ -65,6 +66,21 @@ describe('a list', () => {
   });
 
   it.each([
+    ['raw.csv', 'path,raw\na.ul,mulaw@8000\nb.wav,\n'],
+    ['raw.jsonl', '{"path":"a.ul","raw":"mulaw@8000"}\n{"path":"b.wav"}\n'],
+  ])('may name the form of raw audio in %s, before the one of the whole command', async (name, text) => {
+    const path = await write(name, text);
+    const mulaw = { encoding: 'mulaw', sampleRate: 8_000 } as const;
+    const gsm = { encoding: 'gsm', sampleRate: 8_000 } as const;
+    const rawOf = async (raw?: RawAudio) =>
+      (await all((await openItemSource(path, limits, raw)).items())).map((item) => item.raw);
+    expect(await rawOf()).toEqual([mulaw, undefined]);
+    expect(await rawOf(gsm)).toEqual([mulaw, gsm]);
+  });
+
+  it.each([
+    ['x.csv', 'path,raw\na.ul,mulaw\n', /Line 2: "mulaw" is no form of raw audio\. Name one of mulaw, /],
+    ['x.jsonl', '{"path":"a.g722","raw":"g722@8000"}\n', /Line 1: The rate of g722 is 16000 Hz\./],
     ['x.csv', 'model,name\nphone,a\n', /lacks the column path/],
     ['x.csv', '', /empty/],
     ['x.csv', 'path,model\na.wav,phone\n,phone\n', /Line 3: the path is missing/],

@@ -15,10 +15,14 @@ import {
   RecordingFolder,
   sampleRecording,
   sampleRecordingPath,
+  sineIn,
   tone,
   wavFile,
+  wavFormat,
   wideLimits,
 } from '../../../support/audio-file.ts';
+import { aiffFile, auFile, cafFile, w64File } from '../../../support/audio-containers.ts';
+import { encodeSamples } from '../streaming/encoded-samples.ts';
 
 const folder = new RecordingFolder();
 afterAll(() => folder.remove());
@@ -37,6 +41,11 @@ function distance(samples: Float32Array, sampleRate: number, hertz = 440): numbe
   return 10 * Math.log10(inside.reduce((sum, at) => sum + wanted[at]! ** 2, 0) / noise);
 }
 
+/** The sine as the samples of a container that a test makes. */
+const second = tone();
+const mulaw = encodeSamples('pcm_mulaw', [second]);
+const alaw = encodeSamples('pcm_alaw', [second]);
+
 describe('a recording', () => {
   it.each([
     // file, container, codec, rate, samples of the second that went in, and how near they come to it
@@ -49,12 +58,75 @@ describe('a recording', () => {
     ['tone-gsm.wav', 'wav', 'gsm_ms', 8_000, 8_000, 15],
     // The last block is filled up.
     ['tone-ima.wav', 'wav', 'adpcm_ima_wav', 8_000, 8_164, 20],
+    ['tone-ms.wav', 'wav', 'adpcm_ms', 8_000, 8_144, 20],
+    ['tone-g726.wav', 'wav', 'adpcm_g726', 8_000, 8_000, 20],
   ])('%s is decoded, each sample in its place', async (name, format, codec, sampleRate, length, nearDb) => {
     const whole = await readWhole(sampleRecordingPath(name));
     expect(whole).toMatchObject({ format, codec, sampleRate, channels: 1, notes: [] });
     expect(whole.samples[0]!.length).toBe(length);
     expect(distance(whole.samples[0]!, sampleRate)).toBeGreaterThan(nearDb);
     expect(whole.durationSeconds).toBe(format === 'mp3' ? null : length / sampleRate);
+  });
+
+  it.each([
+    // file, container, codec, rate, samples, and how far what is not the sine lies below it
+    ['tone.amr', 'amr', 'amr_nb', 8_000, 8_000, 20],
+    ['tone.3gp', 'mp4', 'amr_nb', 8_000, 8_000, 20],
+    ['tone.webm', 'matroska', 'opus', 48_000, 48_208, 15],
+    ['tone.wma', 'asf', 'wmav2', 16_000, 15_872, 20],
+    ['tone.spx', 'ogg', 'speex', 8_000, 8_000, 15],
+    ['tone.aac', 'aac', 'aac', 16_000, 17_408, 10],
+    ['tone-mp3.wav', 'wav', 'mp3', 16_000, 17_280, 20],
+    ['tone-g723.wav', 'wav', 'g723_1', 8_000, 8_160, 20],
+    ['tone.mkv', 'matroska', 'pcm_mulaw', 8_000, 8_000, 30],
+  ])('%s is decoded, whatever its encoder put before the start', async (name, format, codec, rate, length, nearDb) => {
+    const whole = await readWhole(sampleRecordingPath(name));
+    expect(whole).toMatchObject({ format, codec, sampleRate: rate, channels: 1, notes: [] });
+    expect(whole.samples[0]!.length).toBe(length);
+    const found = sineIn(whole.samples[0]!, rate);
+    expect(found.level).toBeGreaterThan(0.4);
+    expect(found.level).toBeLessThan(0.56);
+    expect(found.nearDb).toBeGreaterThan(nearDb);
+  });
+
+  it.each<[string, Buffer, string, string, number]>([
+    ['AU', auFile({ data: mulaw }), 'au', 'pcm_mulaw', 30],
+    ['AU of A-law', auFile({ data: alaw, encoding: 27 }), 'au', 'pcm_alaw', 30],
+    ['AIFF-C', aiffFile({ data: pcm16(second) }), 'aiff', 'pcm_s16le', 90],
+    ['AIFF-C of mu-law', aiffFile({ data: mulaw, bits: 8, codec: 'ulaw' }), 'aiff', 'pcm_mulaw', 30],
+    ['CAF', cafFile({ data: pcm16(second).swap16() }), 'caf', 'pcm_s16be', 90],
+    [
+      'CAF of A-law',
+      cafFile({ data: alaw, codec: 'alaw', bits: 8, packet: { bytes: 1, frames: 1 } }),
+      'caf',
+      'pcm_alaw',
+      30,
+    ],
+    ['Wave64', w64File({ data: pcm16(second), format: wavFormat({}) }), 'w64', 'pcm_s16le', 90],
+  ])('of %s is read to the sample', async (name, bytes, format, codec, nearDb) => {
+    const whole = await readWhole(folder.write(name, bytes));
+    expect(whole).toMatchObject({ format, codec, sampleRate: 8_000, channels: 1, durationSeconds: 1, notes: [] });
+    expect(whole.samples[0]!.length).toBe(8_000);
+    expect(distance(whole.samples[0]!, 8_000)).toBeGreaterThan(nearDb);
+  });
+
+  it('of wideband AMR has 50 frames a second, also where nobody spoke', async () => {
+    const silence = Buffer.concat([Buffer.from('#!AMR-WB\n'), Buffer.alloc(50, 0x7c)]);
+    const whole = await readWhole(folder.write('speech.awb', silence));
+    expect(whole).toMatchObject({ format: 'amr', codec: 'amr_wb', sampleRate: 16_000, notes: [] });
+    expect(whole.samples[0]!.length).toBe(16_000);
+  });
+
+  it.each<[string, Buffer, string]>([
+    ['G.729', wavFile({ tag: 0x83, bits: 0, blockAlign: 10 }), 'G.729'],
+    ['a tag of nobody', wavFile({ tag: 0x1234 }), '0x1234 with 16 bits'],
+    ['a GUID of nobody', wavFile({ format: Buffer.concat([wavFormat({ tag: 0xfffe }), Buffer.alloc(24)]) }), 'a GUID'],
+    ['MACE in AIFF-C', aiffFile({ data: pcm16(second), codec: 'MAC3' }), 'mace3'],
+  ])('with a codec that is not read (%s) is refused by its name, with what to do', async (_name, bytes, codec) => {
+    await expect(readWhole(folder.write('codec', bytes))).rejects.toMatchObject({
+      reason: 'codec_unsupported',
+      detail: expect.stringMatching(new RegExp(`^Its codec is .*${codec}.*: convert it to WAV or FLAC\\.$`)) as string,
+    });
   });
 
   it.each(['tone-stereo.flac', 'tone-stereo-flac.ogg'])('%s keeps its channels apart', async (name) => {
@@ -203,7 +275,7 @@ describe('the optional decoder', () => {
       ['tone-24.flac', 'FLAC'],
       ['tone.opus', 'Ogg'],
       ['tone.m4a', 'MP4 or M4A'],
-      ['tone-gsm.wav', 'WAV with IMA ADPCM or GSM 6.10'],
+      ['tone-gsm.wav', 'compressed WAV'],
     ] as const;
     const paths = [
       folder.write('tone.wav', wavFile({ data: pcm16(tone()) })),

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openRecordingFile } from '../../../../pipelines/audio/decode/recording-file.ts';
 import { sniffContainer, sniffLimits } from '../../../../pipelines/audio/decode/sniff.ts';
 import { AudioRefusal } from '../../../../pipelines/audio/reasons.ts';
-import { RecordingFolder, sampleRecording, wavFile } from '../../../support/audio-file.ts';
+import { RecordingFolder, sampleRecording, wavFile, wavFormat } from '../../../support/audio-file.ts';
+import { aiffFile, auFile, cafFile, w64File } from '../../../support/audio-containers.ts';
 
 const folder = new RecordingFolder();
 afterAll(() => folder.remove());
@@ -38,7 +39,18 @@ describe('a container', () => {
     ['ogg', sampleRecording('tone.opus')],
     ['ogg', sampleRecording('tone.ogg')],
     ['mp4', sampleRecording('tone.m4a')],
+    ['mp4', sampleRecording('tone.3gp')],
     ['mp3', sampleRecording('tone-no-header.mp3')],
+    ['aac', sampleRecording('tone.aac')],
+    ['amr', sampleRecording('tone.amr')],
+    ['amr', Buffer.from('#!AMR-WB\n')],
+    ['matroska', sampleRecording('tone.webm')],
+    ['asf', sampleRecording('tone.wma')],
+    ['au', auFile({ data: Buffer.alloc(8) })],
+    ['aiff', aiffFile({ data: Buffer.alloc(8) })],
+    ['aiff', Buffer.from('FORM\0\0\0\x10AIFFCOMM')],
+    ['caf', cafFile({ data: Buffer.alloc(8) })],
+    ['w64', w64File({ data: Buffer.alloc(8), format: wavFormat({}) })],
   ])('of %s is known by its content', async (container, bytes) => {
     expect(await sniff(bytes)).toBe(`${container} 0`);
   });
@@ -68,6 +80,15 @@ describe('a container', () => {
     expect(await sniff(mp3.subarray(0, 107))).toMatch(/^format_unknown: /);
   });
 
+  it('is an AAC file if a second frame follows, also behind a tag', async () => {
+    const aac = sampleRecording('tone.aac');
+    const frame = ((aac[3]! & 3) << 11) | (aac[4]! << 3) | (aac[5]! >> 5);
+    expect(await sniff(Buffer.concat([tag(33), aac]))).toBe('aac 43');
+    expect(await sniff(aac.subarray(0, frame))).toBe('aac 0');
+    expect(await sniff(aac.subarray(0, frame - 1))).toMatch(/^format_unknown: /);
+    expect(await sniff(Buffer.concat([aac.subarray(0, frame), Buffer.alloc(50, 0xff)]))).toMatch(/^format_unknown: /);
+  });
+
   it.each<[string, Buffer]>([
     ['a tag of no valid length', Buffer.concat([Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0x80, 0, 0, 0]), mp3])],
     ['a tag that ends within its header', Buffer.from('ID3\x04')],
@@ -76,18 +97,26 @@ describe('a container', () => {
   });
 
   it.each<[string, Buffer]>([
-    ['an AIFF file', Buffer.from('FORM\0\0\0\x10AIFFCOMM')],
     ['an AVI film', Buffer.from('RIFF\0\0\0\0AVI LIST')],
-    ['an AMR file', Buffer.from('#!AMR\n')],
-    ['a WebM or Matroska file', Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 1])],
-    ['a bare AAC stream', Buffer.from([0xff, 0xf1, 0x50, 0x80])],
+    ['a SPHERE file', Buffer.from('NIST_1A\n   1024\n')],
+    ['a Creative VOC file', Buffer.from('Creative Voice File\x1a')],
+    ['a SILK file', Buffer.from('\x02#!SILK_V3')],
+    ['a WavPack file', Buffer.from('wvpk\0\0\0\0')],
+    ["a Monkey's Audio file", Buffer.from('MAC \x96\x0f')],
+  ])('that is %s is refused by that name, with what to do', async (name, bytes) => {
+    expect(await sniff(bytes)).toBe(
+      `format_unknown: It is ${name}, which is not read here: convert it to WAV or FLAC.`,
+    );
+  });
+
+  it.each<[string, Buffer]>([
     ['a playlist', Buffer.from('#EXTM3U\nhttp://localhost/a.mp3')],
     ['a concat script', Buffer.from('ffconcat version 1.0\nfile /etc/passwd')],
     ['a markup document', Buffer.from('<?xml version="1.0"?><smil/>')],
     ['a ZIP archive', Buffer.from('PK\x03\x04')],
     ['a PDF document', Buffer.concat([tag(40), Buffer.from('%PDF-1.7')])],
-  ])('that is %s is refused by that name', async (name, bytes) => {
-    expect(await sniff(bytes)).toBe(`format_unknown: It is ${name}, which is not read here.`);
+  ])('that is %s is refused as no recording', async (name, bytes) => {
+    expect(await sniff(bytes)).toBe(`format_unknown: It is ${name}, and not a recording.`);
   });
 
   it.each<[string, Buffer]>([
@@ -98,7 +127,12 @@ describe('a container', () => {
     ['a tag longer than the file', tag(3_000).subarray(0, 100)],
     ['RIFF of no kind', Buffer.from('RIFF\0\0\0\0NONE')],
     ['text', Buffer.from('file a.wav\n')],
-  ])('that is %s is unknown', async (_name, bytes) => {
-    expect(await sniff(bytes)).toBe('format_unknown: Its first bytes are of no format that is read here.');
+    ['mu-law without a header', Buffer.alloc(8_000, 0xff)],
+    ['GSM without a header', sampleRecording('tone.gsm')],
+    ['a FORM of no kind', Buffer.from('FORM\0\0\0\x10ILBMBMHD')],
+  ])('that is %s is unknown, and never guessed', async (_name, bytes) => {
+    expect(await sniff(bytes)).toBe(
+      'format_unknown: Its first bytes are of no format that is read here. If it is audio without a header, say which (raw, such as mulaw@8000); else convert it to WAV or FLAC.',
+    );
   });
 });

@@ -4,11 +4,14 @@ import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AudioStore, readAudioContent } from '../../../../pipelines/audio/store/audio-store.ts';
+import { parseRawAudio } from '../../../../pipelines/audio/decode/raw-audio.ts';
+import { pcm16, readWhole, sampleRecording, sineIn, tone, wavFile } from '../../../support/audio-file.ts';
 import { useFolder } from '../../../support/recording-batch.ts';
+import { encodeSamples } from '../streaming/encoded-samples.ts';
 
 const folder = await useFolder('store');
 const limits = { audioBytesMax: 1000 };
-const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex');
+const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 const file = async (name: string, content: string) => {
   await writeFile(join(folder, name), content);
   return join(folder, name);
@@ -50,6 +53,52 @@ describe('a recording that is submitted', () => {
     expect((await readAudioContent(await file('limit', 'x'.repeat(1000)), limits)).bytes).toBe(1000);
     await expect(readAudioContent(await file('over', 'x'.repeat(1001)), limits)).rejects.toMatchObject({
       reason: 'file_too_large',
+    });
+  });
+
+  it.each([
+    ['mulaw@8000', encodeSamples('pcm_mulaw', [tone()]), 'pcm_mulaw', 8_000, 30],
+    ['alaw@16000', encodeSamples('pcm_alaw', [tone({ sampleRate: 16_000 })]), 'pcm_alaw', 16_000, 30],
+    ['s16le@8000', pcm16(tone()), 'pcm_s16le', 8_000, 80],
+    ['gsm@8000', sampleRecording('tone.gsm'), 'gsm', 8_000, 20],
+    ['g722@16000', sampleRecording('tone.g722'), 'adpcm_g722', 16_000, 20],
+    ['vox@8000', sampleRecording('tone.vox'), 'adpcm_ima_oki', 8_000, 20],
+  ])(
+    'as raw audio (%s) is kept with a header that says so, and every sample',
+    async (form, bytes, codec, rate, nearDb) => {
+      const store = await newStore();
+      await writeFile(join(folder, 'raw'), bytes);
+      const wide = { audioBytesMax: 100_000 };
+      const kept = await store.receive(join(folder, 'raw'), wide, parseRawAudio(form));
+      expect(await readAudioContent(join(folder, 'raw'), wide, parseRawAudio(form))).toEqual({
+        sha256: kept.sha256,
+        bytes: kept.bytes,
+      });
+      await store.keep(kept);
+      expect(sha256(await readFile(store.pathOf(kept.sha256)))).toBe(kept.sha256);
+      const whole = await readWhole(store.pathOf(kept.sha256));
+      expect(whole).toMatchObject({ codec, sampleRate: rate, channels: 1, durationSeconds: 1, notes: [] });
+      expect(whole.samples[0]!.length).toBe(rate);
+      const found = sineIn(whole.samples[0]!, rate);
+      expect(found.level).toBeCloseTo(0.5, 1);
+      expect(found.nearDb).toBeGreaterThan(nearDb);
+    },
+  );
+
+  it('as raw audio of an odd number of bytes is padded, and may be as large as the limit with its header', async () => {
+    const mulaw = parseRawAudio('mulaw@8000');
+    const [headBytes, padBytes] = [58, 1];
+    const path = await file('odd', 'x'.repeat(1000 - headBytes - padBytes));
+    expect(await readAudioContent(path, limits, mulaw)).toMatchObject({ bytes: 1000 });
+    const over = await file('more', 'x'.repeat(1000 - headBytes + 1));
+    await expect(readAudioContent(over, limits, mulaw)).rejects.toMatchObject({ reason: 'file_too_large' });
+  });
+
+  it('as raw audio is refused if it has a header, which would be scored as noise', async () => {
+    await writeFile(join(folder, 'headed'), wavFile({ data: Buffer.alloc(10) }));
+    await expect(readAudioContent(join(folder, 'headed'), limits, parseRawAudio('mulaw@8000'))).rejects.toMatchObject({
+      reason: 'format_unknown',
+      detail: expect.stringContaining('has a header (wav)') as string,
     });
   });
 
