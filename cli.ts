@@ -22,6 +22,7 @@ const COMMANDS: Record<string, () => Promise<AddCommands>> = {
   voice: async () => (await import('./cli/audio/voice.ts')).addVoiceCommands,
   evaluate: async () => (await import('./cli/audio/evaluate.ts')).addEvaluateCommand,
   night: async () => (await import('./cli/caches/night.ts')).addNightCommands,
+  trust: async () => (await import('./cli/service/trust.ts')).addTrustCommands,
   artefacts: async () => (await import('./cli/caches/artefacts.ts')).addArtefactCommands,
   cache: async () => (await import('./cli/caches/cache.ts')).addCacheCommands,
   pull: async () => (await import('./cli/caches/pull.ts')).addPullCommand,

@@ -41,10 +41,11 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
         title: 'Caller Trust',
         version: '1',
         description:
-          'Nightly caches of phone reputation and branded calling, the labels of numbers, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
+          'Nightly caches of phone reputation and branded calling, their signatures, the labels of numbers, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
       },
       tags: [
         { name: 'Caches' },
+        { name: 'Trust' },
         { name: 'Reputation' },
         { name: 'Numbers' },
         { name: 'Branding' },

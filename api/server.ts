@@ -25,6 +25,8 @@ import { registerNumberRoutes } from './reads/number-routes.ts';
 import { parameterError } from './http/parameters.ts';
 import { toServiceError, withHeaders } from './http/problem.ts';
 import type { PublicationIndex } from './downloads/publication-index.ts';
+import type { SignedDocuments } from './downloads/signed-documents.ts';
+import { registerTrustRoutes } from './downloads/trust-routes.ts';
 import type { Readiness } from './readiness.ts';
 import { registerReleaseRoutes } from './reads/release-routes.ts';
 import type { RequestReads } from './http/request-reads.ts';
@@ -79,6 +81,7 @@ export interface ServerOptions {
   /** Tests override {@link serverLimits}. */
   readonly limits: ApiLimits & Partial<typeof serverLimits>;
   readonly publications: PublicationIndex;
+  readonly signed: SignedDocuments;
   readonly keys: KeyTable;
   readonly reads: RequestReads;
   /** Directory of added models. */
@@ -122,6 +125,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   registerHealthRoutes(app, { readiness, metrics });
   const downloads = makeDownloads(options);
   await app.register(async (scope) => registerCacheRoutes(scope, { publications, downloads, metrics, now }));
+  await app.register(async (scope) =>
+    registerTrustRoutes(scope, { publications, signed: options.signed, downloads, metrics, now }),
+  );
   await app.register(async (scope) => registerNumberRoutes(scope, { reads, metrics }));
   await app.register(async (scope) => registerBrandingRoutes(scope, { reads, metrics }));
   await app.register(async (scope) => registerVerificationRoutes(scope, { reads, metrics }));

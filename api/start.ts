@@ -11,6 +11,7 @@ import { createMetricsServer } from './metrics-server.ts';
 import { createMetrics } from './http/metrics.ts';
 import { startPolling, type Poller } from './http/poller.ts';
 import { PublicationIndex } from './downloads/publication-index.ts';
+import { SignedDocuments } from './downloads/signed-documents.ts';
 import { openServer } from './open-server.ts';
 import {
   databaseProblem,
@@ -53,6 +54,7 @@ export async function startApi(
   await mkdir(config.stateDir, { recursive: true });
   const state: ApiState = {
     publications: new PublicationIndex({ store: openArtefactStore(config), log, now }),
+    signed: new SignedDocuments(),
     feeds: new FeedWatch({ limits: config, now }),
     keys: new KeyTable({ secret: () => findKeySecret(config), now }),
     stopping: false,
@@ -106,6 +108,7 @@ export async function startApi(
 /** The state of the process. */
 interface ApiState {
   readonly publications: PublicationIndex;
+  readonly signed: SignedDocuments;
   readonly feeds: FeedWatch;
   readonly keys: KeyTable;
   stopping: boolean;
@@ -132,13 +135,14 @@ interface FollowOptions {
   readonly config: Config;
   readonly connection: Connection;
   readonly publications: PublicationIndex;
+  readonly signed: SignedDocuments;
   readonly feeds: FeedWatch;
   readonly keys: KeyTable;
   readonly log: Log;
 }
 
 /** Polls keys and publications, over a connection that is reopened after each failure. */
-function followDatabase({ config, connection, publications, feeds, keys, log }: FollowOptions): {
+function followDatabase({ config, connection, publications, signed, feeds, keys, log }: FollowOptions): {
   failed: Promise<ServiceError>;
   stop(): Promise<void>;
 } {
@@ -156,6 +160,7 @@ function followDatabase({ config, connection, publications, feeds, keys, log }: 
     });
   const pollers = [
     follow('publications', config.publicationPollMs, ({ db }) => publications.refresh(db)),
+    follow('signed documents', config.publicationPollMs, ({ db }) => signed.refresh(db)),
     follow('schema', schemaPollMs, ({ db }) => requireCompatibleSchema(db)),
     follow('keys', config.keyPollMs, ({ db }) => keys.refresh(db)),
     follow('arrivals of feeds', config.publicationPollMs, ({ db }) => feeds.refresh(db)),

@@ -10,6 +10,7 @@ import { KeyTable } from '../pipelines/access/key-table.ts';
 import { FeedWatch } from '../api/http/feed-watch.ts';
 import { createMetrics } from '../api/http/metrics.ts';
 import { PublicationIndex } from '../api/downloads/publication-index.ts';
+import { SignedDocuments } from '../api/downloads/signed-documents.ts';
 import { RequestReads } from '../api/http/request-reads.ts';
 import { createServer } from '../api/server.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
@@ -97,6 +98,7 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
   const app = await createServer({
     limits,
     publications,
+    signed: new SignedDocuments(),
     keys,
     reads: new RequestReads({ opened: () => undefined, metrics }),
     modelDir: directory,

@@ -2,6 +2,7 @@ import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts'
 import type { Log } from '../runtime/log.ts';
 import { repeat } from '../runtime/processes/repeat.ts';
 import type { Services } from '../runtime/services/services.ts';
+import { openVault } from '../runtime/vault.ts';
 import type { Queues } from './queues/backend.ts';
 import type { Handlers, Handler } from './worker.ts';
 import {
@@ -150,7 +151,8 @@ function buildHelper({ config, db, database, store }: NightServices): Handler<'h
 
 /** Publishes the builds with their report, or queues the night again if its snapshot was lost; then removes unneeded files. */
 function nightPublisher({ config, db, queues, store }: NightServices): Handler<'publish-night'> {
-  return async ({ runId, generation }, { log }) => {
+  return async ({ runId, generation }, { log, onFailure }) => {
+    onFailure((failure) => failNight(db, { runId, ...failure }));
     const lateFeeds = (await listFeedArrivals(db, config, new Date())).filter(({ late }) => late);
     if (lateFeeds.length > 0) log.warn({ runId, lateFeeds: lateFeeds.map(nameOfFeed) }, 'feeds have stopped coming');
     const result = await publishNight({
@@ -158,6 +160,7 @@ function nightPublisher({ config, db, queues, store }: NightServices): Handler<'
       runId,
       generation,
       limits: config,
+      vault: await openVault(config),
       lateFeeds: lateFeeds.map(({ feed, source, lastAt, ageHours, expectedHours }) => ({
         feed,
         source,

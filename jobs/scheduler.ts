@@ -1,10 +1,11 @@
 import { createTask, parse, validate } from 'node-cron';
 import { openVault } from '../runtime/vault.ts';
+import { readPresentSet, refreshSignatures } from '../pipelines/caches/signing/sign-publications.ts';
 import { everything, requestNight } from '../pipelines/caches/night/night-request.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
-import { queryRow, type Pool } from '../runtime/postgres.ts';
+import { inTransaction, queryRow, type Pool } from '../runtime/postgres.ts';
 import { repeat } from '../runtime/processes/repeat.ts';
 import { sql } from '../sql/sql.ts';
 import type { Queues } from './queues/backend.ts';
@@ -37,7 +38,8 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /**
- * Starts the clock of the nights, the reconciler, the watcher of the drop folder and the retention of audio. Any number of
+ * Starts the clock of the nights, the reconciler, the watcher of the drop folder, the retention of audio and the renewal of
+ * signatures. Any number of
  * schedulers may run: the database makes sure that each night, load and dropped file happens once.
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression, or has several times of a day
  */
@@ -69,6 +71,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     }),
     watchDropFolder({ config, db, log, inboxes, clock }),
     keepAudioRetention({ config, db, log, clock }),
+    keepSignaturesFresh({ config, db, log, clock }),
   ];
   return {
     async stop() {
@@ -173,5 +176,34 @@ export function keepAudioRetention({ config, db, log, clock }: AudioRetentionOpt
       if (end.deleted + end.swept + end.cancelled > 0) log.info(end, 'stored audio past its retention time is deleted');
     },
     onError: (error) => log.error({ err: error }, 'stored audio could not be deleted; the next run tries again'),
+  });
+}
+
+/** Seconds between two looks at the signatures; the timestamp holds for 48 hours. */
+const signaturesEverySeconds = 600;
+
+/**
+ * Renews the signatures of what is published before they expire, also while no night is published: a client takes an expired
+ * timestamp for a mirror that hides news.
+ */
+export function keepSignaturesFresh({
+  config,
+  db,
+  log,
+  clock,
+}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date }): { stop(): Promise<void> } {
+  return repeat({
+    seconds: signaturesEverySeconds,
+    work: async () => {
+      if ((await readPresentSet(db)).root === undefined) return;
+      const vault = await openVault(config);
+      const signed = await inTransaction(db, (client) => refreshSignatures(client, { vault, now: clock() }));
+      if (signed === true) log.info('the signatures of what is published are renewed');
+    },
+    onError: (error) =>
+      log.error(
+        { err: error },
+        'what is published could not be signed; clients refuse it from the end of the timestamp on',
+      ),
   });
 }

@@ -69,6 +69,34 @@ export const ERRORS = {
     exit: 1,
     meaning: 'A fault in the service; the log has the cause under the same request id.',
   },
+  // signed publications
+  trust_document_unknown: {
+    http: 404,
+    retry: false,
+    exit: 1,
+    meaning: 'No signed document has this name, or the service does not sign.',
+  },
+  trust_unsigned: {
+    http: 500,
+    retry: false,
+    exit: 1,
+    meaning: 'The service serves nothing signed, though it did before or a root was given.',
+  },
+  trust_invalid: {
+    http: 500,
+    retry: false,
+    exit: 1,
+    meaning: 'Signed metadata is malformed, too long, or lacks the signatures that the root asks for.',
+  },
+  trust_older: { http: 500, retry: false, exit: 1, meaning: 'Signed metadata is older than what was trusted before.' },
+  trust_expired: { http: 500, retry: false, exit: 1, meaning: 'Signed metadata has expired.' },
+  trust_mixed: { http: 500, retry: false, exit: 1, meaning: 'A file is not the one that the signed metadata names.' },
+  trust_key_missing: {
+    http: 500,
+    retry: false,
+    exit: 1,
+    meaning: 'A key that must sign is missing or cannot be opened.',
+  },
   // services
   address_unavailable: {
     http: 500,

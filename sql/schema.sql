@@ -715,6 +715,33 @@ CREATE TABLE spam_range (
   rule_version text COLLATE "C" NOT NULL
 );
 
+-- table trust_document
+CREATE TABLE trust_document (
+  name text COLLATE "C" NOT NULL,
+  sha256 text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  body bytea NOT NULL,
+  signed_at timestamp with time zone NOT NULL DEFAULT now(),
+  superseded_at timestamp with time zone
+);
+
+-- table trust_key
+CREATE TABLE trust_key (
+  trust_key_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  key_id text COLLATE "C" NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  sealed_key bytea NOT NULL,
+  wrapped_key bytea NOT NULL,
+  master_key_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now()
+);
+
+-- table trust_state
+CREATE TABLE trust_state (
+  singleton boolean NOT NULL DEFAULT true,
+  revision bigint NOT NULL DEFAULT 0
+);
+
 -- table verification
 CREATE TABLE verification (
   verification_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -1509,6 +1536,36 @@ ALTER TABLE spam_range ADD CONSTRAINT spam_range_prefix_check CHECK ((prefix ~ '
 -- constraint spam_range.spam_range_risk_check
 ALTER TABLE spam_range ADD CONSTRAINT spam_range_risk_check CHECK ((risk = ANY (ARRAY['ELEVATED'::text, 'HIGH'::text, 'SEVERE'::text])));
 
+-- constraint trust_document.trust_document_kind_check
+ALTER TABLE trust_document ADD CONSTRAINT trust_document_kind_check CHECK ((kind = ANY (ARRAY['root'::text, 'targets'::text, 'snapshot'::text, 'timestamp'::text, 'manifest'::text])));
+
+-- constraint trust_document.trust_document_pkey
+ALTER TABLE trust_document ADD CONSTRAINT trust_document_pkey PRIMARY KEY (name, sha256);
+
+-- constraint trust_document.trust_document_sha256_check
+ALTER TABLE trust_document ADD CONSTRAINT trust_document_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint trust_key.trust_key_key_id_check
+ALTER TABLE trust_key ADD CONSTRAINT trust_key_key_id_check CHECK ((key_id ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint trust_key.trust_key_key_id_key
+ALTER TABLE trust_key ADD CONSTRAINT trust_key_key_id_key UNIQUE (key_id);
+
+-- constraint trust_key.trust_key_pkey
+ALTER TABLE trust_key ADD CONSTRAINT trust_key_pkey PRIMARY KEY (trust_key_id);
+
+-- constraint trust_key.trust_key_role_check
+ALTER TABLE trust_key ADD CONSTRAINT trust_key_role_check CHECK ((role = ANY (ARRAY['targets'::text, 'snapshot'::text, 'timestamp'::text])));
+
+-- constraint trust_key.trust_key_role_key
+ALTER TABLE trust_key ADD CONSTRAINT trust_key_role_key UNIQUE (role);
+
+-- constraint trust_state.trust_state_pkey
+ALTER TABLE trust_state ADD CONSTRAINT trust_state_pkey PRIMARY KEY (singleton);
+
+-- constraint trust_state.trust_state_singleton_check
+ALTER TABLE trust_state ADD CONSTRAINT trust_state_singleton_check CHECK (singleton);
+
 -- constraint verification.verification_attempts_check
 ALTER TABLE verification ADD CONSTRAINT verification_attempts_check CHECK ((attempts >= 0));
 
@@ -1843,6 +1900,9 @@ CREATE INDEX recording_retention ON public.recording USING btree (last_used_at) 
 
 -- index redress.redress_phone
 CREATE INDEX redress_phone ON public.redress USING btree (phone, cleared_at DESC);
+
+-- index trust_document.trust_document_superseded
+CREATE INDEX trust_document_superseded ON public.trust_document USING btree (superseded_at) WHERE (superseded_at IS NOT NULL);
 
 -- index verification.verification_audio
 CREATE INDEX verification_audio ON public.verification USING btree (audio_sha256);
@@ -2466,6 +2526,12 @@ GRANT SELECT ON service_secret TO caller_trust_reader;
 
 -- grant spam_range.SELECT
 GRANT SELECT ON spam_range TO caller_trust_reader;
+
+-- grant trust_document.SELECT
+GRANT SELECT ON trust_document TO caller_trust_reader;
+
+-- grant trust_state.SELECT
+GRANT SELECT ON trust_state TO caller_trust_reader;
 
 -- grant verification.SELECT
 GRANT SELECT ON verification TO caller_trust_reader;

@@ -91,18 +91,32 @@ export function describeIndex({ name, title, perCountry }: CacheDefinition): Ope
   });
 }
 
+/** The operation that downloads a file that the signed metadata names. */
+export function describeSignedFile(operationId: string): OperationDescription {
+  return describeFileOperation({
+    operationId,
+    summary: 'Download a file that the signed metadata names',
+    description:
+      'The bytes below a digest never change. A file of an earlier set is unknown: begin again with `timestamp.json`.',
+    content: { 'application/octet-stream': { schema: gzip } },
+    codes: ['trust_document_unknown'],
+    tag: 'Trust',
+  });
+}
+
 interface FileOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly content: Record<string, unknown>;
   readonly codes: readonly ErrorCode[];
+  readonly tag?: string;
 }
 
-function describeFileOperation({ content, codes, ...operation }: FileOperation): OperationDescription {
+function describeFileOperation({ content, codes, tag = 'Caches', ...operation }: FileOperation): OperationDescription {
   return {
     ...operation,
-    tags: ['Caches'],
+    tags: [tag],
     security: [{ [keySecurity]: [] }],
     response: {
       200: { description: 'The whole file.', content },

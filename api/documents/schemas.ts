@@ -44,6 +44,19 @@ export function deltaQuery({ perCountry }: CacheDefinition) {
 /** Query of a resource without parameters. */
 export const noQuery = z.strictObject({});
 
+/** Signed metadata: what is in `signed` depends on the role. */
+export const signedMetadataSchema = z.object({
+  signatures: z.array(z.object({ keyid: sha256, sig: z.string().describe('Ed25519, in hex.') })),
+  signed: z
+    .looseObject({
+      _type: z.enum(['root', 'targets', 'snapshot', 'timestamp']),
+      spec_version: z.string(),
+      version: z.int().positive(),
+      expires: z.iso.datetime(),
+    })
+    .describe('As the specification of TUF has it: https://theupdateframework.github.io/specification/latest/'),
+});
+
 export const manifestSchema = z.object({
   schema: z.string().describe('Version of the form of this manifest.'),
   cache: z.enum(CACHES.map(({ name }) => name)),

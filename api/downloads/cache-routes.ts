@@ -6,6 +6,7 @@ import { privateHeaders, sendAnswer, sendDocument } from '../http/answer.ts';
 import { describeDelta, describeDocument, describeDownload, describeIndex } from '../documents/descriptions.ts';
 import { planDownload, type DownloadPlan, type DownloadRequest, type Representation } from './download-plan.ts';
 import type { Downloads } from './downloads.ts';
+import type { Headers } from '../http/conditional.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { withHeaders } from '../http/problem.ts';
 import type { PublicationIndex, ServedArtefact } from './publication-index.ts';
@@ -60,8 +61,8 @@ function registerDownload(
   });
 }
 
-/** @throws ServiceError `precondition_failed`, `range_not_satisfiable` */
-function planAnswer(
+/** The answer to a request for a file. @throws ServiceError `precondition_failed`, `range_not_satisfiable` */
+export function planAnswer(
   request: FastifyRequest,
   representation: Representation,
   now: number,
@@ -111,23 +112,26 @@ function registerIndex(app: FastifyInstance, cache: CacheName, url: string, opti
 }
 
 /** A requested file of a version, and the error to throw if it cannot be opened. */
-interface VersionFileAnswer extends CacheRoutesOptions {
+export interface VersionFileAnswer extends CacheRoutesOptions {
   readonly artefact: ServedArtefact;
   readonly file: VersionFile;
   readonly unavailable: ServiceError;
+  /** In the place of those of the file. */
+  readonly extraHeaders?: Headers;
 }
 
 /**
  * Answers with a file of a version, opened for this answer only and, with pipelined requests, only when the answer is
  * next on its connection: one connection never holds more than one descriptor.
  */
-async function sendVersionFile(
+export async function sendVersionFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  { artefact, file, unavailable, ...options }: VersionFileAnswer,
+  { artefact, file, unavailable, extraHeaders = {}, ...options }: VersionFileAnswer,
 ): Promise<void> {
   const { publications, downloads, metrics, now } = options;
-  const { status, headers, send } = planAnswer(request, file.representation, now());
+  const { status, headers: planned, send } = planAnswer(request, file.representation, now());
+  const headers = { ...planned, ...extraHeaders };
   if (send === undefined) return sendAnswer(request, reply, { status, headers }, metrics);
   if (!(await waitForTurn(reply.raw, request.raw.socket))) return void reply.hijack();
   const opened = await publications.openVersionFile(file);

@@ -3,7 +3,7 @@ import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
 import { formatArtefact, type ArtefactName } from '../../pipelines/caches/definition.ts';
 import type { StoredFile } from '../../pipelines/caches/store/stored-file.ts';
 import { makeManifest, type Manifest } from '../../pipelines/caches/format/manifest.ts';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import { type Publication, type PublishedVersion, categoriesVersion } from '../../pipelines/caches/artefact-facts.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -106,6 +106,11 @@ export class PublicationIndex {
         problem: 'The file of this cache cannot be read at the moment.',
       });
     throw new ServiceError('artefact_not_found', { operation: 'find artefact', object: key });
+  }
+
+  /** The served version of an artefact, if there is one. @throws ServiceError `not_ready` before the first refresh */
+  artefact(name: ArtefactName): ServedArtefact | undefined {
+    return this.snapshot.artefacts.get(formatArtefact(name));
   }
 
   /**

@@ -10,7 +10,7 @@ import {
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { makeManifest } from '../../pipelines/caches/format/manifest.ts';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import { sweepUnfinishedFiles } from '../../pipelines/caches/build/night-build.ts';
 import { run, withServices, type Outcome } from '../command.ts';
 import { startProgress } from '../progress.ts';

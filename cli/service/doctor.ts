@@ -9,7 +9,7 @@ import {
   type DatabaseProblem,
 } from '../../api/http/reader-database.ts';
 import { requireKeySecret, findKeySecret } from '../../pipelines/access/key-secret.ts';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import { keptVersions, listVersions, namesOf } from '../../pipelines/caches/store/artefact-check.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../../runtime/errors.ts';

@@ -1,6 +1,6 @@
 import { findCache, formatArtefact, type ArtefactName } from '../../pipelines/caches/definition.ts';
 import { makeManifest, type Manifest } from '../../pipelines/caches/format/manifest.ts';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import type { Publication, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';

@@ -1,13 +1,14 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
-import { beginRotation, endRotation, openVault, type MasterKeySettings, type Vault } from '../../runtime/vault.ts';
+import { beginRotation, endRotation, openVault, type MasterKeySettings, type SealedName, type Vault } from '../../runtime/vault.ts';
 import { sql } from '../../sql/sql.ts';
 import { voiceprintKeyPurpose } from '../audio/voices/voiceprint-store.ts';
 import { documentKeyPurpose } from '../branding/document-store.ts';
+import { signingKeyPurpose } from '../caches/signing/signing-keys.ts';
 import { contactPurpose, digestContact } from '../labels/number-dispute.ts';
 
 interface StoredKey {
-  readonly kind: 'document' | 'voiceprint' | 'contact';
+  readonly kind: SealedName['kind'];
   readonly rowId: number;
   readonly boundTo: string;
   readonly wrapped: Buffer;
@@ -86,6 +87,14 @@ function rewrap(vault: Vault, key: StoredKey): { wrapped: Buffer; contactDigest:
 }
 
 function purposeOf({ kind, boundTo }: StoredKey): string {
-  if (kind === 'contact') return contactPurpose;
-  return kind === 'document' ? documentKeyPurpose(boundTo) : voiceprintKeyPurpose(boundTo);
+  switch (kind) {
+    case 'contact':
+      return contactPurpose;
+    case 'document':
+      return documentKeyPurpose(boundTo);
+    case 'voiceprint':
+      return voiceprintKeyPurpose(boundTo);
+    case 'signing key':
+      return signingKeyPurpose(boundTo);
+  }
 }

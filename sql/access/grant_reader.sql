@@ -17,6 +17,7 @@ BEGIN
     ('reputation_category', NULL), ('artefact_version', NULL), ('artefact_delta', NULL), ('publication', NULL),
     ('brand_overview', NULL), ('letter', NULL), ('letter_finding', NULL), ('brand_number', NULL), ('letter_number', NULL), ('branded_number', NULL),
     ('recording', NULL), ('verification_batch', NULL), ('verification', NULL), ('verification_result', NULL), ('added_model', NULL), ('model_default', NULL),
+    ('trust_state', NULL), ('trust_document', NULL),
     ('label_event', NULL), ('scoring_run', NULL), ('complaint_score', NULL), ('spam_range', NULL),
     ('phone_number', ARRAY['phone', 'country', 'reputation_level', 'reputation_category', 'reputation_source', 'display_name', 'display_description',
       'display_detail', 'display_image', 'feed_level', 'feed_category', 'feed_load_id', 'cleared_at']),

@@ -9,4 +9,7 @@ FROM voiceprint WHERE wrapped_key IS NOT NULL AND master_key_id <> $1
 UNION ALL
 SELECT 'contact', dispute_id, dispute_id::text, wrapped_key, master_key_id, sealed_contact
 FROM number_dispute WHERE wrapped_key IS NOT NULL AND master_key_id <> $1
+UNION ALL
+SELECT 'signing key', trust_key_id, key_id, wrapped_key, master_key_id, NULL
+FROM trust_key WHERE master_key_id <> $1
 LIMIT $2;

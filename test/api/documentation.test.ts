@@ -54,6 +54,9 @@ const paths = [
   '/v1/numbers/{phone}',
   '/v1/releases',
   '/v1/reputation/categories',
+  '/v1/trust/targets/{cache}/{country}/{file}',
+  '/v1/trust/targets/{cache}/{file}',
+  '/v1/trust/{name}',
   '/v1/verifications',
   '/v1/verifications/{id}',
 ];

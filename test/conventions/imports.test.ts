@@ -33,7 +33,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   caches: ['phone', 'access'],
   branding: ['phone', 'rows', 'access'],
   audio: ['phone', 'rows'],
-  sealing: ['audio', 'branding', 'labels'],
+  sealing: ['audio', 'branding', 'caches', 'labels'],
 };
 
 /** `caches` for pipelines/caches/build/build.ts. */

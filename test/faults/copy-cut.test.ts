@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import { requireSameCount } from '../../pipelines/caches/build/build.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { outcomes, runWholeNight, useStore } from '../support/night.ts';

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ArtefactStore, UnfinishedFile } from '../../pipelines/caches/store/artefact-store.ts';
 import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { outcomes, runWholeNight, useStore } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../runtime/config.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import { sweepUnfinishedFiles } from '../../pipelines/caches/build/night-build.ts';
 import { failNight } from '../../pipelines/caches/night/night-opening.ts';
 import { type NightRequest, parseScope, requestNight } from '../../pipelines/caches/night/night-request.ts';

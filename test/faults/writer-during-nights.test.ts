@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { connect, queryRows } from '../../runtime/postgres.ts';
 import { useTestDatabase } from '../support/database.ts';

@@ -6,7 +6,7 @@ import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { PlannedBuild } from '../build/build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
-import { listPublications } from './publications.ts';
+import { listPublications } from '../publications.ts';
 import {
   draftPlans,
   planBuilds,

@@ -1,8 +1,10 @@
 import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../../runtime/postgres.ts';
+import type { Vault } from '../../../runtime/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { BuildPlan } from '../build/build-plan.ts';
 import { findCache, type CacheName } from '../definition.ts';
 import { categoriesVersion, type LevelCounts } from '../artefact-facts.ts';
+import { signPublications } from '../signing/sign-publications.ts';
 import type { Attempt } from './night-opening.ts';
 import {
   makeNightReport,
@@ -24,6 +26,8 @@ import {
 export interface PublishNightOptions extends Attempt {
   readonly db: Pool;
   readonly limits: NightGateLimits;
+  /** Opens the keys that sign what is published; not needed while the service does not sign. */
+  readonly vault?: Vault;
   /** Feeds that are late, for the report. */
   readonly lateFeeds?: readonly LateFeed[];
 }
@@ -85,14 +89,16 @@ export type PublishResult =
 const nightAttemptsMax = 5;
 
 /**
- * Ends a night: decides on every build, moves the pointers and writes the report in one transaction, so that readers see all
- * files of the night or none.
+ * Ends a night: decides on every build, moves the pointers, signs them and writes the report in one transaction, so that readers
+ * see all files of the night or none, and never a set that is signed in part.
+ * @throws ServiceError `trust_key_missing` if the service signs and cannot: then nothing is published
  */
 export async function publishNight({
   db,
   runId,
   generation,
   limits,
+  vault,
   lateFeeds = [],
 }: PublishNightOptions): Promise<PublishResult> {
   return inTransaction(db, async (client) => {
@@ -103,6 +109,7 @@ export async function publishNight({
     const builds = await queryRows<EndedBuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
     if (lostSnapshot(builds) && generation < nightAttemptsMax) return { kind: 'reopen' };
     const artefacts = await publishBuilds(client, builds, { asOf: run.asOf, acceptShrink: run.acceptShrink, limits });
+    await signPublications(client, { vault, now: new Date() });
     const report = makeNightReport({
       run: describeRun(run),
       artefacts,

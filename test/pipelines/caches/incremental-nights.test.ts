@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkVersion, listVersions } from '../../../pipelines/caches/store/artefact-check.ts';
-import { listPublications } from '../../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../../pipelines/caches/publications.ts';
 import type { NightReport, ReportedArtefact } from '../../../pipelines/caches/night/night-report.ts';
 import { applyDelta } from '../../../pipelines/caches/format/delta-lines.ts';
 import { readIndex } from '../../../pipelines/caches/build/basis.ts';

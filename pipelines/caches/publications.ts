@@ -1,7 +1,7 @@
-import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
-import { sql } from '../../../sql/sql.ts';
-import type { Publication } from '../artefact-facts.ts';
-import { findCache } from '../definition.ts';
+import { queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { Publication } from './artefact-facts.ts';
+import { findCache } from './definition.ts';
 
 /** All artefacts that were built or failed, by cache and country. Needs the reading role only. */
 export async function listPublications(db: Queryable): Promise<Publication[]> {

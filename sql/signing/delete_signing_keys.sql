@@ -1,0 +1,4 @@
+-- Purpose: forgets the online keys, before others take their place.
+-- Parameters: none.
+-- Rows: none.
+DELETE FROM trust_key;
