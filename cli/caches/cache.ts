@@ -3,7 +3,13 @@ import type { Command } from 'commander';
 import { applyDeltaFile, type AppliedDelta } from '../../pipelines/caches/client/apply-delta-file.ts';
 import { checkFile } from '../../pipelines/caches/client/check-file.ts';
 import { contentOf } from '../../pipelines/caches/client/update-copy.ts';
-import { parseManifest } from '../../pipelines/caches/client/served-manifest.ts';
+import { readSignedManifest } from '../../pipelines/caches/client/manifest-source.ts';
+import { readStoredTargets } from '../../pipelines/caches/client/publication-trust.ts';
+import { parseManifest, type ServedManifest } from '../../pipelines/caches/client/served-manifest.ts';
+import { TrustStore } from '../../pipelines/caches/client/trust-store.ts';
+import { findCache } from '../../pipelines/caches/definition.ts';
+import { mixed } from '../../pipelines/caches/trust/trusted-set.ts';
+import { formatTarget } from '../../pipelines/caches/trust/targets.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { run, type Outcome } from '../command.ts';
 import { formatCount, formatFacts } from '../table.ts';
@@ -12,6 +18,7 @@ import { keepWholeFile } from '../../runtime/whole-file.ts';
 interface ApplyOptions {
   output: string;
   manifest?: string;
+  metadata?: string;
 }
 
 /** `cache apply-delta`: needs neither database nor service. */
@@ -28,6 +35,10 @@ export function addCacheCommands(program: Command): void {
       '--manifest <file>',
       'manifest of the new version: the delta must be one of its deltas, and its rows must come out',
     )
+    .option(
+      '--metadata <directory>',
+      'signed metadata, as `pull` keeps it in .trust: the manifest must be the one that it names',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  caller-trust cache apply-delta v11.tsv.gz delta.gz --output v12.tsv.gz --manifest manifest.json',
@@ -40,8 +51,15 @@ async function applyDelta({
   delta,
   output,
   manifest,
+  metadata,
 }: ApplyOptions & { old: string; delta: string }): Promise<Outcome> {
-  const promised = manifest === undefined ? undefined : await readManifest(manifest);
+  if (metadata !== undefined && manifest === undefined)
+    throw new ServiceError('usage_invalid', {
+      operation: 'apply delta',
+      problem: 'Signed metadata vouches for a manifest, and none was given.',
+      hint: 'Give --manifest too.',
+    });
+  const promised = manifest === undefined ? undefined : await readManifest(manifest, metadata);
   if (promised !== undefined) await requireOffered(delta, promised.deltas);
   const expected = promised && contentOf(promised.file);
   const unfinished = `${output}.${process.pid}.unfinished`;
@@ -55,18 +73,19 @@ async function applyDelta({
       throw readable(error);
     });
   return {
-    json: { output, checked: expected !== undefined, ...applied },
-    text: formatApplied(output, applied, expected !== undefined),
+    json: { output, checked: expected !== undefined, signed: metadata !== undefined, ...applied },
+    text: formatApplied(output, applied, { checked: expected !== undefined, signed: metadata !== undefined }),
   };
 }
 
-/** @throws ServiceError `usage_invalid`, `download_damaged` */
-async function readManifest(path: string) {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+/** @throws ServiceError `usage_invalid`, `delta_invalid`, `download_damaged`, and those of the signed metadata */
+async function readManifest(path: string, metadata: string | undefined): Promise<ServedManifest> {
+  const bytes = await readFile(path).catch((error: unknown) => {
     throw readable(error);
   });
+  let manifest: ServedManifest;
   try {
-    return parseManifest(JSON.parse(text));
+    manifest = parseManifest(JSON.parse(bytes.toString()));
   } catch (cause) {
     throw new ServiceError('delta_invalid', {
       operation: 'read manifest',
@@ -75,6 +94,20 @@ async function readManifest(path: string) {
       cause,
     });
   }
+  return metadata === undefined ? manifest : verifyManifest(bytes, manifest, metadata);
+}
+
+/** The manifest, if it is the one that the signed metadata of a directory names for its artefact. */
+async function verifyManifest(
+  bytes: Buffer,
+  { cache, country }: ServedManifest,
+  metadata: string,
+): Promise<ServedManifest> {
+  const targets = await readStoredTargets(new TrustStore(metadata));
+  const artefact = { cache: findCache(cache).name, country: country ?? '' };
+  const target = targets[formatTarget({ ...artefact, kind: 'manifest' })];
+  if (target === undefined) throw mixed('manifest');
+  return readSignedManifest(bytes, artefact, target);
 }
 
 /** @throws ServiceError `delta_invalid` unless the file is one of the deltas that a manifest lists. */
@@ -110,7 +143,7 @@ function readable(error: unknown): unknown {
 function formatApplied(
   output: string,
   { added, changed, removed, bytes, plainCrc32 }: AppliedDelta,
-  checked: boolean,
+  { checked, signed }: { checked: boolean; signed: boolean },
 ): string {
   return formatFacts([
     ['file', output],
@@ -119,6 +152,9 @@ function formatApplied(
     ['removed', formatCount(removed)],
     ['bytes', formatCount(bytes)],
     ['CRC-32 of the rows', plainCrc32],
-    ['content digest', checked ? 'as the manifest promises' : 'not compared with anything'],
+    [
+      'content digest',
+      !checked ? 'not compared with anything' : `as the ${signed ? 'signed ' : ''}manifest promises`,
+    ],
   ]);
 }

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { formatArtefact, isCountryCode } from '../../pipelines/caches/definition.ts';
 import { allCaches, pull, type PulledArtefact, type Wanted } from '../../pipelines/caches/client/pull.ts';
+import type { TrustReport } from '../../pipelines/caches/client/publication-trust.ts';
 import { ServiceClient } from '../../pipelines/caches/client/service-client.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { interruption, run, type Outcome } from '../command.ts';
 import { readKeyFile } from './key-file.ts';
+import { formatTrust, readRootFile } from './root-file.ts';
 import { parseCount } from '../options.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatTable } from '../table.ts';
@@ -20,6 +22,7 @@ interface PullCommandOptions {
   cache: string[];
   country: string[];
   keyFile?: string;
+  trust?: string;
   parallel: number;
   randomDelay: number;
 }
@@ -34,6 +37,7 @@ export function addPullCommand(program: Command): void {
     .option('--cache <cache...>', `caches to pull: ${allCaches.join(', ')}`, [...allCaches])
     .option('--country <XX...>', 'countries of the profile phones, or all', ['all'])
     .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')
+    .option('--trust <file>', 'the root that vouches for what is published; needed once')
     .option('--parallel <count>', 'ranges that are downloaded at a time', parseParallel, parallelLimits.byDefault)
     .option(
       '--random-delay <seconds>',
@@ -62,19 +66,23 @@ async function runPull(url: string, options: PullCommandOptions): Promise<Outcom
   await sleep(Math.random() * options.randomDelay * 1000, undefined, { signal: interruption.signal }).catch(() =>
     interruption.signal.throwIfAborted(),
   );
+  const trustAnchor = options.trust === undefined ? undefined : await readRootFile(options.trust);
+  let trust: TrustReport | undefined;
   const progress = startProgress();
   const pulled = await pull({
     client,
     wanted,
     directory: resolve(options.dir),
     parallel: options.parallel,
+    trustAnchor,
+    onTrust: (report) => (trust = report),
     onProgress: (artefact) => progress.show(`pulling ${artefact}`),
   }).finally(() => progress.end());
   const failed = pulled.filter(({ failure }) => failure !== null);
   if (pulled.length === 1 && failed[0]?.failure) throw asError(failed[0], failed[0].failure);
   return {
-    json: { bytesReceived: client.bytesReceived, artefacts: pulled },
-    text: formatPulled(pulled, client.bytesReceived),
+    json: { bytesReceived: client.bytesReceived, trust: trust ?? null, artefacts: pulled },
+    text: `${formatPulled(pulled, client.bytesReceived)}\n${formatTrust(trust, 'the service signs nothing')}`,
     failed: failed.length > 0,
   };
 }
@@ -104,11 +112,14 @@ function formatPulled(pulled: readonly PulledArtefact[], bytesReceived: number):
     { title: 'of', value: ({ bytesWhole }) => bytesWhole },
     { title: 'seconds', value: ({ seconds }) => seconds.toFixed(2) },
   ]);
-  const notes = pulled.flatMap(({ failure, deltaRefused, ...artefact }) => [
+  const notes = pulled.flatMap(({ failure, deltaRefused, from, version, ...artefact }) => [
     ...(failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`]),
     ...(deltaRefused === null
       ? []
       : [`${formatArtefact(artefact)}: the delta was of no use, the whole file was taken: ${deltaRefused}`]),
+    ...(from !== null && version !== null && version < from
+      ? [`${formatArtefact(artefact)}: version ${version} took the place of the newer version ${from}.`]
+      : []),
   ]);
   return [table, '', ...notes, `${formatCount(bytesReceived)} bytes received.`].join('\n');
 }

@@ -1,5 +1,6 @@
 import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises';
 import { ServiceError } from '../../../runtime/errors.ts';
+import { isTargetHref } from '../trust/targets.ts';
 import { ConnectionLost, type FetchedBytes, type ServiceClient } from './service-client.ts';
 
 /** A file of the service as its manifest names it. */
@@ -93,7 +94,8 @@ function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload):
   let at = start;
   const end = start + bytes;
   return client.getResumable(remote.href, {
-    headers: () => ({ Range: `bytes=${at}-${end - 1}`, 'If-Range': `"${remote.sha256}"` }),
+    headers: () => ({ Range: `bytes=${at}-${end - 1}`, ...ifStill(remote) }),
+    missing: isTargetHref(remote.href),
     progress: () => at,
     async take(answer) {
       requireRange(answer, { remote, start: at, end });
@@ -115,6 +117,11 @@ function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload):
   });
 }
 
+/** The bytes below a digest never change, and a mirror has entity tags of its own. */
+export function ifStill({ href, sha256 }: Pick<RemoteFile, 'href' | 'sha256'>): Record<string, string> {
+  return isTargetHref(href) ? {} : { 'If-Range': `"${sha256}"` };
+}
+
 /** @throws VersionChanged, ServiceError `download_failed` unless the answer is the requested range of the expected version. */
 function requireRange(
   { status, headers }: FetchedBytes,
@@ -122,7 +129,8 @@ function requireRange(
 ): void {
   const [etag, range] = [headers.get('etag'), headers.get('content-range')];
   if (status === 206 && range === `bytes ${start}-${end - 1}/${remote.bytes}`) return;
-  if (etag !== null && etag !== `"${remote.sha256}"`) throw new VersionChanged();
+  if (status === 404) throw new VersionChanged();
+  if (!isTargetHref(remote.href) && etag !== null && etag !== `"${remote.sha256}"`) throw new VersionChanged();
   if (status === 206) throw new VersionChanged();
   throw new ServiceError('download_failed', {
     operation: 'download',

@@ -18,6 +18,8 @@ const stateForm = z.object({
   /** Entity tag of the manifest. */
   manifestEtag: z.string().nullable(),
   manifest: manifestInFile,
+  /** A signature vouched for the manifest. */
+  isVerified: z.boolean().default(false),
 });
 
 /** The state of a complete local copy. */
@@ -25,6 +27,7 @@ export interface CopyState {
   readonly bytes: number;
   readonly manifestEtag: string | null;
   readonly manifest: ServedManifest;
+  readonly isVerified: boolean;
 }
 
 /**
@@ -126,8 +129,8 @@ export class LocalCopy {
   }
 }
 
-function formatState({ bytes, manifestEtag, manifest }: CopyState): string {
-  return `${JSON.stringify({ schema: stateSchema, bytes, manifestEtag, manifest }, null, 2)}\n`;
+function formatState({ bytes, manifestEtag, manifest, isVerified }: CopyState): string {
+  return `${JSON.stringify({ schema: stateSchema, bytes, manifestEtag, isVerified, manifest }, null, 2)}\n`;
 }
 
 function parseStateJson(text: string): unknown {

@@ -4,8 +4,10 @@ import { failureOf, isServiceError, ServiceError, type ErrorCode } from '../../.
 import { CACHES, findCache, formatArtefact } from '../definition.ts';
 import { withDirectoryLock, type DirectoryLock } from './directory-lock.ts';
 import { LocalCopy, copyName } from './local-copy.ts';
+import { PublicationTrust, type TrustReport } from './publication-trust.ts';
 import { parseManifestList, getStored } from './served-manifest.ts';
 import type { ServiceClient } from './service-client.ts';
+import { TrustStore, trustDirectory } from './trust-store.ts';
 import { bringUpToDate, type Target, type UpdatedCopy } from './update-copy.ts';
 
 /** The caches to pull, and the countries of those that are split by country; `all`: every published country. */
@@ -22,6 +24,10 @@ export interface PullOptions {
   /** Ranges of one file that are downloaded at a time. */
   readonly parallel: number;
   readonly onProgress?: ((artefact: string) => void) | undefined;
+  /** A root that the caller trusts; absent: that of the directory, or at the first use the service's own. */
+  readonly trustAnchor?: Buffer | undefined;
+  /** Called with what was verified; with undefined if the service signs nothing. */
+  readonly onTrust?: ((report: TrustReport | undefined) => void) | undefined;
 }
 
 /** How the copy of an artefact was updated, or why it was not. */
@@ -46,8 +52,9 @@ export interface PulledArtefact {
 /**
  * Updates local copies to the served versions, each with the least bytes: nothing, a delta, or the whole file. A copy is
  * checked against the digests of its manifest and replaced in one step. If an artefact fails, its copy stays as it was, and
- * the others are pulled.
- * @throws ServiceError `directory_busy`, `cache_unknown`, `usage_invalid`, or an error of reading the list of manifests
+ * the others are pulled. Where the service signs, or did once, everything is taken from the signed list alone.
+ * @throws ServiceError `directory_busy`, `cache_unknown`, `usage_invalid`, or an error of reading the list of manifests: then no
+ * copy is touched
  */
 export async function pull(options: PullOptions): Promise<PulledArtefact[]> {
   await mkdir(options.directory, { recursive: true }).catch((cause: unknown) => {
@@ -59,13 +66,23 @@ export async function pull(options: PullOptions): Promise<PulledArtefact[]> {
     });
   });
   return withDirectoryLock(options.directory, async (lock) => {
+    const trust = await PublicationTrust.open({
+      client: options.client,
+      store: new TrustStore(join(options.directory, trustDirectory)),
+      anchor: options.trustAnchor,
+    });
+    options.onTrust?.(trust?.report);
     const pulled: PulledArtefact[] = [];
-    for (const target of await listTargets(options)) pulled.push(await pullOne({ ...options, lock }, target));
+    for (const target of await listTargets(options, trust))
+      pulled.push(await pullOne({ ...options, lock, trust }, target));
     return pulled;
   });
 }
 
-async function listTargets({ client, directory, wanted }: PullOptions): Promise<Target[]> {
+async function listTargets(
+  { client, directory, wanted }: PullOptions,
+  trust: PublicationTrust | undefined,
+): Promise<Target[]> {
   const caches = wanted.caches.map(findCache);
   if (wanted.countries !== 'all' || !caches.some(({ perCountry }) => perCountry)) {
     return caches.flatMap(({ name, perCountry }) =>
@@ -73,6 +90,7 @@ async function listTargets({ client, directory, wanted }: PullOptions): Promise<
     );
   }
   const names: readonly string[] = caches.map(({ name }) => name);
+  if (trust !== undefined) return trust.listArtefacts().filter(({ cache }) => names.includes(cache));
   const manifests = await getStored(client, {
     href: '/v1/caches',
     path: join(directory, '.manifests.json'),
@@ -87,7 +105,7 @@ async function listTargets({ client, directory, wanted }: PullOptions): Promise<
 }
 
 async function pullOne(
-  options: PullOptions & { readonly lock: DirectoryLock },
+  options: PullOptions & { readonly lock: DirectoryLock; readonly trust: PublicationTrust | undefined },
   target: Target,
 ): Promise<PulledArtefact> {
   const { client, directory, lock } = options;

@@ -9,8 +9,10 @@ export interface RetryPolicy {
   readonly firstWaitMs: number;
   /** Longest accepted Retry-After, in milliseconds. */
   readonly waitMsMax: number;
-  /** Milliseconds without a byte after which a connection is closed. */
+  /** Milliseconds without a byte after which a connection is closed; also over which {@link bytesPerSecondMin} is measured. */
   readonly silenceMsMax: number;
+  /** A connection that is slower is closed, and what it brought counts as no progress: a mirror cannot hold a client for ever. */
+  readonly bytesPerSecondMin: number;
 }
 
 export const defaultRetryPolicy: RetryPolicy = {
@@ -18,6 +20,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   firstWaitMs: 500,
   waitMsMax: 300_000,
   silenceMsMax: 30_000,
+  bytesPerSecondMin: 1024,
 };
 
 export interface ServiceClientOptions {
@@ -49,13 +52,21 @@ export interface ResumableRequest<Result> {
   readonly take: (answer: FetchedBytes) => Promise<Result>;
   /** Grows with the bytes taken so far; absent: each try starts again. */
   readonly progress?: () => number;
+  /** True: an answer 404 is taken too, else it is an error. */
+  readonly missing?: boolean;
 }
 
 /** A connection that ended or became silent too early. Another try may get the rest. */
 export class ConnectionLost extends Error {}
 
+/** A connection that was closed because it was too slow. */
+class ConnectionTooSlow extends ConnectionLost {}
+
 /** Bytes of a document; manifests of 250 countries with 14 deltas each have about 1.5 MB. */
 const documentBytesMax = 64 * 1024 * 1024;
+
+/** Bytes of the body of an error that are read. */
+const problemBytesMax = 64 * 1024;
 
 const redirects = [301, 302, 303, 307, 308];
 /** 429 and 503 carry Retry-After. */
@@ -87,22 +98,22 @@ export class ServiceClient {
         href,
         etag === undefined || etag === null ? {} : { 'If-None-Match': etag },
       );
-      const text = await collectText(chunks);
+      const text = (await collectBytes({ chunks }, documentBytesMax)).toString();
       if (status === 304) return { isKnown: true };
       return { isKnown: false, body: parseDocument(text), etag: headers.get('etag') };
     });
   }
 
-  /** Reads a small file. @throws as {@link getDocument} */
-  async getBytes(
-    href: string,
-    headers: Record<string, string> = {},
-  ): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
+  /**
+   * Reads a small file; undefined if the service has none of this name (404).
+   * @throws as {@link getDocument}; `download_damaged` if it has more bytes than `bytesMax`
+   */
+  async findBytes(href: string, { bytesMax }: { readonly bytesMax: number }): Promise<Buffer | undefined> {
     return this.#retry(async () => {
-      const answer = await this.#ask(href, headers);
-      const parts: Uint8Array[] = [];
-      for await (const chunk of answer.chunks) parts.push(chunk);
-      return { status: answer.status, headers: answer.headers, bytes: Buffer.concat(parts) };
+      const answer = await this.#ask(href, {}, { missing: true });
+      if (answer.status !== 404) return collectBytes(answer, bytesMax);
+      answer.discard();
+      return undefined;
     });
   }
 
@@ -111,9 +122,12 @@ export class ServiceClient {
    * a request for the missing bytes. A try that raises `progress` resets the count of failed tries.
    * @throws as {@link getDocument}, and what `take` throws
    */
-  async getResumable<Result>(href: string, { headers, take, progress }: ResumableRequest<Result>): Promise<Result> {
+  async getResumable<Result>(
+    href: string,
+    { headers, take, progress, missing = false }: ResumableRequest<Result>,
+  ): Promise<Result> {
     return this.#retry(async () => {
-      const answer = await this.#ask(href, headers());
+      const answer = await this.#ask(href, headers(), { missing });
       try {
         return await take(answer);
       } finally {
@@ -135,7 +149,7 @@ export class ServiceClient {
         this.#signal?.throwIfAborted();
         const wait = retryOf(error);
         if (wait === undefined) throw error;
-        if (progress() > before) failures = 1;
+        if (progress() > before && !(error instanceof ConnectionTooSlow)) failures = 1;
         const { triesMax, waitMsMax, firstWaitMs } = this.#retryPolicy;
         if (failures >= triesMax || (wait.afterMs ?? 0) > waitMsMax) throw wait.error;
         const ms = wait.afterMs ?? Math.min(firstWaitMs * 2 ** (failures - 1), waitMsMax);
@@ -145,11 +159,16 @@ export class ServiceClient {
   }
 
   /** One request; a redirect is followed once, without the key. */
-  async #ask(href: string, headers: Record<string, string>): Promise<FetchedBytes> {
+  async #ask(
+    href: string,
+    headers: Record<string, string>,
+    { missing = false }: { readonly missing?: boolean } = {},
+  ): Promise<FetchedBytes> {
     const answer = await this.#fetch(
       `${this.#base}${href}`,
       this.#key === undefined ? headers : { ...headers, Authorization: `Bearer ${this.#key}` },
     );
+    if (missing && answer.status === 404) return answer;
     if (!redirects.includes(answer.status)) return this.#accept(answer, href);
     answer.discard();
     const target = answer.headers.get('location');
@@ -164,7 +183,7 @@ export class ServiceClient {
   }
 
   async #fetch(url: string, headers: Record<string, string>): Promise<FetchedBytes> {
-    const idle = new IdleTimer(this.#retryPolicy.silenceMsMax, this.#signal);
+    const idle = new PaceWatch(this.#retryPolicy, this.#signal);
     try {
       const response = await fetch(url, { headers, redirect: 'manual', signal: idle.signal });
       return {
@@ -179,10 +198,10 @@ export class ServiceClient {
     }
   }
 
-  async *#count(response: Response, idle: IdleTimer): AsyncGenerator<Uint8Array> {
+  async *#count(response: Response, idle: PaceWatch): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of response.body ?? []) {
-        idle.refresh();
+        idle.received((chunk as Uint8Array).length);
         this.bytesReceived += (chunk as Uint8Array).length;
         yield chunk as Uint8Array;
       }
@@ -193,41 +212,48 @@ export class ServiceClient {
 
   async #accept(answer: FetchedBytes, href: string): Promise<FetchedBytes> {
     if (answer.status < 400) return answer;
-    throw answerError(answer, await collectText(answer.chunks).catch(() => ''), href);
+    throw answerError(answer, await collectBytes(answer, problemBytesMax).then(String, () => ''), href);
   }
 }
 
-/** Aborts a request that receives no bytes for too long. */
-class IdleTimer {
+/** Aborts a request that receives no bytes for too long, or so few that it would never end. */
+class PaceWatch {
   readonly #controller = new AbortController();
   readonly #msMax: number;
-  #timer: NodeJS.Timeout;
+  readonly #idle: NodeJS.Timeout;
+  readonly #pace: NodeJS.Timeout;
+  /** Bytes since the pace was last looked at. */
+  #bytes = 0;
   readonly signal: AbortSignal;
 
-  constructor(msMax: number, outer: AbortSignal | undefined) {
+  constructor({ silenceMsMax: msMax, bytesPerSecondMin }: RetryPolicy, outer: AbortSignal | undefined) {
     this.#msMax = msMax;
-    this.#timer = this.#start();
+    this.#idle = setTimeout(() => this.#close(new ConnectionLost(`no byte arrived for ${this.#msMax} ms`)), msMax);
+    this.#pace = setInterval(() => {
+      if (this.#bytes * 1000 < bytesPerSecondMin * msMax)
+        this.#close(new ConnectionTooSlow(`fewer than ${bytesPerSecondMin} bytes a second arrived`));
+      this.#bytes = 0;
+    }, msMax);
     this.signal = outer === undefined ? this.#controller.signal : AbortSignal.any([outer, this.#controller.signal]);
   }
 
-  refresh(): void {
-    this.#timer.refresh();
+  received(bytes: number): void {
+    this.#bytes += bytes;
+    this.#idle.refresh();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#idle);
+    clearInterval(this.#pace);
   }
 
   abort(): void {
-    this.stop();
-    this.#controller.abort(new ConnectionLost('closed'));
+    this.#close(new ConnectionLost('closed'));
   }
 
-  #start(): NodeJS.Timeout {
-    return setTimeout(
-      () => this.#controller.abort(new ConnectionLost(`no byte arrived for ${this.#msMax} ms`)),
-      this.#msMax,
-    );
+  #close(why: ConnectionLost): void {
+    this.stop();
+    this.#controller.abort(why);
   }
 }
 
@@ -299,19 +325,20 @@ function retryAfterMs(header: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-async function collectText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+/** @throws ServiceError `download_damaged` if there are more bytes than `bytesMax`: then the connection is closed */
+async function collectBytes({ chunks }: Pick<FetchedBytes, 'chunks'>, bytesMax: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
     parts.push(chunk);
     bytes += chunk.length;
-    if (bytes > documentBytesMax)
+    if (bytes > bytesMax)
       throw new ServiceError('download_damaged', {
         operation: 'download',
-        problem: `The document is longer than ${documentBytesMax} bytes.`,
+        problem: `The document is longer than ${bytesMax} bytes.`,
       });
   }
-  return Buffer.concat(parts).toString();
+  return Buffer.concat(parts);
 }
 
 function parseDocument(text: string): unknown {

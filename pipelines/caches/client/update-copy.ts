@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import type { ArtefactFile } from '../artefact-facts.ts';
 import { failureOf, isServiceError, ServiceError } from '../../../runtime/errors.ts';
-import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
+import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDeltaFile, type ExpectedContent } from './apply-delta-file.ts';
 import { checkFile } from './check-file.ts';
 import {
@@ -12,8 +12,8 @@ import {
   versionChangesMax,
 } from './download-file.ts';
 import type { CopyState, LocalCopy } from './local-copy.ts';
-import { parseManifest, type OfferedDelta, type ServedManifest } from './served-manifest.ts';
-import type { ServiceClient } from './service-client.ts';
+import { fetchManifest, type KnownManifest, type ManifestSource } from './manifest-source.ts';
+import type { OfferedDelta, ServedManifest } from './served-manifest.ts';
 
 /** The result of {@link bringUpToDate}. */
 export interface UpdatedCopy {
@@ -22,8 +22,7 @@ export interface UpdatedCopy {
   readonly deltaRefused: string | null;
 }
 
-export interface UpdateOptions {
-  readonly client: ServiceClient;
+export interface UpdateOptions extends ManifestSource {
   readonly copy: LocalCopy;
   /** Ranges of one file that are downloaded at a time. */
   readonly parallel: number;
@@ -35,11 +34,11 @@ export interface UpdateOptions {
  * @throws ServiceError `download_failed`, `download_damaged`, or the service's own error
  */
 export async function bringUpToDate(options: UpdateOptions, { manifest, ...artefact }: Target): Promise<UpdatedCopy> {
-  let known = manifest === undefined ? undefined : { manifest, etag: null as string | null };
+  let known = manifest === undefined ? undefined : { manifest, manifestEtag: null, isVerified: false };
   for (let changes = 0; ; changes++) {
-    const current = known ?? (await fetchManifest(options, artefact));
     try {
-      return await updateTo(options, current);
+      if (changes > 0) await options.trust?.refresh();
+      return await updateTo(options, known ?? (await fetchManifest(options, artefact, options.local)));
     } catch (error) {
       if (!(error instanceof VersionChanged)) throw error;
       if (changes === versionChangesMax)
@@ -54,39 +53,25 @@ export async function bringUpToDate(options: UpdateOptions, { manifest, ...artef
   }
 }
 
-/** An artefact, with its manifest if it is known already. */
+/** An artefact, with its manifest if it is known already, from a service that does not sign. */
 export interface Target extends ArtefactName {
   readonly manifest?: ServedManifest;
 }
 
-interface KnownManifest {
-  readonly manifest: ServedManifest;
-  readonly etag: string | null;
-}
-
-async function fetchManifest({ client, local }: UpdateOptions, artefact: ArtefactName): Promise<KnownManifest> {
-  const answer = await client.getDocument(manifestHref(artefact), local?.manifestEtag);
-  return answer.isKnown
-    ? { manifest: local!.manifest, etag: local!.manifestEtag }
-    : { manifest: parseManifest(answer.body), etag: answer.etag };
-}
-
-/** Path and query of a manifest. */
-export function manifestHref({ cache, country }: ArtefactName): string {
-  return `/v1/caches/${findCache(cache).path}/manifest${country === '' ? '' : `?country=${country}`}`;
-}
-
-async function updateTo(options: UpdateOptions, { manifest, etag }: KnownManifest): Promise<UpdatedCopy> {
+async function updateTo(
+  options: UpdateOptions,
+  { manifest, manifestEtag, isVerified }: KnownManifest,
+): Promise<UpdatedCopy> {
   const { copy, local } = options;
   const plan = planUpdate(local?.manifest, manifest);
   if (plan.kind === 'unchanged') {
-    if (etag === null || etag !== local!.manifestEtag)
-      await copy.confirm({ bytes: local!.bytes, manifestEtag: etag, manifest });
+    if (manifestEtag === null || manifestEtag !== local!.manifestEtag || isVerified !== local!.isVerified)
+      await copy.confirm({ bytes: local!.bytes, manifestEtag, manifest, isVerified });
     return { how: 'unchanged', manifest, deltaRefused: null };
   }
   const applied = plan.kind === 'delta' ? await tryDelta(options, plan.delta, manifest) : undefined;
   const bytes = applied !== undefined && 'bytes' in applied ? applied.bytes : await downloadWhole(options, manifest);
-  await copy.replace({ bytes, manifestEtag: etag, manifest });
+  await copy.replace({ bytes, manifestEtag, manifest, isVerified });
   for (const kind of ['full', 'delta'] as const) await discardDownload(await copy.downloadPath(kind));
   if (applied === undefined) return { how: 'full', manifest, deltaRefused: null };
   return 'bytes' in applied
