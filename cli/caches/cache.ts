@@ -152,9 +152,6 @@ function formatApplied(
     ['removed', formatCount(removed)],
     ['bytes', formatCount(bytes)],
     ['CRC-32 of the rows', plainCrc32],
-    [
-      'content digest',
-      !checked ? 'not compared with anything' : `as the ${signed ? 'signed ' : ''}manifest promises`,
-    ],
+    ['content digest', !checked ? 'not compared with anything' : `as the ${signed ? 'signed ' : ''}manifest promises`],
   ]);
 }

@@ -15,6 +15,7 @@ import { metadataName } from '../../pipelines/caches/trust/metadata.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { openVault } from '../../runtime/vault.ts';
 import { run, withServices, type Outcome } from '../command.ts';
+import { readRootFile } from '../caches/root-file.ts';
 import { parseCount } from '../options.ts';
 import { formatFacts, formatTable } from '../table.ts';
 
@@ -41,6 +42,7 @@ export function addTrustCommands(program: Command): void {
     .option('--online', 'make new online keys: the present ones are lost, or may be known to others')
     .option('--new-keys <count>', 'make this many keys in the place of all those of the root', parseCount)
     .option('--threshold <count>', 'how many of the new keys must sign', parseCount)
+    .option('--made-since <file...>', 'roots that were made after the backup of a restored database, in order')
     .option('--passphrase-file <file>', 'file with the passphrase of the key files, and of the new ones')
     .addHelpText(
       'after',
@@ -81,10 +83,19 @@ interface RotateOptions {
   readonly online?: boolean;
   readonly newKeys?: number;
   readonly threshold?: number;
+  readonly madeSince?: string[];
   readonly passphraseFile?: string;
 }
 
-function rotate({ key, out, online = false, newKeys, threshold, passphraseFile }: RotateOptions): Promise<Outcome> {
+function rotate({
+  key,
+  out,
+  online = false,
+  newKeys,
+  threshold,
+  madeSince = [],
+  passphraseFile,
+}: RotateOptions): Promise<Outcome> {
   if ((newKeys === undefined) !== (threshold === undefined))
     throw new ServiceError('usage_invalid', {
       operation: 'rotate keys',
@@ -98,7 +109,12 @@ function rotate({ key, out, online = false, newKeys, threshold, passphraseFile }
     const files = keys === undefined ? [] : await writeRootKeys(out, keys, passphrase);
     const made = await rotateTrust(
       { db, vault: await openVault(config), now: new Date() },
-      { presentKeys, online, newRoot: keys === undefined ? undefined : { keys, threshold: threshold! } },
+      {
+        presentKeys,
+        online,
+        madeSince: await Promise.all(madeSince.map(readRootFile)),
+        newRoot: keys === undefined ? undefined : { keys, threshold: threshold! },
+      },
     );
     return describeRoot(made, { out, files });
   });

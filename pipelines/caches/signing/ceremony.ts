@@ -14,6 +14,7 @@ import {
   type Metadata,
   type Signed,
 } from '../trust/metadata.ts';
+import { nextRoot } from '../trust/trusted-set.ts';
 import { formatExpiry, lockTrust, readPresentSet, signNow } from './sign-publications.ts';
 import { makeOnlineKeys, ONLINE_ROLES, openOnlineKeys, storeOnlineKeys, type OnlineKeys } from './signing-keys.ts';
 
@@ -81,23 +82,29 @@ export interface Rotation {
   /** Makes new online keys: the present ones are lost, or may be known to others. */
   readonly online: boolean;
   /** Keys in the place of all those of the present root. */
+  /** Roots after the stored one, in order: those that were made after the backup from which the database was restored. */
+  readonly madeSince?: readonly Buffer[];
   readonly newRoot?: { readonly keys: readonly KeyObject[]; readonly threshold: number } | undefined;
 }
 
 /**
  * Makes the next root, signed by the keys of the present one and its own, and signs the set again under it.
- * @throws ServiceError `usage_invalid` if the service does not sign, or fewer keys of the present root are given than its
+ * @throws ServiceError `trust_invalid` or `trust_older` if a root of `madeSince` does not follow the one before it; `usage_invalid` if the service does not sign, or fewer keys of the present root are given than its
  * threshold; `trust_key_missing` if the online keys are kept and cannot be opened
  */
 export async function rotateTrust(
   { db, vault, now }: CeremonyOptions,
-  { presentKeys, online, newRoot }: Rotation,
+  { presentKeys, online, madeSince = [], newRoot }: Rotation,
 ): Promise<MadeRoot> {
   if (newRoot !== undefined) requireThreshold({ threshold: newRoot.threshold, keys: newRoot.keys.length });
   return inTransaction(db, async (client) => {
     const present = await lockTrust(client);
     if (present.root === undefined) throw notInitialised();
-    const root = parseMetadata('root', present.root).signed;
+    let root = parseMetadata('root', present.root).signed;
+    for (const made of madeSince) {
+      root = nextRoot(root, made).signed;
+      await storeRoot(client, made, now);
+    }
     const signers = requireKeysOf(root, presentKeys);
     const onlineKeys = online ? makeOnlineKeys() : await openOnlineKeys(client, vault, root);
     const next = {

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   initTrust,
@@ -9,7 +8,13 @@ import {
   rotateTrust,
 } from '../../../../pipelines/caches/signing/ceremony.ts';
 import { readPresentSet, refreshSignatures } from '../../../../pipelines/caches/signing/sign-publications.ts';
-import { parseMetadata, requireSigned, type Role, type Signed } from '../../../../pipelines/caches/trust/metadata.ts';
+import {
+  parseMetadata,
+  requireSigned,
+  signMetadata,
+  type Role,
+  type Signed,
+} from '../../../../pipelines/caches/trust/metadata.ts';
 import { nextRoot } from '../../../../pipelines/caches/trust/trusted-set.ts';
 import { sha256Of } from '../../../../runtime/digest.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
@@ -26,10 +31,18 @@ const store = await useStore();
 const vault = new Vault(Buffer.alloc(32, 1));
 const now = () => new Date();
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000);
-const rootKeys = makeRootKeys(3);
+const [rootKeys, newKeys] = [makeRootKeys(3), makeRootKeys(2)];
 
 async function present<R extends Role>(role: R): Promise<Signed<R>> {
   return parseMetadata(role, (await readPresentSet(db))[role]!).signed;
+}
+
+/** The two newest roots. */
+async function roots(): Promise<Buffer[]> {
+  const { rows } = await db.query<{ body: Buffer }>(
+    "SELECT body FROM trust_document WHERE name IN ('4.root.json', '5.root.json') ORDER BY name",
+  );
+  return rows.map(({ body }) => body);
 }
 
 async function versions(): Promise<Record<string, number>> {
@@ -182,7 +195,7 @@ describe('trust rotate', () => {
 
   it('puts other keys in the place of those of the root', async () => {
     const before = (await readPresentSet(db)).root!;
-    const keys = [generateKeyPairSync('ed25519').privateKey, generateKeyPairSync('ed25519').privateKey];
+    const keys = newKeys;
     await rotateTrust(
       { db, vault, now: now() },
       { presentKeys: rootKeys, online: false, newRoot: { keys, threshold: 2 } },
@@ -191,7 +204,20 @@ describe('trust rotate', () => {
     expect(nextRoot(parseMetadata('root', before).signed, after).signed.roles.root.threshold).toBe(2);
     const attempt = rotateTrust({ db, vault, now: now() }, { presentKeys: rootKeys, online: false });
     expect(await attempt.catch((error: unknown) => isServiceError(error, 'usage_invalid'))).toBe(true);
-    await rotateTrust({ db, vault, now: now() }, { presentKeys: keys, online: false });
-    expect((await versions())['root']).toBe(5);
+    const next = await rotateTrust({ db, vault, now: now() }, { presentKeys: keys, online: false });
+    expect(next.version).toBe(5);
+  });
+
+  it('goes on from roots that were made after the backup of a restored database, and from no others', async () => {
+    const [fourth, fifth] = await roots();
+    await db.query("DELETE FROM trust_document WHERE name = '5.root.json'");
+    const rotate = (madeSince: Buffer[]) =>
+      rotateTrust({ db, vault, now: now() }, { presentKeys: newKeys, online: true, madeSince });
+    await expect(rotate([fourth!])).rejects.toMatchObject({ code: 'trust_older' });
+    const forged = signMetadata({ ...parseMetadata('root', fifth!).signed }, makeRootKeys(2));
+    await expect(rotate([forged])).rejects.toMatchObject({ code: 'trust_invalid' });
+    const made = await rotate([fifth!]);
+    expect(made.version).toBe(6);
+    expect(nextRoot(parseMetadata('root', fifth!).signed, made.bytes).signed.version).toBe(6);
   });
 });
