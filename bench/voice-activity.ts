@@ -10,6 +10,7 @@
  * on the PATH. `--music` is a folder of recorded hold music: songs that were not trained on. `--card`
  * writes what is printed into the card of the detector.
  */
+import { readFile } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +54,10 @@ if (options.corpus === undefined) requirePrograms('espeak-ng', 'ffmpeg');
 const codecs: readonly TelephoneCodec[] = hasGsm() ? ['mu-law', 'A-law', 'GSM'] : ['mu-law', 'A-law']; // Debian's ffmpeg has it
 const detectorFolder = 'models/voice-activity-telephone-2';
 const printed: string[] = [];
-const graph = await openGraph(join(detectorFolder, 'model.onnx'), { inputName: 'input', outputName: 'output' });
+const graph = await openGraph(await readFile(join(detectorFolder, 'model.onnx')), {
+  inputName: 'input',
+  outputName: 'output',
+});
 const material: SceneMaterial = {
   speech: options.corpus === undefined ? spokenHere() : heldOutSpeech(options.corpus),
   songs: options.music === undefined ? [] : songsIn(options.music),

@@ -459,6 +459,26 @@ export const SETTINGS = {
     count(300 * MiB, { min: 200 * MiB }),
     'Resident memory at which a process that scores recordings is ended.',
   ),
+  modelBytesMax: setting(
+    'MODEL_BYTES_MAX',
+    count(200_000_000, { max: 64_000_000_000 }),
+    'Largest model that may be added, in bytes: its weights with their external data.',
+  ),
+  modelMemoryBytesMax: setting(
+    'MODEL_MEMORY_BYTES_MAX',
+    count(300 * MiB, { min: 200 * MiB }),
+    'Most memory that the manifest of a model may ask for: the limit of each process that scores with it, in the place of AUDIO_MEMORY_BYTES_MAX.',
+  ),
+  modelThreads: setting(
+    'MODEL_THREADS',
+    count(1, { max: 64 }),
+    'Threads on which one process runs a model. More are worth it for large models on a machine with more cores than AUDIO_SCORERS.',
+  ),
+  modelWindowsAtOnce: setting(
+    'MODEL_WINDOWS_AT_ONCE',
+    count(4, { max: 64 }),
+    'Windows of a recording in one run of a model, where its manifest allows as many. More take more memory.',
+  ),
   audioRetentionDays: setting(
     'AUDIO_RETENTION_DAYS',
     count(30, { max: 36_500 }),

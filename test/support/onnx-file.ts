@@ -14,6 +14,8 @@ export interface OnnxTensor {
   readonly type?: 'float32' | 'int64';
   /** The values lie in another file, at this path. */
   readonly location?: string;
+  /** Where in that file; default: it is all of it. */
+  readonly offset?: number;
 }
 
 export interface OnnxNode {
@@ -66,12 +68,16 @@ function encodeAttribute(value: number | readonly number[]): Buffer[] {
     : [...value.map((each) => integer(8, each)), integer(20, 7)];
 }
 
-function encodeTensor({ name, dims, values, type = 'float32', location }: OnnxTensor): Buffer[] {
+function encodeTensor({ name, dims, values, type = 'float32', location, offset }: OnnxTensor): Buffer[] {
   const data = type === 'float32' ? Float32Array.from(values) : BigInt64Array.from(Array.from(values, BigInt));
   const stored =
     location === undefined
       ? [message(9, [Buffer.from(data.buffer)])]
-      : [message(13, [text(1, 'location'), text(2, location)]), integer(14, 1)];
+      : [
+          message(13, [text(1, 'location'), text(2, location)]),
+          ...(offset === undefined ? [] : [message(13, [text(1, 'offset'), text(2, String(offset))])]),
+          integer(14, 1),
+        ];
   return [...dims.map((size) => integer(1, size)), integer(2, type === 'float32' ? 1 : 7), text(8, name), ...stored];
 }
 
@@ -101,6 +107,20 @@ function varint(value: bigint): Buffer {
     rest >>= 7n;
   } while (rest > 0n);
   return Buffer.from(bytes);
+}
+
+/** A graph with external data in `location`: it multiplies the mean of |x| by the number there and gives a logit. */
+export function externalGraph(location: string): Buffer {
+  return encodeOnnx({
+    inputs: [{ name: 'input', shape: ['batch', 'samples'] }],
+    outputs: [{ name: 'output', shape: ['batch', 1] }],
+    weights: [{ name: 'slope', dims: [1, 1], values: [], location }],
+    nodes: [
+      { op: 'Abs', inputs: ['input'], outputs: ['size'] },
+      { op: 'ReduceMean', inputs: ['size'], outputs: ['mean'], attributes: { axes: [1], keepdims: 1 } },
+      { op: 'MatMul', inputs: ['mean', 'slope'], outputs: ['output'] },
+    ],
+  });
 }
 
 /** What a test says of its model; the rest is filled in. */

@@ -84,7 +84,7 @@ export function hungryGraph(bytes: number): Buffer {
       { op: 'Expand', inputs: ['mean', 'shape'], outputs: ['at0'] },
       // Eight in a row that all live to the end, so that it takes its time.
       ...Array.from({ length: 7 }, (_none, round) => ({
-        op: 'Exp',
+        op: 'Sigmoid',
         inputs: [`at${round}`],
         outputs: [`at${round + 1}`],
       })),

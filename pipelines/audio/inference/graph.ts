@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { InferenceSession } from 'onnxruntime-node';
 import { ServiceError, errorMessageOf } from '../../../runtime/errors.ts';
 
@@ -26,32 +25,49 @@ const arenaWeightsBytesMax = 16 * 1024 * 1024;
 
 const severityError = 3;
 
+/** How a graph is run, by the settings of the operator. */
+export interface GraphExecution {
+  /** Threads of one run. */
+  readonly threads: number;
+}
+
 /**
- * One thread: a second one hardly speeds up small graphs, and every process of the pool has a core of its own. Nothing is
- * reported to anyone: the runtime has telemetry on Windows only.
+ * One thread: a second one hardly speeds up small graphs, and every process of the pool has a core of its own. A graph of 1.3 GB
+ * on an idle machine is another matter, so the operator decides.
  */
-function sessionOptions(weightsBytes: number): InferenceSession.SessionOptions {
+const oneThread: GraphExecution = { threads: 1 };
+
+/** Nothing is reported to anyone: the runtime has telemetry on Windows only. */
+function sessionOptions({ threads }: GraphExecution, isSmall: boolean): InferenceSession.SessionOptions {
   return {
     executionProviders: ['cpu'],
-    intraOpNumThreads: 1,
+    intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
-    enableCpuMemArena: weightsBytes <= arenaWeightsBytesMax,
-    enableMemPattern: weightsBytes <= arenaWeightsBytesMax,
+    enableCpuMemArena: isSmall,
+    enableMemPattern: isSmall,
     logSeverityLevel: severityError,
   };
 }
 
 /**
- * Opens a graph of a file or of bytes: always from memory, so that the checked bytes are the ones that run, and so that weights in other
- * files, which ONNX can name by path, are not loaded. Runs block the event loop, so services run graphs in the processes of the pool.
+ * Opens a graph of bytes, so that the checked bytes are the ones that run, or of a path: a graph with external data, which the
+ * runtime maps instead of reading. It reads no file outside of the folder of the path. Runs block the event loop, so services run
+ * graphs in the processes of the pool.
  * @throws ServiceError `model_invalid` if the bytes are no graph that runs here, or it lacks a name
  */
-export async function openGraph(file: string | Uint8Array, { inputName, outputName }: GraphNames): Promise<Graph> {
-  const weights = typeof file === 'string' ? await readFile(file) : file;
+export async function openGraph(
+  file: string | Uint8Array,
+  { inputName, outputName }: GraphNames,
+  execution: GraphExecution = oneThread,
+): Promise<Graph> {
   const { InferenceSession, Tensor } = await import('onnxruntime-node'); // 150 ms that only processes which score pay
-  const session = await InferenceSession.create(weights, sessionOptions(weights.byteLength)).catch((cause: unknown) => {
+  const isSmall = typeof file !== 'string' && file.byteLength <= arenaWeightsBytesMax;
+  const options = sessionOptions(execution, isSmall);
+  const opening =
+    typeof file === 'string' ? InferenceSession.create(file, options) : InferenceSession.create(file, options);
+  const session = await opening.catch((cause: unknown) => {
     throw graphInvalid(`The weights cannot be opened: ${firstLine(cause)}.`, cause);
   });
   if (!session.inputNames.includes(inputName))

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { SCORE_NAMES, type ScoreName } from '../verification.ts';
@@ -7,8 +9,13 @@ import { sha256Of } from '../../../runtime/digest.ts';
 
 /** Limits of a manifest, documented in docs/audio-models.md. */
 export const manifestLimits = {
-  /** Largest weights, in bytes; the shipped ones are a few MB. */
-  weightsBytesMax: 200 * 1000 * 1000,
+  /** Largest graph, in bytes: what protobuf can hold. More lies in external data. */
+  weightsBytesMax: 2 ** 31 - 1,
+  /** Largest file of external data, in bytes, and how many a graph may have. */
+  externalBytesMax: 2 ** 36,
+  externalFilesMax: 64,
+  /** Most memory that a manifest may ask for. */
+  memoryBytesMax: 2 ** 38,
   windowSecondsMin: 0.5,
   windowSecondsMax: 30,
   /** Shortest hop as a share of the window: 16 windows over each moment of a recording. */
@@ -104,13 +111,29 @@ export function inputShape(given: ModelInput): readonly number[] {
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case');
 
+const fileName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be the name of a file beside the manifest');
+
+/** A file in which a graph keeps tensors (ONNX external data): its name, as the graph names it, without a folder. */
+const externalFile = z.strictObject({
+  file: fileName,
+  sha256,
+  bytes: z.number().int().positive().max(limits.externalBytesMax),
+});
+
 const shared = {
   schema: z.literal('model-manifest/1'),
-  file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be the name of a file beside the manifest'),
+  file: fileName,
   sha256,
   bytes: z.number().int().positive().max(limits.weightsBytesMax),
+  externalData: z.array(externalFile).min(1).max(limits.externalFilesMax).optional(),
   parameters: z.number().int().nonnegative(),
-  limits: z.strictObject({ batchMax: z.number().int().min(1).max(limits.batchMax) }),
+  limits: z.strictObject({
+    batchMax: z.number().int().min(1).max(limits.batchMax),
+    /** Memory of a process that scores with it, where that is more than AUDIO_MEMORY_BYTES_MAX. */
+    memoryBytes: z.number().int().positive().max(limits.memoryBytesMax).optional(),
+  }),
   training: z.looseObject({}).optional(),
 };
 
@@ -297,6 +320,67 @@ export async function readWeights(
   if (found !== digest) throw unusable(file, `The manifest's sha256 is ${digest}, that of the weights is ${found}.`);
   return weights;
 }
+
+/** A file of a model: its name, size and digest. */
+export type ModelFile = z.output<typeof externalFile>;
+
+/** What a manifest says of the files of its model. */
+export type ModelFiles = Pick<ModelManifest, 'file' | 'sha256' | 'bytes' | 'externalData'>;
+
+/** The files of a model: its graph first, then its external data. */
+export function filesOfModel({ file, sha256: digest, bytes, externalData = [] }: ModelFiles): ModelFile[] {
+  return [{ file, sha256: digest, bytes }, ...externalData];
+}
+
+/** Bytes of all files of a model. */
+export function bytesOfModel(files: ModelFiles): number {
+  return filesOfModel(files).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/**
+ * A graph for the runtime, checked against the manifest: its bytes, or, where tensors lie in external data, its path. External
+ * data is checked as it is read, and mapped by the runtime: it is never in memory as a whole.
+ * @throws ServiceError `model_invalid` if a file is missing or has another size or digest
+ */
+export async function readGraph(file: string, manifest: ModelFiles): Promise<Uint8Array | string> {
+  if (manifest.externalData === undefined) return readWeights(file, manifest);
+  for (const each of filesOfModel(manifest)) {
+    const path = each.file === manifest.file ? file : join(dirname(file), each.file);
+    await checkFile(path, each, async () => {});
+  }
+  return file;
+}
+
+/**
+ * Reads a file of a model part by part and checks its size and digest.
+ * @throws ServiceError `model_invalid` if it is missing or differs
+ */
+export async function checkFile(
+  path: string,
+  { file, bytes, sha256: digest }: ModelFile,
+  take: (part: Uint8Array) => Promise<unknown>,
+): Promise<void> {
+  const hash = createHash('sha256');
+  let found = 0;
+  const parts = createReadStream(path, { highWaterMark: readBytes });
+  try {
+    for await (const part of parts as AsyncIterable<Buffer>) {
+      found += part.length;
+      if (found > bytes) break;
+      hash.update(part);
+      await take(part);
+    }
+  } catch (cause) {
+    throw unusable(path, `The file ${file} cannot be read.`, cause);
+  }
+  if (found !== bytes)
+    throw unusable(path, `The manifest gives ${file} ${bytes} bytes, and it has ${found > bytes ? 'more' : found}.`);
+  if (hash.digest('hex') !== digest)
+    throw unusable(path, `The file ${file} has another sha256 than the manifest says.`);
+}
+
+/** Bytes of one read of a model's file. */
+const readBytes = 1024 * 1024;
 
 /** Digest of a manifest, independent of the order and spacing of its JSON. It identifies the whole model, since the manifest holds the digest of the weights. */
 export function digestOfManifest(manifest: object): string {

@@ -2,7 +2,16 @@ import { join } from 'node:path';
 import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { sql } from '../../../sql/sql.ts';
-import { digestOfManifest, parseManifest, readManifest, type Family, type ModelManifest } from './manifest.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
+import {
+  digestOfManifest,
+  filesOfModel,
+  parseManifest,
+  readManifest,
+  type Family,
+  type ModelFiles,
+  type ModelManifest,
+} from './manifest.ts';
 import {
   newestAudioRelease,
   resolveName,
@@ -22,6 +31,15 @@ export interface ResolvedModel {
   /** Identifies the whole model: the manifest holds the digest of the weights. */
   readonly manifestSha256: string;
   readonly weightsFile: string;
+  /** How its graph is run; by default on one thread. */
+  readonly execution?: ModelExecution | undefined;
+}
+
+/** How graphs are run, by the settings of the operator. */
+export interface ModelExecution {
+  readonly threads: number;
+  /** Windows in one run, where the manifest allows as many. */
+  readonly windowsAtOnce: number;
 }
 
 /**
@@ -102,7 +120,6 @@ export async function loadShippedRegistry(shippedDirectory = shippedModelsDirect
 interface AddedRow extends Pick<RegistryRow, 'model' | 'family'>, Pick<Origin, 'added'> {
   readonly manifest: unknown;
   readonly manifestSha256: string;
-  readonly weightsSha256: string;
 }
 
 async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<RegistryRow & Origin> {
@@ -131,12 +148,9 @@ function openAdded({ model, family, added, ...stored }: AddedRow, modelDir: stri
   const row = { model, family, release: null, removedIn: null, replacedBy: null, note: null };
   const known = { ...row, origin: 'added', directory: null, fault: null, added } as const;
   try {
-    return {
-      ...known,
-      manifest: parseManifest(stored.manifest),
-      manifestSha256: stored.manifestSha256,
-      weightsFile: addedWeightsFile(modelDir, stored.weightsSha256),
-    };
+    const manifest = parseManifest(stored.manifest);
+    const { manifestSha256 } = stored;
+    return { ...known, manifest, manifestSha256, weightsFile: addedWeightsFile(modelDir, manifest) };
   } catch (error) {
     if (!isServiceError(error, 'model_invalid')) throw error;
     return { ...known, manifest: null, manifestSha256: null, weightsFile: null, fault: error };
@@ -193,7 +207,12 @@ function requireStandingModel({
   return { name: model, manifest, manifestSha256, weightsFile };
 }
 
-/** Path of the weights of an added model: their digest, so that equal ones are stored once and never change. */
-export function addedWeightsFile(modelDir: string, weightsSha256: string): string {
-  return join(modelDir, `${weightsSha256}.onnx`);
+/**
+ * Path of the graph of an added model: its digest, so that equal ones are stored once and never change. A graph with external
+ * data lies in a folder with it and nothing else, under the digest of the names and digests of its files.
+ */
+export function addedWeightsFile(modelDir: string, manifest: ModelFiles): string {
+  if (manifest.externalData === undefined) return join(modelDir, `${manifest.sha256}.onnx`);
+  const files = filesOfModel(manifest).map(({ file, sha256 }) => `${sha256} ${file}\n`);
+  return join(modelDir, sha256Of(files.join('')), manifest.file);
 }

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
@@ -8,14 +9,17 @@ import { ScorerProcess } from './scorer-process.ts';
 import { probedForm } from '../scoring/scorer-protocol.ts';
 import { addedWeightsFile } from '../models/registry.ts';
 import {
+  bytesOfModel,
+  checkFile,
   digestOfManifest,
+  filesOfModel,
   parseManifest,
   readManifestFile,
-  readWeights,
   type ModelManifest,
 } from '../models/manifest.ts';
+import { executionOf, memoryOfModels } from './model-limits.ts';
 import { familyOf, readShippedRows } from '../models/shipped-models.ts';
-import { writeWholeFile } from '../../../runtime/whole-file.ts';
+import { keepWholeFile, writeAll, writeWholeFile } from '../../../runtime/whole-file.ts';
 
 /** A model to add, by whom and why. */
 export interface ModelAddition {
@@ -34,11 +38,20 @@ export interface AddedModel {
   readonly isNew: boolean;
 }
 
-type AddConfig = Pick<Config, 'modelDir' | 'audioWorkSecondsMax' | 'audioMemoryBytesMax'>;
+type AddConfig = Pick<
+  Config,
+  | 'modelDir'
+  | 'audioWorkSecondsMax'
+  | 'audioMemoryBytesMax'
+  | 'modelBytesMax'
+  | 'modelMemoryBytesMax'
+  | 'modelThreads'
+  | 'modelWindowsAtOnce'
+>;
 
 /**
- * Adds a model to the registry: checks its manifest, runs its graph in a child process on a test signal, stores the weights
- * under their digest and inserts the row. Adding the same model again changes nothing.
+ * Adds a model to the registry: checks its manifest, copies its files, runs its graph in a child process on a test signal, stores
+ * the files under their digest and inserts the row. External data lies beside the weights. No file is in memory as a whole here. Adding the same model again changes nothing.
  * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name, `reason_required`
  */
 export async function addModel(
@@ -51,9 +64,11 @@ export async function addModel(
   const manifestSha256 = digestOfManifest(manifest);
   const added: AddedModel = { model: manifest.model, manifestSha256, weightsSha256: manifest.sha256, isNew: true };
   if (await isThere(db, manifest.model, manifestSha256)) return { ...added, isNew: false };
-  const weights = await readWeights(weightsFile, manifest);
-  await tryModel(manifest, weightsFile, config);
-  await keepWeights(addedWeightsFile(config.modelDir, manifest.sha256), weights);
+  requireWithin(manifest, config);
+  await withCopy(manifest, { weightsFile, modelDir: config.modelDir }, async (copy) => {
+    await tryModel(manifest, join(copy, manifest.file), config);
+    await keepCopy(copy, manifest, config.modelDir);
+  });
   const values = [
     manifest.model,
     familyOf(manifest.model),
@@ -91,10 +106,12 @@ function modelExists(model: string, problem: string): ServiceError {
 async function tryModel(manifest: ModelManifest, weightsFile: string, config: AddConfig): Promise<void> {
   const scorer = await ScorerProcess.start({
     secondsMax: config.audioWorkSecondsMax,
-    memoryBytesMax: config.audioMemoryBytesMax,
+    memoryBytesMax: memoryOfModels([manifest], config),
   });
   try {
-    const { logits } = probedForm.parse(await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile }));
+    const { logits } = probedForm.parse(
+      await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile, execution: executionOf(config) }),
+    );
     if (logits.length === 0) throw addedModelInvalid(manifest, 'It returned no score for the test signal.');
   } catch (error) {
     if (error instanceof AudioRefusal)
@@ -116,7 +133,53 @@ function addedModelInvalid({ model }: ModelManifest, problem: string, cause?: un
   });
 }
 
-async function keepWeights(path: string, weights: Uint8Array): Promise<void> {
-  const kept = await stat(path).catch(() => null);
-  if (kept?.size !== weights.byteLength) await writeWholeFile(path, weights, { durable: true, mode: 0o640 });
+/** Refuses a model that is larger, or asks for more memory, than the operator allows. */
+function requireWithin(manifest: ModelManifest, { modelBytesMax, modelMemoryBytesMax }: AddConfig): void {
+  const bytes = bytesOfModel(manifest);
+  if (bytes > modelBytesMax)
+    throw addedModelInvalid(
+      manifest,
+      `Its files have ${bytes} bytes, and ${modelBytesMax} are allowed (MODEL_BYTES_MAX).`,
+    );
+  const { memoryBytes = 0 } = manifest.limits;
+  if (memoryBytes > modelMemoryBytesMax)
+    throw addedModelInvalid(
+      manifest,
+      `It asks for ${memoryBytes} bytes of memory, and ${modelMemoryBytesMax} are allowed (MODEL_MEMORY_BYTES_MAX).`,
+    );
+}
+
+interface Source {
+  readonly weightsFile: string;
+  readonly modelDir: string;
+}
+
+/** Copies the files of a model to a new folder of the model directory, checks them, and removes what is left of the folder. */
+async function withCopy(
+  manifest: ModelManifest,
+  { weightsFile, modelDir }: Source,
+  work: (folder: string) => Promise<void>,
+): Promise<void> {
+  await mkdir(modelDir, { recursive: true });
+  const folder = await mkdtemp(join(modelDir, 'incoming-'));
+  try {
+    for (const each of filesOfModel(manifest)) {
+      const from = each.file === manifest.file ? weightsFile : join(dirname(weightsFile), each.file);
+      const copy = (into: FileHandle) => checkFile(from, each, (part) => writeAll(into, part));
+      await writeWholeFile(join(folder, each.file), copy, { durable: true, mode: 0o640 });
+    }
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Gives copied files their place; those of the same digest that another process has kept stay. */
+async function keepCopy(folder: string, manifest: ModelManifest, modelDir: string): Promise<void> {
+  const path = addedWeightsFile(modelDir, manifest);
+  if ((await stat(path).catch(() => null))?.size === manifest.bytes) return;
+  if (manifest.externalData === undefined) return keepWholeFile(join(folder, manifest.file), path, { durable: true });
+  await keepWholeFile(folder, dirname(path), { durable: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
 }

@@ -25,6 +25,8 @@ interface Running {
 export class ScorerProcess {
   private readonly child: SandboxedChild;
   private readonly secondsMax: number;
+  /** Its memory limit. */
+  readonly memoryBytesMax: number;
   private readonly pcm: PcmIntake;
   private running: Running | undefined;
   private lastId = 0;
@@ -38,14 +40,15 @@ export class ScorerProcess {
    */
   static async start({ secondsMax, memoryBytesMax }: TaskLimits): Promise<ScorerProcess> {
     const child = await startScorer('recordings', memoryBytesMax);
-    const scorer = new ScorerProcess(child, secondsMax);
+    const scorer = new ScorerProcess(child, { secondsMax, memoryBytesMax });
     await child.untilReady().catch(throwUnavailable);
     return scorer;
   }
 
-  private constructor(child: SandboxedChild, secondsMax: number) {
+  private constructor(child: SandboxedChild, { secondsMax, memoryBytesMax }: TaskLimits) {
     this.child = child;
     this.secondsMax = secondsMax;
+    this.memoryBytesMax = memoryBytesMax;
     this.pcm = new PcmIntake(child.process.stdio[pcmDescriptor] as Readable, (fault) =>
       fault === 'unasked'
         ? child.fail('protocol', 'The process sent samples that nobody requested.')

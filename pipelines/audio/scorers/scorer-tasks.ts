@@ -1,5 +1,5 @@
 import { openGraph } from '../inference/graph.ts';
-import { parseManifest, readWeights, windowSamples, type ModelManifest } from '../models/manifest.ts';
+import { parseManifest, readGraph, windowSamples, type ModelManifest } from '../models/manifest.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import { embedVoice, type EmbeddedVoice } from '../scoring/embed-voice.ts';
 import type { Logits } from '../scoring/score-decision.ts';
@@ -33,7 +33,7 @@ export async function performTask(task: ScorerTask, opened: OpenModels): Promise
     case 'decode':
       return decodePcm({ ...task, write: writePcm });
     case 'probe':
-      return { logits: await probeModel(parseManifest(task.manifest), task.weightsFile) };
+      return { logits: await probeModel(parseManifest(task.manifest), task) };
   }
 }
 
@@ -54,12 +54,16 @@ const probeWindows = 3;
  * Runs a model on a test signal: harmonics with the rise and fall of syllables, each window higher than the one before.
  * @throws ServiceError `model_invalid` if it does not open, does not run or does not answer as its manifest says
  */
-async function probeModel(manifest: ModelManifest, weightsFile: string): Promise<Logits[]> {
-  const graph = await openGraph(await readWeights(weightsFile, manifest), {
-    inputName: manifest.input.name,
-    outputName: manifest.output.name,
-  });
-  const batch = new WindowBatch({ manifest, graph });
+async function probeModel(
+  manifest: ModelManifest,
+  { weightsFile, execution }: Pick<ResolvedModel, 'weightsFile' | 'execution'>,
+): Promise<Logits[]> {
+  const graph = await openGraph(
+    await readGraph(weightsFile, manifest),
+    { inputName: manifest.input.name, outputName: manifest.output.name },
+    execution,
+  );
+  const batch = new WindowBatch({ manifest, graph, windowsMax: execution?.windowsAtOnce });
   const logits: Logits[] = [];
   for (let place = 0; place < probeWindows; place++)
     await batch.add(probeSignal(manifest, place), (each) => logits.push(each));

@@ -5,7 +5,9 @@ import { errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { resampleRates } from '../signal/resample.ts';
 import type { DecodeLimits } from '../decode/recording.ts';
+import type { ModelManifest } from '../models/manifest.ts';
 import type { ResolvedModel } from '../models/registry.ts';
+import { executionOf, memoryOfModels } from './model-limits.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { EmbeddedVoice } from '../scoring/embed-voice.ts';
@@ -74,6 +76,9 @@ type PoolConfig = Pick<
   | 'audioSecondsMax'
   | 'audioWorkSecondsMax'
   | 'audioMemoryBytesMax'
+  | 'modelMemoryBytesMax'
+  | 'modelThreads'
+  | 'modelWindowsAtOnce'
 >;
 
 /** Lowest rate of a recording, in Hz, whatever the model. */
@@ -89,7 +94,9 @@ const tasksMax = 5000;
 const idleMemoryShareMax = 0.8;
 
 /** The limits of decoding by the settings. */
-export function decodeLimitsOf(config: PoolConfig): DecodeLimits {
+export function decodeLimitsOf(
+  config: Omit<PoolConfig, 'modelMemoryBytesMax' | 'modelThreads' | 'modelWindowsAtOnce'>,
+): DecodeLimits {
   return {
     bytesMax: config.audioBytesMax,
     channelsMax: config.audioChannelsMax,
@@ -119,6 +126,8 @@ interface Asking {
 
 interface Waiting extends Asking {
   readonly task: ScorerTask;
+  /** The memory limit of the process that may perform it. */
+  readonly memoryBytesMax: number;
   /** Removes the request from the queue when its signal fires. */
   readonly leave: () => void;
   readonly resolve: (result: unknown) => void;
@@ -131,7 +140,8 @@ class Pool implements ScoringPool {
   private readonly idle: ScorerProcess[] = [];
   private readonly busy = new Set<ScorerProcess>();
   private readonly queue: Waiting[] = [];
-  private readonly starting = new Set<Promise<unknown>>();
+  /** Processes that are starting, with the memory limit of each. */
+  private readonly starting = new Map<Promise<unknown>, number>();
   private isClosed = false;
 
   constructor(config: PoolConfig, log: Pick<Log, 'warn' | 'error'>) {
@@ -145,8 +155,8 @@ class Pool implements ScoringPool {
         kind: 'score',
         file,
         models: {
-          phone: sendableModel(model.phone),
-          digital: sendableModel(model.digital),
+          phone: this.sendable(model.phone),
+          digital: this.sendable(model.digital),
           byRate: model.byRate === true,
         },
         settings,
@@ -178,7 +188,7 @@ class Pool implements ScoringPool {
     signal?: AbortSignal,
   ): Promise<RecordingWaveform> {
     return this.perform(
-      { kind: 'waveform', file, model: sendableModel(model), settings, limits: decodeLimitsOf(this.config) },
+      { kind: 'waveform', file, model: this.sendable(model), settings, limits: decodeLimitsOf(this.config) },
       waveformForm,
       { signal },
     );
@@ -203,7 +213,7 @@ class Pool implements ScoringPool {
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { reject } of this.queue.splice(0)) reject(scoringInterrupted());
-    await Promise.all(this.starting);
+    await Promise.all(this.starting.keys());
     await Promise.all([...this.idle.splice(0), ...this.busy].map((scorer) => scorer.end()));
   }
 
@@ -231,7 +241,16 @@ class Pool implements ScoringPool {
   private enqueue(task: ScorerTask, { signal, take }: Asking): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.isClosed || signal?.aborted) return reject(scoringInterrupted());
-      const waiting: Waiting = { task, take, signal, resolve, reject, leave: () => this.leave(waiting) };
+      const memoryBytesMax = memoryOfModels(modelsOf(task), this.config);
+      const waiting: Waiting = {
+        task,
+        memoryBytesMax,
+        take,
+        signal,
+        resolve,
+        reject,
+        leave: () => this.leave(waiting),
+      };
       signal?.addEventListener('abort', waiting.leave, { once: true });
       this.queue.push(waiting);
       this.dispatch();
@@ -246,30 +265,43 @@ class Pool implements ScoringPool {
     waiting.reject(scoringInterrupted());
   }
 
-  /** Gives queued tasks to idle processes, and starts others up to the limit. */
+  /**
+   * Gives queued tasks to idle processes of their memory limit, and starts others up to the limit of processes. Where all are idle
+   * with another limit, one of them makes room.
+   */
   private dispatch(): void {
     for (let place = this.idle.length - 1; place >= 0; place--)
       if (!this.idle[place]!.isAlive) this.idle.splice(place, 1); // died between two recordings
-    while (this.queue.length > 0 && this.idle.length > 0) void this.serve(this.idle.pop()!, this.queue.shift()!);
-    const more = Math.min(
-      this.queue.length - this.starting.size,
-      this.config.audioScorers - this.busy.size - this.idle.length - this.starting.size,
-    );
-    for (let started = 0; started < more && !this.isClosed; started++) this.startOne();
+    const awaited = [...this.starting.values()];
+    for (const waiting of this.queue.slice()) {
+      const place = this.idle.findLastIndex(({ memoryBytesMax }) => memoryBytesMax === waiting.memoryBytesMax);
+      const coming = awaited.indexOf(waiting.memoryBytesMax);
+      if (place !== -1) {
+        this.queue.splice(this.queue.indexOf(waiting), 1);
+        void this.serve(this.idle.splice(place, 1)[0]!, waiting);
+      } else if (coming !== -1) {
+        awaited.splice(coming, 1);
+      } else if (!this.isClosed) {
+        const processes = this.busy.size + this.idle.length + this.starting.size;
+        if (processes >= this.config.audioScorers && this.idle.length === 0) continue;
+        const replaced = processes < this.config.audioScorers ? undefined : this.idle.shift();
+        this.startOne(waiting.memoryBytesMax, replaced);
+      }
+    }
   }
 
-  private startOne(): void {
-    const starting: Promise<unknown> = ScorerProcess.start({
-      secondsMax: this.config.audioWorkSecondsMax,
-      memoryBytesMax: this.config.audioMemoryBytesMax,
-    })
+  private startOne(memoryBytesMax: number, replaced: ScorerProcess | undefined): void {
+    const starting: Promise<unknown> = Promise.resolve(replaced?.end())
+      .then(() => ScorerProcess.start({ secondsMax: this.config.audioWorkSecondsMax, memoryBytesMax }))
       .then(
         async (scorer) => {
           if (this.isClosed) await scorer.end();
           else this.idle.push(scorer);
         },
         (error: unknown) => {
-          const first = this.queue.shift(); // the next task in the queue starts another process
+          // The next task in the queue starts another process.
+          const place = this.queue.findIndex((waiting) => waiting.memoryBytesMax === memoryBytesMax);
+          const [first] = place === -1 ? [] : this.queue.splice(place, 1);
           first?.signal?.removeEventListener('abort', first.leave);
           first?.reject(error);
         },
@@ -278,7 +310,7 @@ class Pool implements ScoringPool {
         this.starting.delete(starting);
         this.dispatch();
       });
-    this.starting.add(starting);
+    this.starting.set(starting, memoryBytesMax);
   }
 
   private async serve(scorer: ScorerProcess, waiting: Waiting): Promise<void> {
@@ -305,16 +337,26 @@ class Pool implements ScoringPool {
     }
   }
 
+  /** The part of a model that is sent to a child. */
+  private sendable(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' }>['models']['phone'] {
+    if (model === null) return null;
+    const { name, manifest, manifestSha256, weightsFile } = model;
+    return { name, manifest, manifestSha256, weightsFile, execution: executionOf(this.config) };
+  }
+
   private isWorn(scorer: ScorerProcess): boolean {
     const { residentBytes, tasks, holdsPcm } = scorer.wear;
     return (
       scorer.isAlive &&
-      (this.isClosed ||
-        holdsPcm ||
-        tasks >= tasksMax ||
-        residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax)
+      (this.isClosed || holdsPcm || tasks >= tasksMax || residentBytes > idleMemoryShareMax * scorer.memoryBytesMax)
     );
   }
+}
+
+/** The manifests of the models that a task runs. */
+function modelsOf(task: ScorerTask): ModelManifest[] {
+  const models = task.kind === 'score' ? [task.models.phone, task.models.digital] : [];
+  return models.flatMap((model) => (model === null ? [] : [model.manifest as ModelManifest]));
 }
 
 /** The files of a task, for the log of its fault. */
@@ -322,11 +364,4 @@ function fileFacts(task: ScorerTask): Record<string, string> {
   if (task.kind !== 'score') return {};
   const weights = [task.models.phone, task.models.digital].flatMap((model) => model?.weightsFile ?? []);
   return { recording: task.file, weights: weights.join(', ') };
-}
-
-/** The part of a model that is sent to a child. */
-function sendableModel(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' }>['models']['phone'] {
-  if (model === null) return null;
-  const { name, manifest, manifestSha256, weightsFile } = model;
-  return { name, manifest, manifestSha256, weightsFile };
 }

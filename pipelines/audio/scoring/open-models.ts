@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import type { Graph } from '../inference/graph.ts';
 import { openGraph } from '../inference/graph.ts';
 import {
+  bytesOfModel,
   digestOfManifest,
   readManifest,
-  readWeights,
+  readGraph,
   type ModelManifest,
   type VoiceActivityManifest,
   type VoiceprintManifest,
 } from '../models/manifest.ts';
-import type { ResolvedModel } from '../models/registry.ts';
+import type { ModelExecution, ResolvedModel } from '../models/registry.ts';
 import { shippedModelsDirectory } from '../models/shipped-models.ts';
 import { makeVoiceDetector, voiceFramesPerSecond, type VoiceDetector } from '../voice-activity/voice-activity.ts';
 import { voiceRateOf } from './channel-windows.ts';
@@ -17,6 +18,9 @@ import { WindowBatch } from './window-batch.ts';
 
 /** Directory of the graph of the detectors `telephone/2` and `combined/1`, among the shipped models. */
 const telephoneDetectorDirectory = 'voice-activity-telephone-2';
+
+/** Files of a model, in bytes, of which several may be open in one process. */
+const smallModelBytesMax = 64 * 1024 * 1024;
 
 /** A model that is ready to score: one recording at a time, or several streams in turn whose windows are scored at once. */
 export interface OpenModel {
@@ -66,8 +70,12 @@ export class OpenModels {
     manifest,
     manifestSha256,
     weightsFile,
-  }: Pick<ResolvedModel, 'manifest' | 'manifestSha256' | 'weightsFile'>): Promise<OpenModel> {
-    return this.keep(`authenticity ${manifestSha256}`, () => this.load(manifest, weightsFile));
+    execution,
+  }: Pick<ResolvedModel, 'manifest' | 'manifestSha256' | 'weightsFile' | 'execution'>): Promise<OpenModel> {
+    return this.keep(`authenticity ${manifestSha256}`, async () => {
+      if (bytesOfModel(manifest) > smallModelBytesMax) await this.closeLarge();
+      return this.load(manifest, weightsFile, execution);
+    });
   }
 
   /**
@@ -103,16 +111,20 @@ export class OpenModels {
     return kept.model;
   }
 
-  private async load(manifest: ModelManifest, weightsFile: string): Promise<Kept<OpenModel>> {
+  private async load(
+    manifest: ModelManifest,
+    weightsFile: string,
+    execution: ModelExecution | undefined,
+  ): Promise<Kept<OpenModel>> {
     const detector = await this.detectorMaker(manifest);
-    const graph = await openChecked(weightsFile, manifest);
+    const graph = await openChecked(weightsFile, manifest, execution);
     return {
       graph,
       model: {
         manifest,
         detector: () => detector(),
         promptDetector: () => detector(promptRunFrames(manifest.input)),
-        batch: new WindowBatch({ manifest, graph }),
+        batch: new WindowBatch({ manifest, graph, windowsMax: execution?.windowsAtOnce }),
       },
     };
   }
@@ -133,6 +145,15 @@ export class OpenModels {
     return openChecked(join(directory, manifest.file), manifest);
   }
 
+  /** Large models are open one at a time: a process has memory for one. */
+  private async closeLarge(): Promise<void> {
+    for (const [digest, { graph, model }] of this.kept) {
+      if (bytesOfModel(model.manifest) <= smallModelBytesMax) continue;
+      this.kept.delete(digest);
+      await graph.close();
+    }
+  }
+
   private async closeUnused(): Promise<void> {
     for (const [digest, { graph }] of this.kept) {
       if (this.kept.size <= this.modelsMax) return;
@@ -151,9 +172,8 @@ function promptRunFrames({ hopSeconds }: ModelManifest['input']): number {
 async function openChecked(
   file: string,
   manifest: ModelManifest | VoiceprintManifest | VoiceActivityManifest,
+  execution?: ModelExecution,
 ): Promise<Graph> {
-  return openGraph(await readWeights(file, manifest), {
-    inputName: manifest.input.name,
-    outputName: manifest.output.name,
-  });
+  const names = { inputName: manifest.input.name, outputName: manifest.output.name };
+  return openGraph(await readGraph(file, manifest), names, execution);
 }

@@ -11,12 +11,15 @@ export const detailCharactersMax = 1000;
 /** Most buckets of a waveform: as many as a wide screen has columns. */
 export const waveformBucketsMax = 2000;
 
+const executionForm = z.object({ threads: z.int().positive(), windowsAtOnce: z.int().positive() }).optional();
+
 /** A model in a message; its manifest was checked when the registry was read. */
 export const modelForm = z.object({
   name: z.string(),
   manifest: z.looseObject({}),
   manifestSha256: z.string(),
   weightsFile: z.string(),
+  execution: executionForm,
 });
 
 const limitsForm = z.object({
@@ -54,7 +57,12 @@ const decodeTask = z.object({
   limits: limitsForm,
 });
 
-const probeTask = z.object({ kind: z.literal('probe'), manifest: z.looseObject({}), weightsFile: z.string() });
+const probeTask = z.object({
+  kind: z.literal('probe'),
+  manifest: z.looseObject({}),
+  weightsFile: z.string(),
+  execution: executionForm,
+});
 
 const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTask, decodeTask, probeTask]);
 

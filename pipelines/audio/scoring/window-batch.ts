@@ -8,7 +8,7 @@ import { outputColumns, readLogits, type Logits } from './score-decision.ts';
 const batchValuesMax = 4_194_304;
 
 /**
- * Windows in one run of the graph, if its manifest allows more: on one thread more are not faster (digital/v3, ms a window
+ * Windows in one run of the graph, if its manifest allows more and the operator sets nothing else: on one thread more are not faster (digital/v3, ms a window
  * in runs of 1, 4 and 16: 3.5, 2.2, 2.5), and 16 take 40 MiB more than 4, which the process keeps.
  */
 const windowsAtOnceMax = 4;
@@ -29,13 +29,21 @@ export class WindowBatch {
   private values = new Float32Array(0);
   private waiting: ((logits: Logits) => void)[] = [];
 
-  constructor({ manifest, graph }: { readonly manifest: ModelManifest; readonly graph: Graph }) {
+  constructor({
+    manifest,
+    graph,
+    windowsMax = windowsAtOnceMax,
+  }: {
+    readonly manifest: ModelManifest;
+    readonly graph: Graph;
+    readonly windowsMax?: number | undefined;
+  }) {
     this.manifest = manifest;
     this.graph = graph;
     this.maker = new InputMaker(manifest.input);
     this.size = Math.max(
       1,
-      Math.min(manifest.limits.batchMax, windowsAtOnceMax, Math.floor(batchValuesMax / this.maker.values)),
+      Math.min(manifest.limits.batchMax, windowsMax, Math.floor(batchValuesMax / this.maker.values)),
     );
   }
 

@@ -33,6 +33,8 @@ function withField(manifest: ModelManifest, path: string, value: unknown): unkno
   return copy;
 }
 
+const external = (file: string, bytes = 1) => ({ file, bytes, sha256: 'a'.repeat(64) });
+
 describe('a manifest', () => {
   it('is accepted with a waveform and with a power spectrogram', () => {
     expect(parseManifest(plain)).toEqual(plain);
@@ -75,6 +77,15 @@ describe('a manifest', () => {
     ['voiceActivity', 'telephone/2', 'silero'],
     ['limits.batchMax', 64, 65],
     ['limits.batchMax', 1, 0],
+    ['limits.memoryBytes', manifestLimits.memoryBytesMax, manifestLimits.memoryBytesMax + 1],
+    ['externalData', [external('model.onnx.data')], [external('../model.onnx.data')]],
+    ['externalData', [external('a'), external('b', manifestLimits.externalBytesMax)], [external('/etc/passwd')]],
+    ['externalData', [external('a')], [external('a', manifestLimits.externalBytesMax + 1)]],
+    [
+      'externalData',
+      Array.from({ length: manifestLimits.externalFilesMax }, (_none, at) => external(`${at}`)),
+      Array.from({ length: manifestLimits.externalFilesMax + 1 }, (_none, at) => external(`${at}`)),
+    ],
     ['bytes', manifestLimits.weightsBytesMax, manifestLimits.weightsBytesMax + 1],
     ['sha256', 'a'.repeat(64), 'A'.repeat(64)],
     ['file', 'v9.onnx', '../v9.onnx'],

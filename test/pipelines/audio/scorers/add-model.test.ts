@@ -1,12 +1,15 @@
-import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addModel } from '../../../../pipelines/audio/scorers/add-model.ts';
 import { loadRegistry } from '../../../../pipelines/audio/models/registry.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
+import { sha256Of } from '../../../../runtime/digest.ts';
+import { float32 } from '../../../support/audio-file.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import {
   encodeOnnx,
+  externalGraph,
   spectrogramGraph,
   spectrogramPart,
   waveformGraph,
@@ -107,6 +110,91 @@ describe('an own model', () => {
       code: 'model_exists',
       message: expect.stringMatching(message) as string,
     });
+  });
+});
+
+/** A model whose one weight lies in a file beside its graph, of which the graph says `location`. */
+async function prepareExternal(model: string, { location = 'model.onnx.data', limits = { batchMax: 8 } } = {}) {
+  const data = float32([40]);
+  const given = await prepare({
+    graph: externalGraph(location),
+    manifest: {
+      model,
+      limits,
+      externalData: [{ file: 'model.onnx.data', bytes: data.length, sha256: sha256Of(data) }],
+    },
+  });
+  const dataFile = join(dirname(given.weightsFile), 'model.onnx.data');
+  await writeFile(dataFile, data);
+  return { ...given, dataFile };
+}
+
+describe('an own model with external data', () => {
+  const name = 'phone/v15-external';
+
+  it('lies in a folder with its files and nothing else, and scores from there', async () => {
+    const given = await prepareExternal(name);
+    await writeFile(join(dirname(given.weightsFile), 'notes.txt'), 'not of the model');
+    expect(await addModel(db, config, given)).toMatchObject({ model: name, isNew: true });
+    expect(await addModel(db, config, given)).toMatchObject({ isNew: false });
+    await rm(dirname(given.weightsFile), { recursive: true });
+    const resolution = (await loadRegistry(db, config)).resolve(name);
+    if (resolution.kind !== 'model') throw new Error(`${name} is ${resolution.kind}`);
+    expect((await readdir(dirname(resolution.model.weightsFile))).toSorted()).toEqual([
+      'model.onnx',
+      'model.onnx.data',
+    ]);
+    const file = await writeWav(join(directory, 'external.wav'), [speechLike({ sampleRate: 8000, seconds: 5 })], 8000);
+    const request = {
+      file,
+      model: { phone: resolution.model, digital: null },
+      settings: { channels: 'apart' },
+    } as const;
+    expect(await pool.score(request)).toMatchObject({ state: 'performed', model: name });
+    expect((await readdir(modelDir)).filter((each) => each.startsWith('incoming-'))).toEqual([]);
+  });
+
+  it.each<[string, (given: { dataFile: string }) => Promise<void>, RegExp]>([
+    ['is missing', ({ dataFile }) => rm(dataFile), /model\.onnx\.data cannot be read/],
+    ['was changed', ({ dataFile }) => writeFile(dataFile, float32([41])), /model\.onnx\.data has another sha256/],
+    ['is longer', ({ dataFile }) => appendFile(dataFile, 'x'), /model\.onnx\.data 4 bytes, and it has more/],
+    ['is shorter', ({ dataFile }) => truncate(dataFile, 3), /model\.onnx\.data 4 bytes, and it has 3/],
+  ])('is refused if that %s', async (_what, spoil, message) => {
+    const given = await prepareExternal('phone/v16-spoilt');
+    await spoil(given);
+    await expect(addModel(db, config, given)).rejects.toMatchObject({
+      code: 'model_invalid',
+      problem: expect.stringMatching(message) as string,
+    });
+    expect((await readdir(modelDir)).filter((each) => each.startsWith('incoming-'))).toEqual([]);
+  });
+
+  it.each(['other.data', '../other.data', '/etc/hostname'])(
+    'is refused if its graph names a file that the manifest does not: %s',
+    async (location) => {
+      const given = await prepareExternal('phone/v17-other', { location });
+      await writeFile(join(dirname(given.weightsFile), 'other.data'), float32([40]));
+      await writeFile(join(dirname(given.weightsFile), '..', 'other.data'), float32([40]));
+      await expect(addModel(db, config, given)).rejects.toMatchObject({
+        code: 'model_invalid',
+        problem: expect.stringContaining('cannot be opened') as string,
+      });
+    },
+  );
+
+  it('may be as large, and ask for as much memory, as the operator allows, and no more', async () => {
+    const given = await prepareExternal('phone/v18-large', {
+      limits: { batchMax: 8, memoryBytes: 400 * 1024 ** 2 } as { batchMax: number },
+    });
+    const bytes = externalGraph('model.onnx.data').length + 4;
+    const allowed = { ...config, modelBytesMax: bytes, modelMemoryBytesMax: 400 * 1024 ** 2 };
+    await expect(addModel(db, { ...allowed, modelBytesMax: bytes - 1 }, given)).rejects.toMatchObject({
+      problem: `Its files have ${bytes} bytes, and ${bytes - 1} are allowed (MODEL_BYTES_MAX).`,
+    });
+    await expect(
+      addModel(db, { ...allowed, modelMemoryBytesMax: allowed.modelMemoryBytesMax - 1 }, given),
+    ).rejects.toMatchObject({ problem: expect.stringContaining('(MODEL_MEMORY_BYTES_MAX)') as string });
+    expect(await addModel(db, allowed, given)).toMatchObject({ isNew: true });
   });
 });
 

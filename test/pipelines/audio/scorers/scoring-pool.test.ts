@@ -128,6 +128,36 @@ describe('a recording that takes too much memory', () => {
   });
 });
 
+describe('a model that asks for memory', () => {
+  const MiB = 1024 ** 2;
+  const { pool } = useScoringPool({ audioMemoryBytesMax: 300 * MiB, modelMemoryBytesMax: 1200 * MiB });
+  const hungry = (memoryBytes?: number) =>
+    makeTestModel(directory, {
+      graph: hungryGraph(400 * MiB),
+      manifest: { limits: { batchMax: 1, ...(memoryBytes === undefined ? {} : { memoryBytes }) } },
+    });
+
+  it('scores in a process with that limit, and others in one with theirs', async () => {
+    const [asking, silent] = [await hungry(1200 * MiB), await hungry()];
+    expect(await pool.score(withModel(asking))).toMatchObject({ state: 'performed' });
+    const [first] = pool.pids();
+    await expect(pool.score(withModel(silent))).rejects.toMatchObject({
+      reason: expect.stringMatching(/^(memory_exceeded|scoring_failed|scorer_crashed)$/) as string,
+    });
+    const scored = await Promise.all([withModel(asking), request(), withModel(asking)].map((each) => pool.score(each)));
+    expect(scored.map(({ state }) => state)).toEqual(['performed', 'performed', 'performed']);
+    expect(pool.pids()).not.toContain(first);
+    expect(pool.pids().length).toBeLessThanOrEqual(1);
+  });
+
+  it('beyond what the operator allows is refused with the setting', async () => {
+    await expect(pool.score(withModel(await hungry(1200 * MiB + 1)))).rejects.toMatchObject({
+      reason: 'memory_exceeded',
+      detail: expect.stringContaining('MODEL_MEMORY_BYTES_MAX') as string,
+    });
+  });
+});
+
 describe('a signal', () => {
   const { pool } = useScoringPool();
 
