@@ -15,6 +15,7 @@ import { openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import type { Services } from '../../runtime/services/services.ts';
 import { formatParagraphs } from '../table.ts';
 import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
+import { addCalibrateCommand } from './calibrate.ts';
 import {
   formatDefaultMove,
   formatDrift,
@@ -43,10 +44,11 @@ interface DriftOptions {
   readonly output?: string;
 }
 
-/** `models list|show|add|default|drift`. */
+/** `models list|show|add|calibrate|default|drift`. */
 export function addModelCommands(program: Command): void {
   const models = program.command('models').description('models of audio authenticity: the registry, and its changes');
   addReadingCommands(models);
+  addCalibrateCommand(models);
   addChangingCommands(models);
 }
 

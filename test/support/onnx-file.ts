@@ -10,8 +10,8 @@ export interface OnnxTensor {
   readonly name: string;
   readonly dims: readonly number[];
   readonly values: ArrayLike<number>;
-  /** Default: float32. */
-  readonly type?: 'float32' | 'int64';
+  /** Default: float32. Those of float16 are its bits. */
+  readonly type?: keyof typeof tensorTypes;
   /** The values lie in another file, at this path. */
   readonly location?: string;
   /** Where in that file; default: it is all of it. */
@@ -68,8 +68,17 @@ function encodeAttribute(value: number | readonly number[]): Buffer[] {
     : [...value.map((each) => integer(8, each)), integer(20, 7)];
 }
 
+/** Types of tensors by their numbers in onnx.proto. */
+const tensorTypes = {
+  float32: { number: 1, make: (values: ArrayLike<number>) => Float32Array.from(values) },
+  int8: { number: 3, make: (values: ArrayLike<number>) => Int8Array.from(values) },
+  int64: { number: 7, make: (values: ArrayLike<number>) => BigInt64Array.from(Array.from(values, BigInt)) },
+  float16: { number: 10, make: (values: ArrayLike<number>) => Uint16Array.from(values) },
+} as const;
+
 function encodeTensor({ name, dims, values, type = 'float32', location, offset }: OnnxTensor): Buffer[] {
-  const data = type === 'float32' ? Float32Array.from(values) : BigInt64Array.from(Array.from(values, BigInt));
+  const { number, make } = tensorTypes[type];
+  const data = make(values);
   const stored =
     location === undefined
       ? [message(9, [Buffer.from(data.buffer)])]
@@ -78,7 +87,7 @@ function encodeTensor({ name, dims, values, type = 'float32', location, offset }
           ...(offset === undefined ? [] : [message(13, [text(1, 'offset'), text(2, String(offset))])]),
           integer(14, 1),
         ];
-  return [...dims.map((size) => integer(1, size)), integer(2, type === 'float32' ? 1 : 7), text(8, name), ...stored];
+  return [...dims.map((size) => integer(1, size)), integer(2, number), text(8, name), ...stored];
 }
 
 function encodeValue({ name, shape }: OnnxValue): Buffer[] {

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openGraph } from '../../../../pipelines/audio/inference/graph.ts';
 import { float32 } from '../../../support/audio-file.ts';
-import { encodeOnnx, spectrogramGraph, waveformGraph } from '../../../support/onnx-file.ts';
+import {
+  encodeOnnx,
+  spectrogramGraph,
+  waveformGraph,
+  type OnnxNode,
+  type OnnxTensor,
+} from '../../../support/onnx-file.ts';
 import { useTestDirectory } from '../../../support/scoring.ts';
 
 const directory = await useTestDirectory();
@@ -97,6 +103,32 @@ describe('a graph', () => {
       })
       .catch((error: Error) => error.message);
     expect(answer).toMatch(outcome);
+  });
+
+  it.each<[string, OnnxTensor[], OnnxNode]>([
+    [
+      'float16',
+      [{ name: 'small', dims: [1], values: [0x4100], type: 'float16' }],
+      { op: 'Cast', inputs: ['small'], outputs: ['weight'], attributes: { to: 1 } },
+    ],
+    [
+      'int8',
+      [
+        { name: 'small', dims: [1], values: [5], type: 'int8' },
+        { name: 'scale', dims: [], values: [0.5] },
+      ],
+      { op: 'DequantizeLinear', inputs: ['small', 'scale'], outputs: ['weight'] },
+    ],
+  ])('has weights of %s as it is', async (_type, weights, node) => {
+    const bytes = encodeOnnx({
+      inputs: [{ name: 'input', shape: ['batch', 1] }],
+      outputs: [{ name: 'output', shape: ['batch', 1] }],
+      weights,
+      nodes: [node, { op: 'Mul', inputs: ['input', 'weight'], outputs: ['output'] }],
+    });
+    const graph = await openGraph(bytes, names);
+    expect(Array.from(await graph.run(Float32Array.of(2), [1, 1]))).toEqual([5]);
+    await graph.close();
   });
 
   it('says what it does not run on', async () => {

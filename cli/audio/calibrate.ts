@@ -1,0 +1,104 @@
+import { setMaxListeners } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { findEvaluatedModel } from '../../evaluation/audio/evaluated-models.ts';
+import { fitCalibration, uncalibrated, type FittedCalibration } from '../../evaluation/audio/fit-calibration.ts';
+import { readIndex } from '../../evaluation/audio/index-file.ts';
+import { scoreIndex } from '../../evaluation/audio/score-index.ts';
+import { digestOfManifest, parseManifest, type ModelManifest } from '../../pipelines/audio/models/manifest.ts';
+import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
+import { decodeLimitsOf, openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
+import { sha256Of } from '../../runtime/digest.ts';
+import { interruption, run, withServices, type Outcome } from '../command.ts';
+import { formatBar, startProgress } from '../progress.ts';
+import { readableLog } from '../readable-log.ts';
+import { openOutput } from '../result-output.ts';
+
+interface CalibrateOptions {
+  readonly index: string;
+  readonly as: string;
+  readonly output: string;
+}
+
+/** `models calibrate`. */
+export function addCalibrateCommand(models: Command): void {
+  models
+    .command('calibrate')
+    .description('fit the calibration of a model on your own labelled recordings; writes a new manifest')
+    .argument('<model>', 'a model of the registry, or a directory with a manifest and weights')
+    .requiredOption('--index <file>', 'CSV with path, label, channel, speaker, synthesizer, codec (docs/evaluation.md)')
+    .requiredOption('--as <model>', 'name of the calibrated model, such as phone/v9-acme.2')
+    .requiredOption('--output <file>', 'write the manifest to this new file')
+    .addHelpText(
+      'after',
+      '\nExample:\n  caller-trust models calibrate exported/ --index calls.csv --as phone/v9-acme --output exported/calibrated.json',
+    )
+    .action(run(calibrateCommand));
+}
+
+async function calibrateCommand(name: string, options: CalibrateOptions): Promise<Outcome> {
+  return withServices(async ({ db, config, log }) => {
+    const rows = await readIndex(options.index);
+    const model = await findEvaluatedModel(await loadRegistry(db, config), name);
+    const manifest = uncalibrated(model.manifest);
+    const carrying = { ...model, manifest, manifestSha256: digestOfManifest(manifest) };
+    const output = await openOutput(options.output);
+    const pool = openScoringPool({ config, log: readableLog(log) });
+    const progress = startProgress();
+    setMaxListeners(0, interruption.signal); // each queued recording adds a listener
+    try {
+      const scored = await scoreIndex(rows, {
+        pool,
+        models: [carrying],
+        channels: 'apart',
+        limits: decodeLimitsOf(config),
+        concurrency: config.audioScorers * 2, // one recording is read while another is scored
+        onProgress: (done, total) => progress.show(`${formatBar(done / total)} ${done} of ${total} recordings`),
+        signal: interruption.signal,
+      });
+      const fits = manifest.output.layout.map((score) => fitCalibration(scored.set, scored.models[0]!, score));
+      const index = { recordings: rows.length, sha256: sha256Of(await readFile(options.index)) };
+      const made = calibratedManifest(model.manifest, { fits, index, name: options.as });
+      await output.write(`${JSON.stringify(made, null, 2)}\n`);
+      await output.end();
+      return { json: { model: made.model, file: output.path, fits }, text: describe(fits, output.path) };
+    } catch (error) {
+      await output.discard();
+      throw error;
+    } finally {
+      progress.end();
+      await pool.close();
+    }
+  });
+}
+
+interface Calibrating {
+  readonly fits: readonly FittedCalibration[];
+  readonly index: { readonly recordings: number; readonly sha256: string };
+  readonly name: string;
+}
+
+/** The manifest under its new name, checked as `models add` will. */
+function calibratedManifest(manifest: ModelManifest, { fits, index, name }: Calibrating): ModelManifest {
+  return parseManifest({
+    ...manifest,
+    model: name.trim().toLowerCase(),
+    calibration: Object.fromEntries(fits.map(({ score, calibration }) => [score, calibration])),
+    thresholds: Object.fromEntries(fits.map(({ score, threshold }) => [score, threshold])),
+    training: { ...manifest.training, calibration: { of: manifest.model, index, fits } },
+  });
+}
+
+function describe(fits: readonly FittedCalibration[], file: string | undefined): string {
+  const lines = fits.map(({ score, calibration: { slope, intercept }, threshold, bonafide, attacks, heldOut }) =>
+    [
+      `${score}: ${bonafide} genuine recordings and ${attacks} attacks; slope ${slope.toFixed(4)}, intercept ${intercept.toFixed(4)}, threshold ${threshold.toFixed(3)}.`,
+      `  On held-out speakers and synthesizers: Cllr ${heldOut.cllr.toFixed(3)} bits (at best ${heldOut.minimumCllr.toFixed(3)}; 1 says nothing), EER ${(heldOut.equalErrorRate * 100).toFixed(1)} %.`,
+      ...(heldOut.cllr < 1 ? [] : ['  The scores say less than nothing: do not use this model for decisions.']),
+    ].join('\n'),
+  );
+  return [
+    ...lines,
+    `The manifest is in ${file}; add it with \`caller-trust models add ${file} --weights <file>\`.`,
+  ].join('\n');
+}

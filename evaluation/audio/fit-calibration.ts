@@ -1,0 +1,147 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
+import type { IndexRow } from './index-file.ts';
+import { attackOf, trialsOf, type EvaluatedSet, type ModelOutcomes, type ScoreName } from './evaluated-set.ts';
+import { likelihoodRatioCost, likelihoodRatioOf, minimumLikelihoodRatioCost } from './statistics/calibration.ts';
+import { equalErrorThreshold } from './statistics/detection-cost.ts';
+import { equalErrorRate, errorCurve, rankTrials, type Trial } from './statistics/error-curve.ts';
+import { fitLogisticRegression } from './statistics/logistic-regression.ts';
+
+/**
+ * The least that a calibration is fitted on: recordings with a score in each class, speakers of genuine ones, and synthesizers, or
+ * speakers of replays. Two numbers are fitted, and with 100 of each class their error is some hundredths of a bit.
+ */
+export const calibrationMinimums = { recordings: 100, speakers: 5, attackGroups: 2 } as const;
+
+/** Parts of the recordings, each of which is judged by a calibration that was fitted on the others. */
+const folds = 5;
+
+/** Slope with which logits are carried through scores: those up to 600 stay numbers that differ from 0 and 1. */
+const carryingSlope = 1 / 50;
+
+type Platt = NonNullable<ModelManifest['calibration'][ScoreName]>;
+
+/** A calibration of one score, and what it was worth on recordings that it was not fitted on. */
+export interface FittedCalibration {
+  readonly score: ScoreName;
+  readonly calibration: Platt;
+  /** Where misses and false alarms are equal on the recordings that the calibration was fitted on. */
+  readonly threshold: number;
+  readonly bonafide: number;
+  readonly attacks: number;
+  readonly heldOut: {
+    /** Cost of the scores in bits (Cllr): 1 is that of saying nothing. */
+    readonly cllr: number;
+    /** The same with the best calibration of the same ranking. */
+    readonly minimumCllr: number;
+    readonly equalErrorRate: number;
+  };
+}
+
+/** A manifest whose scores carry the logits of its model, uncalibrated: what a calibration is fitted on. */
+export function uncalibrated(manifest: ModelManifest): ModelManifest {
+  const carried = { slope: carryingSlope, intercept: 0 };
+  return { ...manifest, calibration: Object.fromEntries(manifest.output.layout.map((name) => [name, carried])) };
+}
+
+/**
+ * Fits slope and intercept of a score by logistic regression of the class on the logit, with equal weight of both classes, and
+ * judges the same on held-out speakers and synthesizers. The outcomes are of the {@link uncalibrated} manifest.
+ * @throws ServiceError `index_invalid` if there is too little of a class, `model_invalid` if higher logits are not more authentic
+ */
+export function fitCalibration(
+  set: EvaluatedSet,
+  { outcomes, model }: Pick<ModelOutcomes, 'outcomes' | 'model'>,
+  score: ScoreName,
+): FittedCalibration {
+  const places = [...set.rows.keys()];
+  const attack = attackOf[score];
+  const carried = trialsOf(set, outcomes, { places, score, isAttack: (row) => row.label === attack });
+  const trials = carried.map((trial) => ({
+    ...trial,
+    score: Math.log(trial.score / (1 - trial.score)) / carryingSlope,
+  }));
+  requireEnough(set.rows, trials, score);
+  const calibration = fitPlatt(trials, model);
+  const foldOf = foldsOf(set.rows, trials);
+  const heldOut = Array.from({ length: folds }, (_none, fold) => {
+    const inside = trials.filter(({ item }) => foldOf.get(item) === fold);
+    const fitted =
+      inside.length === 0
+        ? calibration
+        : fitPlatt(
+            trials.filter(({ item }) => foldOf.get(item) !== fold),
+            model,
+          );
+    return inside.map((trial) => ({ ...trial, score: calibrated(trial.score, fitted) }));
+  }).flat();
+  const all = trials.map((trial) => ({ ...trial, score: calibrated(trial.score, calibration) }));
+  const ratios = (of: readonly Trial[]) => of.map((trial) => ({ ...trial, score: likelihoodRatioOf(trial.score) }));
+  return {
+    score,
+    calibration,
+    threshold: Math.min(0.99, Math.max(0.01, equalErrorThreshold(errorCurve(rankTrials(all))!))),
+    bonafide: trials.filter(({ authentic }) => authentic).length,
+    attacks: trials.filter(({ authentic }) => !authentic).length,
+    heldOut: {
+      cllr: likelihoodRatioCost(ratios(heldOut))!,
+      minimumCllr: minimumLikelihoodRatioCost(rankTrials(trials))!,
+      equalErrorRate: equalErrorRate(rankTrials(heldOut))!,
+    },
+  };
+}
+
+function fitPlatt(trials: readonly Trial[], model: string): Platt {
+  const logOdds = fitLogisticRegression({
+    rows: trials.map(({ score }) => [score]),
+    labels: trials.map(({ authentic }) => authentic),
+  });
+  const intercept = logOdds([0]);
+  const slope = logOdds([1]) - intercept;
+  if (slope > 0 && slope <= 100 && Math.abs(intercept) <= 100) return { slope, intercept };
+  throw new ServiceError('model_invalid', {
+    operation: 'calibrate model',
+    object: model,
+    problem: `The fit has slope ${slope.toPrecision(3)} and intercept ${intercept.toPrecision(3)}, and a manifest takes slopes over 0 to 100 and intercepts of -100 to 100.`,
+    hint: 'A slope below 0 means that its attacks score higher than genuine voices: look at output.polarity, and at the labels.',
+  });
+}
+
+function calibrated(logit: number, { slope, intercept }: Platt): number {
+  return 1 / (1 + Math.exp(-(slope * logit + intercept)));
+}
+
+/** What stays together in a fold: the recordings of a speaker, or of a synthesizer. */
+function groupOf({ label, speaker, synthesizer, line }: IndexRow): string {
+  if (label === 'synthetic') return `synthesizer ${synthesizer}`;
+  return speaker === '' ? `line ${line}` : `speaker ${speaker}`;
+}
+
+function foldsOf(rows: readonly IndexRow[], trials: readonly Trial[]): Map<number, number> {
+  const places = new Map<string, number>();
+  const counts = { bonafide: 0, synthetic: 0, replay: 0 };
+  const foldOf = new Map<number, number>();
+  for (const { item } of trials) {
+    const row = rows[item]!;
+    const group = groupOf(row);
+    const place = places.get(group) ?? counts[row.label]++;
+    places.set(group, place);
+    foldOf.set(item, place % folds);
+  }
+  return foldOf;
+}
+
+function requireEnough(rows: readonly IndexRow[], trials: readonly Trial[], score: ScoreName): void {
+  for (const isAuthentic of [true, false]) {
+    const own = trials.filter(({ authentic }) => authentic === isAuthentic);
+    const groups = new Set(own.map(({ item }) => groupOf(rows[item]!))).size;
+    const needed = isAuthentic ? calibrationMinimums.speakers : calibrationMinimums.attackGroups;
+    if (own.length >= calibrationMinimums.recordings && groups >= needed) continue;
+    const kind = isAuthentic ? 'bonafide' : attackOf[score];
+    throw new ServiceError('index_invalid', {
+      operation: 'calibrate model',
+      problem: `A calibration of ${score} needs ${calibrationMinimums.recordings} ${kind} recordings with a score, of ${needed} ${kind === 'synthetic' ? 'synthesizers' : 'speakers'}; there are ${own.length}, of ${groups}.`,
+      hint: 'Add recordings of your own calls, with more than one source; `caller-trust evaluate` says which have no score.',
+    });
+  }
+}
