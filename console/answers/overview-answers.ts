@@ -1,5 +1,5 @@
 import { CACHES, formatArtefact, type CacheName } from '../../pipelines/caches/definition.ts';
-import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { listPublications } from '../../pipelines/caches/publications.ts';
 import type { Publication } from '../../pipelines/caches/artefact-facts.ts';
 import { listFeedArrivals, nameOfFeed, type FeedArrival } from '../../pipelines/intake/feed-arrivals.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
