@@ -1,15 +1,20 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { childEnvironment } from '../../runtime/config.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 import { until, useTestApi } from '../api/support/running-api.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
+import { useMirror } from '../support/mirror.ts';
 import { inventedRows, PublishedHistory } from '../support/segmented-artefacts.ts';
 
 const database = await useTestDatabase();
 const { url, key, get, store } = await useTestApi(database);
+const mirror = await useMirror();
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-trust-'));
 afterAll(() => rm(directory, { recursive: true }));
 const at = (name: string) => join(directory, name);
@@ -134,6 +139,35 @@ describe('caller-trust cache apply-delta', () => {
     expect((await apply('--manifest', at('changed.json'), ...metadata)).stderr).toContain('trust_mixed');
     expect((await apply(...metadata)).code).toBe(2);
     expect((await apply('--manifest', at('manifest.json'), '--metadata', at('root'))).code).toBe(2);
+  });
+});
+
+describe('docs/trust.md', () => {
+  it('has a script that copies everything to a mirror of static files', async () => {
+    const text = await readFile(join(import.meta.dirname, '../../docs/trust.md'), 'utf8');
+    const script = /## A mirror[^]*?```sh\n([^]*?)```/.exec(text)![1]!;
+    const env = childEnvironment({ URL: url, KEY: key });
+    await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+    const paths = await readdir(at('mirror'), { recursive: true, withFileTypes: true });
+    const files = paths.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const state = await Promise.all(
+      files.map(async (path): Promise<[string, Buffer]> => [path.slice(at('mirror').length), await readFile(path)]),
+    );
+    mirror.serve(new Map(state));
+    const copied = await runCliJson<{ artefacts: { how: string; version: number }[] }>(
+      client,
+      ...[
+        'pull',
+        mirror.url,
+        '--dir',
+        at('mirrored'),
+        '--trust',
+        join(at('root'), '1.root.json'),
+        '--key-file',
+        keyFile,
+      ],
+    );
+    expect(copied.artefacts).toMatchObject([{ how: 'full', version: 2 }]);
   });
 });
 

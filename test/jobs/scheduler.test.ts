@@ -1,10 +1,15 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Queues } from '../../jobs/queues/backend.ts';
-import { catchUpNight, lastTick, startScheduler, type Scheduler } from '../../jobs/scheduler.ts';
+import { catchUpNight, keepSignaturesFresh, lastTick, startScheduler, type Scheduler } from '../../jobs/scheduler.ts';
+import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony.ts';
+import { readPresentSet } from '../../pipelines/caches/signing/sign-publications.ts';
+import { parseMetadata } from '../../pipelines/caches/trust/metadata.ts';
 import { queryRows } from '../../runtime/postgres.ts';
+import { openVault } from '../../runtime/vault.ts';
 import { openBackend, silent, until } from './backends.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-scheduler-'));
@@ -118,4 +123,27 @@ describe('the night', () => {
       ).rejects.toMatchObject({ code: 'setting_invalid' });
     },
   );
+});
+
+describe('the signatures of what is published', () => {
+  const stateDir = join(directory, 'state');
+  const timestampVersion = async () => parseMetadata('timestamp', (await readPresentSet(db)).timestamp!).signed.version;
+  const keep = (clock: () => Date) =>
+    keepSignaturesFresh({ config: { ...backend.config, stateDir }, db, log: silent, clock });
+
+  it('are left alone where nothing is signed, and no key is made for them', async () => {
+    await keep(() => new Date()).stop();
+    expect(await readPresentSet(db)).toEqual({});
+    expect(existsSync(stateDir)).toBe(false);
+  });
+
+  it('are renewed also while no night is published', async () => {
+    const vault = await openVault({ stateDir });
+    await initTrust({ db, vault, now: new Date() }, { rootKeys: makeRootKeys(1), threshold: 1 });
+    const before = await timestampVersion();
+    await keep(() => new Date()).stop();
+    expect(await timestampVersion()).toBe(before);
+    await keep(() => new Date(Date.now() + 13 * 3_600_000)).stop();
+    expect(await timestampVersion()).toBeGreaterThan(before);
+  });
 });
