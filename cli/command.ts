@@ -1,7 +1,7 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../runtime/config.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, recognizeError, ServiceError } from '../runtime/errors.ts';
+import { ownAccountName } from '../runtime/processes/account.ts';
 import { openServices, type Services } from '../runtime/services/services.ts';
 import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postgres.ts';
 import { adoptKeySecret } from '../pipelines/access/key-secret.ts';
@@ -102,5 +102,5 @@ function printError(error: unknown, asJson: boolean): void {
 
 /** The current actor, for the audit trail. */
 export function currentActor(): string {
-  return `cli ${userInfo().username}`;
+  return `cli ${ownAccountName()}`;
 }

@@ -102,7 +102,7 @@ async function compileIfNeeded() {
     [programs.filter(isProduct), 'chunks'],
     [programs.filter((file) => !isProduct(file)), 'bench/chunks'],
   ])
-    for (const file of await bundle(names, chunks)) made.add(file);
+    if (names.length > 0) for (const file of await bundle(names, chunks)) made.add(file); // an image has no bench and test
   for (const file of await compilePages(sources.filter(isPage))) made.add(file);
   for (const file of listFiles('dist')) if (!made.has(file)) rmSync(join(root, file));
   writeFileSync(stamp, digest);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { enqueueNight } from '../../jobs/queues/enqueue.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
@@ -102,7 +101,7 @@ async function runNight(options: RunOptions): Promise<Outcome> {
         acceptShrink: options.acceptShrink === true,
         fullBuild: options.full === true,
         evaluatedAt,
-        requestedBy: `cli ${userInfo().username}`,
+        requestedBy: currentActor(),
       });
       if (state === 'finished') return nightOutcome(await readNight(services.db, { runId }));
       await enqueueNight(queues, { runId });

@@ -13,10 +13,10 @@ import { readRequestFile } from '../../pipelines/branding/requests/request-file.
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { ownAccountName } from '../../runtime/processes/account.ts';
 import { requesterOf } from './inbox.ts';
 import { describeKind, type TakenEntry } from './taken-entry.ts';
 import { execFile } from 'node:child_process';
-import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 
 /** Names in the folder of a request: the sender's request, and the watcher's answers. */
@@ -228,7 +228,7 @@ const secondsMax = 5;
 
 /** Name of the account with a user id, as the system resolves it (also from a directory service); `uid N` where it has none. */
 export async function accountName(uid: number): Promise<string> {
-  if (uid === userInfo().uid) return userInfo().username;
+  if (uid === process.getuid?.()) return ownAccountName();
   const { stdout } = await promisify(execFile)('id', ['-nu', String(uid)], { timeout: secondsMax * 1000 }).catch(
     () => ({ stdout: '' }),
   );
