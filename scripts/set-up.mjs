@@ -79,11 +79,14 @@ const isProgram =
   /^cli\.ts$|^(api|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/processes\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
 
 /**
- * Packages that become part of dist: a process would load their 450 files one by one. Others stay where they are installed: native
- * ones, and those that read files of their own.
+ * Packages that stay where they are installed: native ones, and those that read files of their own. All others become part of
+ * dist, because a process would load their thousand files one by one.
  */
-const bundledPackages =
-  /^(zod|libphonenumber-js|commander|bullmq|ioredis|@ioredis\/commands|cluster-key-slot|denque|redis-errors|standard-as-callback|cron-parser|luxon|semver|tslib)(\/|$)/;
+const installedPackages =
+  /^(onnxruntime-node|node-av|msgpackr-extract|@hyzyla\/pdfium|tesseract\.js|pdfkit|@fastify\/swagger-ui|playwright-core)(\/|$)/;
+
+/** pg looks for its socket by this, and loads Node's HTTP client where it is absent, as in Node 20. */
+const navigator = '{"userAgent":"Node.js"}';
 
 const isPage = (file) => file.startsWith('console/pages/');
 
@@ -115,7 +118,8 @@ async function bundle(programs, chunks) {
     cwd: root,
     input: Object.fromEntries(programs.map((file) => [file.slice(0, -'.ts'.length), file])),
     platform: 'node',
-    external: (id) => /^[\w@]/.test(id) && !programs.includes(id) && !bundledPackages.test(id),
+    transform: { define: { navigator } },
+    external: (id) => installedPackages.test(id),
   });
   const { output } = await bundled.write({
     dir: 'dist',
