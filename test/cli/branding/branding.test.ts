@@ -16,6 +16,7 @@ import type { Operation, OperationRow } from '../../../pipelines/branding/operat
 import { runCli, runCliJson, type CliResult } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { letterFile } from '../../support/letter-file.ts';
+import { startProcess, until, type ServiceProcess } from '../../support/service-process.ts';
 import { writeSignedForm, writeTrustRoots } from '../../support/signed-form.ts';
 
 const { db, url } = await useTestDatabase();
@@ -27,7 +28,12 @@ const env = {
   LETTER_TRUST_ROOTS: await writeTrustRoots(stateDir),
   TWO_PAIRS_OF_EYES: 'off',
 }; // one account runs every command
-afterAll(() => rm(stateDir, { recursive: true, force: true }));
+/** Carries out the requests of the commands, from the second part on; those of `brand add` bring a worker of their own. */
+let worker: ServiceProcess | undefined;
+afterAll(async () => {
+  await worker?.end('SIGTERM');
+  await rm(stateDir, { recursive: true, force: true });
+});
 
 type AnsweredOperation = Operation & { repeated: boolean; refused: OperationRow[] };
 
@@ -177,6 +183,8 @@ describe('a brand with a letter', () => {
   let letter: string;
 
   beforeAll(async () => {
+    const started = (worker = startProcess('jobs/worker-main.js', env));
+    await until(async () => started.log().includes('"the worker runs"'), 'a worker runs');
     const csv = await file(
       'numbers.csv',
       `phone,branch\n${phone(101)},north\n12,south\n${phone(102)},south\n${phone(101)},north\n`,
