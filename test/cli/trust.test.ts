@@ -62,7 +62,12 @@ describe('caller-trust trust', () => {
   it('begins to sign: writes the keys of the root, encrypted and for their owner alone, and the root', async () => {
     const made = await runCliJson<{ version: number; sha256: string; root: string; keyFiles: string[] }>(
       env,
-      ...['trust', 'init', '--out', at('root'), '--passphrase-file', passphraseFile],
+      'trust',
+      'init',
+      '--out',
+      at('root'),
+      '--passphrase-file',
+      passphraseFile,
     );
     ({ keyFiles } = made);
     expect(made).toMatchObject({ version: 1, root: join(at('root'), '1.root.json') });
@@ -88,8 +93,16 @@ describe('caller-trust pull', () => {
     expect(again.stdout).toMatch(/\nVerified: signed under version 1 of the root, valid until \S+Z\.\n$/);
     const given = await runCliJson<{ trust: { firstUse: boolean } }>(
       client,
-      ...['pull', url, '--dir', at('given'), '--cache', 'spammer_phones', '--key-file', keyFile],
-      ...['--trust', join(at('root'), '1.root.json')],
+      'pull',
+      url,
+      '--dir',
+      at('given'),
+      '--cache',
+      'spammer_phones',
+      '--key-file',
+      keyFile,
+      '--trust',
+      join(at('root'), '1.root.json'),
     );
     expect(given.trust).toMatchObject({ firstUse: false, anchorSha256: digest });
     const wrong = await runCli(client, ...pullArgs, '--trust', keyFile);
@@ -156,16 +169,14 @@ describe('docs/trust.md', () => {
     mirror.serve(new Map(state));
     const copied = await runCliJson<{ artefacts: { how: string; version: number }[] }>(
       client,
-      ...[
-        'pull',
-        mirror.url,
-        '--dir',
-        at('mirrored'),
-        '--trust',
-        join(at('root'), '1.root.json'),
-        '--key-file',
-        keyFile,
-      ],
+      'pull',
+      mirror.url,
+      '--dir',
+      at('mirrored'),
+      '--trust',
+      join(at('root'), '1.root.json'),
+      '--key-file',
+      keyFile,
     );
     expect(copied.artefacts).toMatchObject([{ how: 'full', version: 2 }]);
   });
@@ -227,8 +238,16 @@ describe('the drills', () => {
         .code,
     ).toBe(2);
     const made = await rotate(
-      ...['--key', ...keyFiles, '--out', at('third'), '--new-keys', '2', '--threshold', '2'],
-      ...['--passphrase-file', passphraseFile],
+      '--key',
+      ...keyFiles,
+      '--out',
+      at('third'),
+      '--new-keys',
+      '2',
+      '--threshold',
+      '2',
+      '--passphrase-file',
+      passphraseFile,
     );
     expect([made.code, made.stdout]).toEqual([
       0,
