@@ -5,7 +5,7 @@
  *   npm run build && node dist/bench/window-scores.js phone FOLDER
  *
  * FOLDER is TRAINING_WORK with `pack-phone.i16` and `pack-phone.json` of training/corpus.py. Held-out clips are taken, alone and
- * joined to 10 s of one speaker and condition. Writes `windows-phone.jsonl` there: of each window the seconds of voice that each
+ * joined to 3, 5 and 10 s of one speaker and condition. Writes `windows-phone.jsonl` there: of each window the seconds of voice that each
  * detector finds, its label, and the logits of each model; and prints the share of clips without a valid window.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -37,10 +37,11 @@ interface Clip {
 interface Item {
   /** Places of its clips in the store. */
   readonly clips: readonly number[];
-  readonly isJoined: boolean;
+  /** Seconds to which clips were joined; null for a clip alone. */
+  readonly joined: number | null;
 }
 
-const joinedSeconds = 10;
+const joinedSeconds = [3, 5, 10];
 const voicedSecondsMin = 1.5;
 const [family, folder] = process.argv.slice(2);
 if ((family !== 'phone' && family !== 'digital') || folder === undefined)
@@ -85,16 +86,18 @@ function itemsOf(all: readonly Clip[]): Item[] {
   const groups = groupBy(heldOut, conditionOf);
   const joined: Item[] = [];
   for (const members of groups.values()) {
-    let [open, length] = [[] as number[], 0];
-    for (const at of members) {
-      open.push(at);
-      length += all[at]!.length;
-      if (length < joinedSeconds * rate) continue;
-      joined.push({ clips: open, isJoined: true });
-      [open, length] = [[], 0];
+    for (const seconds of joinedSeconds) {
+      let [open, length] = [[] as number[], 0];
+      for (const at of members) {
+        open.push(at);
+        length += all[at]!.length;
+        if (length < seconds * rate) continue;
+        joined.push({ clips: open, joined: seconds });
+        [open, length] = [[], 0];
+      }
     }
   }
-  return [...heldOut.map((at) => ({ clips: [at], isJoined: false })), ...joined];
+  return [...heldOut.map((at) => ({ clips: [at], joined: null })), ...joined];
 }
 
 function conditionOf(at: number): string {
@@ -108,8 +111,8 @@ function groupBy(places: readonly number[], keyOf: (at: number) => string): Map<
   return groups;
 }
 
-async function describeItem({ clips: places, isJoined }: Item) {
-  const samples = samplesOf(places).subarray(0, isJoined ? joinedSeconds * rate : undefined);
+async function describeItem({ clips: places, joined }: Item) {
+  const samples = samplesOf(places).subarray(0, joined === null ? undefined : joined * rate);
   const stretches = windowsOf(samples.length, cut);
   const voice: Record<string, { readonly voicedSeconds: number; readonly label: string }[]> = {};
   for (const name of voiceDetectorNames) {
@@ -125,12 +128,12 @@ async function describeItem({ clips: places, isJoined }: Item) {
     });
     count(
       name,
-      samples.length / rate,
+      joined === null ? lengthOf(samples.length / rate) : `${joined} s, joined`,
       places[0]!,
       voice[name].some(({ label }) => label === 'validVoice'),
     );
   }
-  return { clips: places, isJoined, seconds: samples.length / rate, voice, logits: await logitsOf(samples, stretches) };
+  return { clips: places, joined, seconds: samples.length / rate, voice, logits: await logitsOf(samples, stretches) };
 }
 
 function samplesOf(places: readonly number[]): Float32Array {
@@ -152,8 +155,11 @@ async function logitsOf(samples: Float32Array, stretches: readonly Stretch[]) {
   return found;
 }
 
-function count(detector: string, seconds: number, at: number, isScored: boolean): void {
-  const length = seconds < 2 ? 'under 2 s' : seconds < 3 ? '2 to 3 s' : seconds < 9 ? '3 to 5 s' : '10 s';
+function lengthOf(seconds: number): string {
+  return seconds < 2 ? 'under 2 s' : seconds < 3 ? '2 to 3 s' : '3 to 5 s';
+}
+
+function count(detector: string, length: string, at: number, isScored: boolean): void {
   const key = `${detector} | ${length} | ${clips[at]!.label}`;
   const { clips: total, refused: without } = refused.get(key) ?? { clips: 0, refused: 0 };
   refused.set(key, { clips: total + 1, refused: without + (isScored ? 0 : 1) });

@@ -8,6 +8,7 @@ import {
 } from '../../pipelines/audio/batches/batch.ts';
 import { formatResults, resultsHeader } from '../../pipelines/audio/batches/batch-results.ts';
 import { isOfTelephone } from '../../pipelines/audio/decode/recording.ts';
+import { nextStepOf } from '../../pipelines/audio/next-step.ts';
 import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
 import type { VerificationState } from '../../pipelines/audio/verification.ts';
 import {
@@ -121,13 +122,13 @@ async function* jsonTexts(batch: unknown, pages: AsyncIterable<VerificationRecor
   yield `{\n"batch": ${JSON.stringify(batch, null, 2)},\n"items": [`;
   let separator = '\n';
   for await (const page of pages) {
-    yield separator + page.map((record) => JSON.stringify(record)).join(',\n');
+    yield separator + page.map((record) => JSON.stringify({ ...record, nextStep: nextStepOf(record) })).join(',\n');
     separator = ',\n';
   }
   yield '\n]\n}\n';
 }
 
-const titles = ['source', 'model', 'state', 'synthesis', 'replay', 'decision', 'reason'];
+const titles = ['source', 'model', 'state', 'synthesis', 'replay', 'decision', 'next step', 'reason'];
 
 function cells(record: VerificationRecord): string[] {
   const { source, model, requestedModel, state, scores, decision, reason, reasonDetail } = record;
@@ -139,6 +140,7 @@ function cells(record: VerificationRecord): string[] {
     score(scores?.synthesis),
     score(scores?.replay),
     decision?.label ?? '-',
+    nextStepOf(record) ?? '-',
     reasonDetail === null ? (reason ?? '-') : `${reason}: ${printable(reasonDetail)}`,
   ];
 }
@@ -157,6 +159,7 @@ function tableLine(widest: { source: number; model: number }): (texts: readonly 
     9,
     6,
     'synthesizedAndReplayed'.length,
+    'verify_otherwise'.length,
     0,
   ];
   return (texts) =>

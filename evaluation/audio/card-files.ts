@@ -7,6 +7,7 @@ import { renderCard, reportOf } from './card.ts';
 import { curvesOf, drawDetCurves } from './det-picture.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import { evaluationFileName, formatEvaluation, readStoredEvaluation } from './stored-evaluation.ts';
+import { readUnseenEvaluation } from './unseen-evaluation.ts';
 import { readTrainingData } from './training-data.ts';
 
 /** The files of an evaluation in the directory of a model, by name. */
@@ -47,7 +48,13 @@ export async function renderCardFiles(directory: string): Promise<CardFiles> {
   return {
     [evaluationFileName]: formatEvaluation(report),
     'det.svg': drawDetCurves(curvesOf(report), `${manifest.model} on ${report.index.name}; replays are simulated`),
-    'card.md': renderCard({ manifest, report, about: await readAbout(directory), data }),
+    'card.md': renderCard({
+      manifest,
+      report,
+      about: await readAbout(directory),
+      data,
+      unseen: await readUnseenEvaluation(directory),
+    }),
   };
 }
 

@@ -8,7 +8,10 @@ import type {
   ScoreFigures,
 } from './evaluation-report.ts';
 import { groupClassMin } from './evaluated-set.ts';
+import { formatTable, percent } from './card-table.ts';
 import type { TrainingData } from './training-data.ts';
+import { renderUnseen } from './unseen-card.ts';
+import type { UnseenEvaluation } from './unseen-evaluation.ts';
 
 /** The input of a card. */
 export interface CardInput {
@@ -18,6 +21,8 @@ export interface CardInput {
   /** The text of about.md: the design of the model and its sources; '' for none. */
   readonly about: string;
   readonly data: TrainingData | undefined;
+  /** Figures on what was left out. */
+  readonly unseen?: UnseenEvaluation | undefined;
 }
 
 const simulated =
@@ -37,14 +42,15 @@ export function reportOf(report: EvaluationReport, model: string): EvaluationRep
 
 /** The card of a model in Markdown. Every figure in it comes from the report or the manifest. */
 export function renderCard(input: CardInput): string {
-  const { manifest, report, about } = input;
+  const { manifest, report, about, unseen } = input;
   const parts = [
     `# ${manifest.model}`,
     'Made by `npm run evaluate` from [evaluation.json](evaluation.json), [manifest.json](manifest.json) and [about.md](about.md). Change those, not this page. [How the figures are made](../../docs/evaluation.md).',
+    ...(unseen === undefined ? [] : renderUnseen(unseen, manifest.voiceActivity)),
     about.trim(),
     '## The model',
     facts(manifest),
-    '## Error rates',
+    '## Error rates on the development set',
     ...renderErrors(report),
     ...renderDifference(report.comparisons),
     ...report.sections.flatMap((section) =>
@@ -71,11 +77,12 @@ function facts({
   minimumVoiceSeconds,
   calibration,
   thresholds,
+  conditions,
   sha256,
   training,
 }: ModelManifest): string {
   const recipe = typeof training?.['recipe'] === 'string' ? training['recipe'] : 'not stated';
-  return table(
+  return formatTable(
     ['', ''],
     [
       [
@@ -96,6 +103,12 @@ function facts({
           )
           .join('; '),
       ],
+      ...Object.entries(conditions ?? {}).flatMap(([score, all]) =>
+        all.map((each) => [
+          `${score}, from ${each.voiceSecondsFrom} s of voice`,
+          `calibration slope ${each.calibration.slope}, intercept ${each.calibration.intercept}; an attack below ${each.attackBelow} (${percent(each.falseAlarm)} % of genuine recordings); ${each.authenticFrom === null ? 'no score is enough for authentic' : `authentic from ${each.authenticFrom} on (${percent(each.falseAcceptance!)} % of attacks left out)`}`,
+        ]),
+      ),
       ['training', recipe],
     ],
   );
@@ -124,7 +137,7 @@ function renderErrors(report: EvaluationReport): string[] {
     `Measured on ${index.name}: ${index.recordings} recordings, index SHA-256 \`${index.sha256}\`, on ${evaluatedAt.slice(0, 10)}.${index.note === '' ? '' : ` ${index.note}`}`,
     rows.length === 0
       ? 'No score could be measured on this set.'
-      : table(
+      : formatTable(
           [
             'channel',
             'score',
@@ -169,7 +182,7 @@ function renderDifference(comparisons: readonly ModelComparison[]): string[] {
   );
   return [
     '### Against the version before',
-    table(['before', 'channel', 'score', 'EER % before', 'EER % now', 'difference', '95 %'], rows),
+    formatTable(['before', 'channel', 'score', 'EER % before', 'EER % now', 'difference', '95 %'], rows),
     `Both on the recordings that both scored, with the same resamples. ${reading.join(' ')}${comparisons.some(({ score }) => score === 'replay') ? ` ${simulated}` : ''}`,
   ];
 }
@@ -209,7 +222,7 @@ function renderGroups(
   ]);
   return [
     `### ${channel}, ${score}, by part`,
-    table(['by', 'part', 'bonafide', 'attacks', 'EER %', 'min DCF'], rows),
+    formatTable(['by', 'part', 'bonafide', 'attacks', 'EER %', 'min DCF'], rows),
     `Parts with fewer than ${groupClassMin} recordings of a class are left out.${score === 'replay' ? ` ${simulated}` : ''}`,
   ];
 }
@@ -218,7 +231,7 @@ function renderOutcomes({ channel, outcomes, reasons }: EvaluationSection): stri
   const rows = outcomes.filter(
     ({ performed, performedWithoutScore, error }) => performed + performedWithoutScore + error > 0,
   );
-  const counts = table(
+  const counts = formatTable(
     [channel, 'scored', 'abstained', 'errors'],
     rows.map(({ label, performed, performedWithoutScore, error }) => [label, performed, performedWithoutScore, error]),
   );
@@ -244,7 +257,7 @@ function renderCalibration({ sections }: EvaluationReport): string[] {
           ? ''
           : ` At the threshold ${atThreshold.threshold}: ${percent(atThreshold.miss)} % of authentic recordings refused, ${percent(atThreshold.falseAlarm)} % of attacks accepted.`;
       const replay = score === 'replay' ? ` ${simulated}` : '';
-      return `${channel}, ${score}: mean difference ${calibrationError.toFixed(3)}.${threshold}${replay}\n\n${table(['score', 'bonafide', 'attacks', 'mean score', 'authentic share'], rows)}`;
+      return `${channel}, ${score}: mean difference ${calibrationError.toFixed(3)}.${threshold}${replay}\n\n${formatTable(['score', 'bonafide', 'attacks', 'mean score', 'authentic share'], rows)}`;
     }),
   );
   return [intro, ...tables];
@@ -255,7 +268,7 @@ function renderData(data: TrainingData | undefined): string {
   const rows = Object.entries(data.licences).map(([source, licences]) => [source, licences.join('; ')]);
   return [
     `Trained on ${data.name} (${data.licence}). [data-manifest.json](../../training/data-manifest.json) counts each part.`,
-    table(['source', 'licence'], rows),
+    formatTable(['source', 'licence'], rows),
     ...(data.generated === null ? [] : [`Generated for it: ${data.generated}.`]),
     ...(data.copies.length === 0 ? [] : [`Vocoder copies of its human speech: ${data.copies.join(', ')}.`]),
     `Held out by speaker and by synthesizer: ${data.heldOutSpeakers.length} speakers; ${data.heldOutSynthesizers.join(', ') || 'no synthesizer'}.`,
@@ -272,16 +285,6 @@ function limits({ model, input }: ModelManifest): string {
     `- On anything but ${channel} of ${input.sampleRateMin} Hz and more with speech of one person in a channel.`,
     `- To say who speaks. That is what voiceprints are for.`,
   ].join('\n');
-}
-
-function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const line = (cells: readonly (string | number)[]) =>
-    `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function percent(share: number): string {
-  return (share * 100).toFixed(1);
 }
 
 function rate({ rate: share, interval }: RateFigure): string {

@@ -49,15 +49,41 @@ export interface ChannelScores {
   readonly reason: AudioReason | null;
 }
 
-export const DECISION_LABELS = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed'] as const;
+export const DECISION_LABELS = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed', 'undecided'] as const;
 
 export type DecisionLabel = (typeof DECISION_LABELS)[number];
 
-/** The comparison of scores with thresholds: a score below its threshold is not authentic. */
+/** Why a decision is open. */
+export const UNDECIDED_REASONS = {
+  between_thresholds: 'A score lies where genuine recordings and attacks are both frequent.',
+  acceptance_unknown:
+    'How many attacks of a kind never seen the model would accept is not known, or too many to say authentic.',
+} as const;
+
+export type UndecidedReason = keyof typeof UNDECIDED_REASONS;
+
+/**
+ * The comparison of scores with thresholds: a score below its threshold is not authentic, one that reaches `authenticFrom` is, and
+ * between them the decision is open. `thresholds/1`, of results before `thresholds/2`, knew no open decision.
+ */
 export interface VerificationDecision {
   readonly label: DecisionLabel;
   readonly thresholds: Scores;
-  readonly policy: 'thresholds/1';
+  readonly policy: 'thresholds/1' | 'thresholds/2';
+  /** Why it is undecided; absent with `thresholds/1`. */
+  readonly reason?: UndecidedReason | null | undefined;
+  /** Null where no score is known to be enough; absent with `thresholds/1`. */
+  readonly authenticFrom?: Scores | undefined;
+  /** Share of attacks of a kind never seen that reach `authenticFrom`, as measured; absent with `thresholds/1`. */
+  readonly falseAcceptance?: Scores | undefined;
+}
+
+/** A decision as it is made now. */
+export interface ThresholdDecision extends VerificationDecision {
+  readonly policy: 'thresholds/2';
+  readonly reason: UndecidedReason | null;
+  readonly authenticFrom: Scores;
+  readonly falseAcceptance: Scores;
 }
 
 /** Facts of the audio that was opened. */
@@ -77,7 +103,7 @@ export interface ScoredRecording {
   readonly voiceSeconds: number;
   /** Of the whole recording; with channels apart, the lower score of its channels. */
   readonly scores: Scores | null;
-  readonly decision: VerificationDecision | null;
+  readonly decision: ThresholdDecision | null;
   readonly reason: AudioReason | null;
   readonly channelScores: readonly ChannelScores[];
   readonly windows: readonly ScoredWindow[];

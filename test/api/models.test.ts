@@ -18,7 +18,7 @@ const codeOf = async (response: Response) => {
 
 it('lists the models of the contract to everybody, oldest first', async () => {
   const { release, models } = await list();
-  expect(release).toBe('2026.04.r1p0');
+  expect(release).toBe('2026.11.r1p0');
   expect(models.map(({ model, release: of, state }) => [model, of, state])).toEqual([
     ['phone/v1.1', '2025.03.r1p0', 'available'],
     ['digital/v1.1', '2025.03.r1p0', 'available'],
@@ -28,8 +28,10 @@ it('lists the models of the contract to everybody, oldest first', async () => {
     ['phone/v6', '2026.02.r1p0', 'available'],
     ['phone/v7', '2026.03.r1p0', 'available'],
     ['phone/v8', '2026.04.r1p0', 'available'],
+    ['phone/v8.1', '2026.11.r1p0', 'available'],
+    ['digital/v3.1', '2026.11.r1p0', 'available'],
   ]);
-  expect(models.filter((model) => model.default).map(({ model }) => model)).toEqual(['digital/v3', 'phone/v8']);
+  expect(models.filter((model) => model.default).map(({ model }) => model)).toEqual(['phone/v8.1', 'digital/v3.1']);
   expect(models[4]).toMatchObject({
     removedIn: '2026.02.r1p0',
     replacedBy: 'phone/v6',
@@ -48,6 +50,7 @@ it.each([
   ['2026.02.r1p0', 'phone/v6', 'digital/v3', 6],
   ['2026.03.r1p0', 'phone/v7', 'digital/v3', 7],
   ['2026.04.r1p0', 'phone/v8', 'digital/v3', 8],
+  ['2026.11.r1p0', 'phone/v8.1', 'digital/v3.1', 10],
 ])('answers as of release %s with the defaults %s and %s', async (release, phone, digital, count) => {
   const answer = await list(`?release=${release}`);
   expect(answer.release).toBe(release);

@@ -66,6 +66,7 @@ it('shows of a verification the fields of the contract', async () => {
     scores: { synthesis: 0.91, replay: 0.25 },
     scoreDirection: 'higher-is-authentic',
     decision: { label: 'replayed', thresholds: { synthesis: 0.5, replay: 0.5 }, policy: 'thresholds/1' },
+    nextStep: 'refuse',
     reason: null,
     attempts: 1,
     times: {

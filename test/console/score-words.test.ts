@@ -13,13 +13,28 @@ import { AUDIO_REASONS, type AudioReason } from '../../pipelines/audio/reasons.t
 
 describe('a score in words', () => {
   it('is the probability that the recording is authentic, and stands below its threshold or not', () => {
-    expect(explainScore('synthesis', 0.25, 0.5)).toBe(
+    expect(explainScore('synthesis', 0.25, { threshold: 0.5 })).toBe(
       'The model gives 25\u00A0% that the voice is not synthesized, and 75\u00A0% that it is synthesized, as if one recording of two were an attack. That is below the threshold of 0.50, so the recording counts as synthesized.',
     );
-    expect(explainScore('replay', 0.5, 0.5)).toContain(
+    expect(explainScore('replay', 0.5, { threshold: 0.5 })).toContain(
       'That reaches the threshold of 0.50, so the recording counts as not played back.',
     );
-    expect(explainScore('replay', 0.5, null)).not.toContain('threshold');
+    expect(explainScore('replay', 0.5, { threshold: null })).not.toContain('threshold');
+  });
+
+  it.each([
+    [0.29, 'That is below the threshold of 0.30, so the recording counts as synthesized.'],
+    [0.3, 'Between 0.30 and 0.70 nothing is decided.'],
+    [0.7, 'From 0.70 on a recording counts as not synthesized. 9\u00A0% of attacks of a kind never seen got as far.'],
+  ])('of %d says which side of an open band it is on', (score, words) => {
+    const band = { threshold: 0.3, authenticFrom: 0.7, falseAcceptance: 0.09 };
+    expect(explainScore('synthesis', score, band)).toContain(words);
+  });
+
+  it('never counts as authentic where no score is known to be enough', () => {
+    expect(explainScore('synthesis', 1, { threshold: 0.3, authenticFrom: null })).toContain(
+      'No score of this model is enough',
+    );
   });
 
   it('of speech of a telephone says which family is meant for it', () => {
@@ -29,7 +44,7 @@ describe('a score in words', () => {
 
   it.each([
     ['synthesis', 0.49, 0.5, 'below threshold 0.50: synthesized', 'below 0.50: synthesized'],
-    ['synthesis', 0.5, 0.5, 'threshold 0.50 reached: not synthesized', '0.50 is reached'],
+    ['synthesis', 0.5, 0.5, 'not below threshold 0.50', 'not below 0.50'],
     ['replay', 0.1, 0.4, 'below threshold 0.40: replayed', 'below 0.40: replayed'],
     ['identity', 0.1, 0.6, 'below threshold 0.60: no match', 'below 0.60: no match'],
     ['identity', 0.9, 0.6, 'threshold 0.60 reached: like the person’s', '0.60 is reached'],

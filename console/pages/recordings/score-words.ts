@@ -30,7 +30,7 @@ export function describeStanding(name: ScoreName | 'identity', score: number | n
   const at = `threshold ${threshold!.toFixed(2)}`;
   if (name === 'identity') return standing === 'below' ? `below ${at}: no match` : `${at} reached: like the person’s`;
   const found = name === 'synthesis' ? 'synthesized' : 'replayed';
-  return standing === 'below' ? `below ${at}: ${found}` : `${at} reached: not ${found}`;
+  return standing === 'below' ? `below ${at}: ${found}` : `not below ${at}`;
 }
 
 /** The short form, below a title that names the score. */
@@ -39,7 +39,8 @@ export function describeBriefly(name: ScoreName | 'identity', score: number | nu
   if (score === null) return 'no score';
   if (standing === 'unknown') return 'no threshold';
   const found = { synthesis: 'synthesized', replay: 'replayed', identity: 'no match' }[name];
-  return standing === 'below' ? `below ${threshold!.toFixed(2)}: ${found}` : `${threshold!.toFixed(2)} is reached`;
+  if (standing === 'below') return `below ${threshold!.toFixed(2)}: ${found}`;
+  return name === 'identity' ? `${threshold!.toFixed(2)} is reached` : `not below ${threshold!.toFixed(2)}`;
 }
 
 /** A fraction as a percentage: 19 %, under 1 %; without line breaks. */
@@ -58,17 +59,35 @@ export function explainTelephone(model: string | null): string {
     : `${found} So a model of the family phone scored it.`;
 }
 
-/** The meaning of a score of a recording, in sentences. */
-export function explainScore(name: ScoreName, score: number, threshold: number | null): string {
+/** The meaning of a score of a recording, in sentences. Without `authenticFrom`: a decision that was never left open. */
+export function explainScore(
+  name: ScoreName,
+  score: number,
+  {
+    threshold,
+    authenticFrom,
+    falseAcceptance = null,
+  }: {
+    readonly threshold: number | null;
+    readonly authenticFrom?: number | null | undefined;
+    readonly falseAcceptance?: number | null | undefined;
+  },
+): string {
   const [is, isNot] =
     name === 'synthesis' ? ['synthesized', 'not synthesized'] : ['played back by a loudspeaker', 'not played back'];
   const odds = `The model gives ${percent(score)} that the voice is ${isNot}, and ${percent(1 - score)} that it is ${is}, as if one recording of two were an attack.`;
   if (threshold === null) return odds;
-  const standing =
-    score < threshold
-      ? `That is below the threshold of ${threshold.toFixed(2)}, so the recording counts as ${name === 'synthesis' ? 'synthesized' : 'replayed'}.`
-      : `That reaches the threshold of ${threshold.toFixed(2)}, so the recording counts as ${isNot}.`;
-  return `${odds} ${standing}`;
+  if (score < threshold)
+    return `${odds} That is below the threshold of ${threshold.toFixed(2)}, so the recording counts as ${name === 'synthesis' ? 'synthesized' : 'replayed'}.`;
+  if (authenticFrom === undefined)
+    return `${odds} That reaches the threshold of ${threshold.toFixed(2)}, so the recording counts as ${isNot}.`;
+  if (authenticFrom === null)
+    return `${odds} That is not below the threshold of ${threshold.toFixed(2)}. No score of this model is enough to call a recording ${isNot}: how many attacks of a kind never seen it would accept is not known, or too many.`;
+  const attacks =
+    falseAcceptance === null ? '' : ` ${percent(falseAcceptance)} of attacks of a kind never seen got as far.`;
+  return score < authenticFrom
+    ? `${odds} Between ${threshold.toFixed(2)} and ${authenticFrom.toFixed(2)} nothing is decided.`
+    : `${odds} From ${authenticFrom.toFixed(2)} on a recording counts as ${isNot}.${attacks}`;
 }
 
 /** The error rates of the score, from the model's card. */
@@ -90,6 +109,7 @@ export function explainErrors({
 /** A decision in one sentence. */
 export const decisionSentences: Readonly<Record<DecisionLabel, string>> = {
   authentic: 'Nothing was found that speaks against the recording.',
+  undecided: 'The scores do not decide it. That is not a pass.',
   synthesized: 'The voice looks made by a machine.',
   replayed: 'The recording looks played back by a loudspeaker.',
   synthesizedAndReplayed: 'The voice looks made by a machine and played back by a loudspeaker.',
@@ -99,6 +119,8 @@ export const decisionSentences: Readonly<Record<DecisionLabel, string>> = {
 export function adviseOn(label: DecisionLabel): string {
   if (label === 'authentic')
     return 'Take it as one sign among others: an attack that the model does not know can look authentic.';
+  if (label === 'undecided')
+    return 'Verify the person by another means, such as a call back. Genuine recordings and attacks both get such scores; current neural speech over the telephone is hardly ever told from a person.';
   return 'Do not decide about a person on this alone. Listen to it, ask for another recording, or for a proof that a recording cannot give, such as a call back.';
 }
 
@@ -106,9 +128,9 @@ export function adviseOn(label: DecisionLabel): string {
 export function adviseOnReason({ reason, retryHelps }: Json<ReasonFacts>, voiceSecondsMin: number | null): string {
   const voice = voiceSecondsMin === null ? 'more voice' : `at least ${voiceSecondsMin} s of voice within a few seconds`;
   if (reason === 'no_voice' || reason === 'insufficient_voice')
-    return `Submit a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;
+    return `That is not a pass. Submit a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;
   if (reason === 'excessive_noise')
-    return 'Submit a recording with less noise, or one that was made closer to the person.';
+    return 'That is not a pass. Submit a recording with less noise, or one that was made closer to the person.';
   if (reason === 'sample_rate_too_low')
     return 'Ask for a model of the family phone, or submit a recording of a higher sample rate.';
   if (reason === 'model_removed' || reason === 'model_unknown')

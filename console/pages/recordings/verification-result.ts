@@ -61,7 +61,7 @@ function ResultMeaning({
   const given = scoreNames.filter((name) => scores?.[name] != null);
   return html`<div class="meaning">
     <div><h3>What it means</h3>
-      ${given.map((name) => html`<p>${explainScore(name, scores![name]!, decision!.thresholds[name])}</p>`)}
+      ${given.map((name) => html`<p>${explainScore(name, scores![name]!, { threshold: decision!.thresholds[name], authenticFrom: decision!.authenticFrom?.[name], falseAcceptance: decision!.falseAcceptance?.[name] })}</p>`)}
       ${notes.includes('telephone_band') ? html`<p>${explainTelephone(model)}</p>` : null}
       ${channelScores.length > 1 ? html`<p>The channels were scored apart; the lowest score of the ${channelScores.length} counts.</p>` : null}
     </div>

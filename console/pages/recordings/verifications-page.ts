@@ -16,7 +16,13 @@ import { modeTitles } from './verification-page.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const states: readonly VerificationState[] = ['queued', 'performing', 'performed', 'performedWithoutScore', 'error'];
-const labels: readonly DecisionLabel[] = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed'];
+const labels: readonly DecisionLabel[] = [
+  'authentic',
+  'undecided',
+  'synthesized',
+  'replayed',
+  'synthesizedAndReplayed',
+];
 const filterNames = ['state', 'model', 'mode', 'label', 'batch', 'from', 'to'] as const;
 
 /** Verifications of all clients, the newest first. */

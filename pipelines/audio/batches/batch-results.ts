@@ -1,5 +1,6 @@
 import type { Scores } from '../verification.ts';
 import type { VerificationRecord } from './stored-verifications.ts';
+import { nextStepOf } from '../next-step.ts';
 import { formatCsvField } from '../../rows/csv-field.ts';
 
 type CsvValue = string | number | boolean | null | undefined;
@@ -12,6 +13,7 @@ const columns: readonly (readonly [string, (record: VerificationRecord) => CsvVa
   ['synthesis', ({ scores }) => roundScore(scores, 'synthesis')],
   ['replay', ({ scores }) => roundScore(scores, 'replay')],
   ['decision', ({ decision }) => decision?.label],
+  ['next_step', nextStepOf],
   ['reason', ({ reason }) => reason],
   ['reason_detail', ({ reasonDetail }) => reasonDetail],
   ['requested_model', ({ requestedModel }) => requestedModel],

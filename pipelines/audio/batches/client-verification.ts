@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { Queryable } from '../../../runtime/postgres.ts';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import { findVerificationRecord, type VerificationItem } from './stored-verifications.ts';
-import { DECISION_LABELS, VERIFICATION_STATES, WINDOW_LABELS } from '../verification.ts';
+import { NEXT_STEPS, nextStepOf, type NextStep } from '../next-step.ts';
+import {
+  DECISION_LABELS,
+  UNDECIDED_REASONS,
+  VERIFICATION_STATES,
+  WINDOW_LABELS,
+  type UndecidedReason,
+} from '../verification.ts';
 
 // A verification as its client gets it: from the API, and from the console at the end of a stream.
 
@@ -56,9 +63,28 @@ export const verificationForm = z.object({
     .object({
       label: z.enum(DECISION_LABELS),
       thresholds: scoresForm.describe('A score below its threshold is not authentic.'),
-      policy: z.literal('thresholds/1'),
+      policy: z
+        .enum(['thresholds/1', 'thresholds/2'])
+        .describe(
+          '`thresholds/2` leaves open what is not known; results made before it have `thresholds/1`, without the fields below.',
+        ),
+      reason: z
+        .enum(Object.keys(UNDECIDED_REASONS) as [UndecidedReason, ...UndecidedReason[]])
+        .nullish()
+        .describe('Why it is `undecided`; null for other labels.'),
+      authenticFrom: scoresForm
+        .optional()
+        .describe('From here on a score is authentic; null where no score is known to be enough.'),
+      falseAcceptance: scoresForm
+        .optional()
+        .describe('Share of attacks of a kind never seen that reach `authenticFrom`, as measured; null where it is.'),
     })
-    .nullable(),
+    .nullable()
+    .describe('Null unless `performed`. No decision is not a pass: see `nextStep`.'),
+  nextStep: z
+    .enum(Object.keys(NEXT_STEPS) as [NextStep, ...NextStep[]])
+    .nullable()
+    .describe('What to do with it; null until it has ended. Only `proceed` is a pass.'),
   reason: z
     .enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]])
     .nullable()
@@ -94,7 +120,7 @@ export type VerificationAnswer = z.output<typeof verificationForm>;
 /** A verification with its windows. */
 export type VerificationDetailAnswer = z.output<typeof verificationDetailForm>;
 
-const answeredFields = verificationForm.omit({ times: true, links: true }).keyof().options;
+const answeredFields = verificationForm.omit({ times: true, links: true, nextStep: true }).keyof().options;
 
 /** The answer for a verification: the fields of its record that the form has. */
 export function verificationAnswerOf(item: VerificationItem): VerificationAnswer {
@@ -102,6 +128,7 @@ export function verificationAnswerOf(item: VerificationItem): VerificationAnswer
   const { queued, started, ended } = item.times;
   return {
     ...(fields as Pick<VerificationItem, (typeof answeredFields)[number]>),
+    nextStep: nextStepOf(item),
     times: { queued: queued.toISOString(), started: timeOrNull(started), ended: timeOrNull(ended) },
     links: { self: `/v1/verifications/${item.id}`, batch: `/v1/batches/${item.batch}` },
   };

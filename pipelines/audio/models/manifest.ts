@@ -33,6 +33,9 @@ export const manifestLimits = {
   /** Calibration and biases outside of these are mistakes: a logit of 20 is a probability of 1 - 2e-9. */
   slopeMax: 100,
   interceptMax: 100,
+  /** Conditions of a score: lengths of voice that are calibrated apart. */
+  conditionsMax: 8,
+  voiceSecondsFromMax: 3600,
   dimensionsMax: 4096,
   manifestBytesMax: 256 * 1024,
 } as const;
@@ -147,6 +150,39 @@ const calibration = z.strictObject({
   intercept: z.number().min(-limits.interceptMax).max(limits.interceptMax),
 });
 
+const share = z.number().min(0).max(1);
+
+const condition = z
+  .strictObject({
+    voiceSecondsFrom: z.number().min(0).max(limits.voiceSecondsFromMax),
+    calibration,
+    attackBelow: share,
+    authenticFrom: share.nullable(),
+    falseAlarm: share,
+    falseAcceptance: share.nullable(),
+  })
+  .refine(({ authenticFrom, falseAcceptance }) => (authenticFrom === null) === (falseAcceptance === null), {
+    path: ['falseAcceptance'],
+    message: 'must be stated exactly where authenticFrom is',
+  })
+  .refine(({ authenticFrom, attackBelow }) => authenticFrom === null || authenticFrom >= attackBelow, {
+    path: ['authenticFrom'],
+    message: 'must not be below attackBelow',
+  });
+
+/** How a score of recordings with so much voice is calibrated, and what it is enough for. */
+export type ScoreCondition = z.output<typeof condition>;
+
+const conditions = z
+  .array(condition)
+  .min(1)
+  .max(limits.conditionsMax)
+  .refine(([first]) => first?.voiceSecondsFrom === 0, 'must begin with voiceSecondsFrom 0')
+  .refine(
+    (all) => all.every(({ voiceSecondsFrom }, at) => at === 0 || voiceSecondsFrom > all[at - 1]!.voiceSecondsFrom),
+    'must be in the order of voiceSecondsFrom',
+  );
+
 const scoresOf = <Value extends z.ZodType>(value: Value) => z.partialRecord(z.enum(SCORE_NAMES), value);
 
 /** The detectors of voice activity by their names in manifests. */
@@ -181,12 +217,14 @@ const authenticity = z
     }),
     calibration: scoresOf(calibration),
     thresholds: scoresOf(z.number().gt(0).lt(1)),
+    conditions: scoresOf(conditions).optional(),
     voiceActivity: z.enum(voiceDetectorNames),
     minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
   })
   .superRefine((manifest, context) => {
-    for (const part of ['calibration', 'thresholds'] as const) {
-      const named = SCORE_NAMES.filter((name) => manifest[part][name] !== undefined);
+    for (const part of ['calibration', 'thresholds', 'conditions'] as const) {
+      if (manifest[part] === undefined) continue;
+      const named = SCORE_NAMES.filter((name) => manifest[part]?.[name] !== undefined);
       const wanted = SCORE_NAMES.filter((name) => manifest.output.layout.includes(name));
       if (named.join() !== wanted.join())
         context.addIssue({

@@ -79,7 +79,8 @@ const change = (
 ): ReleaseChange => ({ kind, subject, replacedBy: null, note: null, ...details });
 
 /**
- * The releases by name, append only. Those of the audio service are the table of the specification. Of branding it gives the
+ * The releases by name, append only. Those of the audio service up to 2026.04 are the table of the specification; later ones are of
+ * this service. Of branding it gives the
  * form of the names alone, so the first one is the release of this service in which its three operations stand.
  */
 const changesByName: Readonly<Record<string, readonly ReleaseChange[]>> = {
@@ -98,6 +99,14 @@ const changesByName: Readonly<Record<string, readonly ReleaseChange[]>> = {
   '2026.03.r1p0': [change('introduced', 'phone/v7')],
   '2026.04.r1p0': [
     change('introduced', 'phone/v8', { note: 'With an updated voice activity detector for phone-channel audio.' }),
+  ],
+  '2026.11.r1p0': [
+    change('introduced', 'phone/v8.1', {
+      note: 'The weights of phone/v8 with other calibration, open decisions and the voice detector combined/1.',
+    }),
+    change('introduced', 'digital/v3.1', {
+      note: 'The weights of digital/v3 with other calibration, open decisions and the voice detector combined/1.',
+    }),
   ],
   '2026.11-p0': ['Add Managed Brand', 'Update Managed Brand', 'Add Phone number for Branding'].map((operation) =>
     change('introduced', operation),

@@ -162,17 +162,17 @@ export class RecordingScorer {
   }
 
   private emit({ number }: Channel, window: OpenWindow): void {
-    this.options.onWindow?.(showWindow(window, number, this.options.manifest.calibration));
+    this.options.onWindow?.(showWindow(window, number, this.options.manifest));
   }
 
   private outcome(): Omit<ScoringOutcome, 'voiceSeconds' | 'durationSeconds'> {
     const { manifest, settings } = this.options;
     const windows = this.channels.flatMap((channel) =>
-      channel.windows.map((window) => showWindow(window, channel.number, manifest.calibration)),
+      channel.windows.map((window) => showWindow(window, channel.number, manifest)),
     );
-    const scored = this.channels.map((channel) => scoreChannel(channel, manifest.calibration));
+    const scored = this.channels.map((channel) => scoreChannel(channel, manifest));
     const channelScores = settings.channels === 'mixed' ? [] : scored.map((each, channel) => ({ channel, ...each }));
-    const given = scored.flatMap(({ scores }) => scores ?? []);
+    const given = scored.flatMap(({ scores, voiceSeconds }) => (scores === null ? [] : [{ scores, voiceSeconds }]));
     if (given.length === 0) {
       return {
         state: 'performedWithoutScore',
@@ -183,11 +183,11 @@ export class RecordingScorer {
         windows,
       };
     }
-    const scores = lowestScores(given);
+    const scores = lowestScores(given.map((each) => each.scores));
     return {
       state: 'performed',
       scores,
-      decision: decideByThresholds(scores, manifest.thresholds),
+      decision: decideByThresholds(given, manifest),
       reason: null,
       channelScores,
       windows,
@@ -198,18 +198,15 @@ export class RecordingScorer {
 function showWindow(
   { start, end, label, logits }: OpenWindow,
   channel: number | null,
-  calibration: ModelManifest['calibration'],
+  manifest: ModelManifest,
 ): ScoredWindow {
-  return { channel, start, end, label, scores: logits === null ? null : calibrate(logits, calibration) };
+  return { channel, start, end, label, scores: logits === null ? null : calibrate(logits, manifest) };
 }
 
-function scoreChannel(
-  { windows, cutter }: Channel,
-  calibration: ModelManifest['calibration'],
-): Omit<ChannelScores, 'channel'> {
+function scoreChannel({ windows, cutter }: Channel, manifest: ModelManifest): Omit<ChannelScores, 'channel'> {
   const logits = meanLogits(windows.flatMap((window) => window.logits ?? []));
   const voiceSeconds = cutter.voiceSeconds;
-  if (logits !== null) return { voiceSeconds, scores: calibrate(logits, calibration), reason: null };
+  if (logits !== null) return { voiceSeconds, scores: calibrate(logits, manifest, voiceSeconds), reason: null };
   return { voiceSeconds, scores: null, reason: reasonOfWindows(windows, voiceSeconds) };
 }
 

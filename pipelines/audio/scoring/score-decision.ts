@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { columnsPerScore, scoresIn, type ModelManifest } from '../models/manifest.ts';
+import { columnsPerScore, scoresIn, type ModelManifest, type ScoreCondition } from '../models/manifest.ts';
 import {
   SCORE_NAMES,
-  type DecisionLabel,
   type ScoreName,
   type Scores,
-  type VerificationDecision,
+  type UndecidedReason,
+  type ThresholdDecision,
 } from '../verification.ts';
 
 /** Logits by score: higher is authentic. A score that the model does not give is absent. */
@@ -70,10 +70,25 @@ export function meanLogits(all: readonly Logits[]): Logits | null {
   return Object.fromEntries(names.map((name) => [name, all.reduce((sum, each) => sum + each[name]!, 0) / all.length]));
 }
 
+/** The calibration and thresholds of a score. `authenticFrom` null: no score is known to be enough. */
+type Standard = Pick<ScoreCondition, 'calibration' | 'attackBelow' | 'authenticFrom' | 'falseAcceptance'>;
+
+type JudgedModel = Pick<ModelManifest, 'calibration' | 'thresholds' | 'conditions'>;
+
+/** What holds for a score of so many seconds of voice; of a model without conditions its calibration and threshold. Undefined for a score that it does not give. */
+function standardOf(model: JudgedModel, name: ScoreName, voiceSeconds: number): Standard | undefined {
+  const fitting = model.conditions?.[name]?.findLast(({ voiceSecondsFrom }) => voiceSeconds >= voiceSecondsFrom);
+  if (fitting !== undefined) return fitting;
+  const [calibration, attackBelow] = [model.calibration[name], model.thresholds[name]];
+  return calibration === undefined || attackBelow === undefined
+    ? undefined
+    : { calibration, attackBelow, authenticFrom: null, falseAcceptance: null };
+}
+
 /** Probabilities from logits, by the calibration of the model (Platt 1999): 1 / (1 + exp(-(slope * logit + intercept))). */
-export function calibrate(logits: Logits, calibration: ModelManifest['calibration']): Scores {
+export function calibrate(logits: Logits, model: JudgedModel, voiceSeconds = 0): Scores {
   return scoresBy((name) => {
-    const [logit, platt] = [logits[name], calibration[name]];
+    const [logit, platt] = [logits[name], standardOf(model, name, voiceSeconds)?.calibration];
     return logit === undefined || platt === undefined
       ? null
       : 1 / (1 + Math.exp(-(platt.slope * logit + platt.intercept)));
@@ -88,17 +103,67 @@ export function lowestScores(channels: readonly Scores[]): Scores {
   });
 }
 
-/** The decision by the thresholds of the model: a score below its threshold is not authentic. */
-export function decideByThresholds(scores: Scores, given: ModelManifest['thresholds']): VerificationDecision {
-  const thresholds = scoresBy((name) => given[name] ?? null);
-  const isBelow = (name: ScoreName) =>
-    scores[name] !== null && thresholds[name] !== null && scores[name] < thresholds[name];
-  return { label: labelOf(isBelow('synthesis'), isBelow('replay')), thresholds, policy: 'thresholds/1' };
+/** Scores of a channel, and the seconds of voice that they come from. */
+export interface ChannelEvidence {
+  readonly scores: Scores;
+  readonly voiceSeconds: number;
 }
 
-function labelOf(isSynthesized: boolean, isReplayed: boolean): DecisionLabel {
-  if (isSynthesized) return isReplayed ? 'synthesizedAndReplayed' : 'synthesized';
-  return isReplayed ? 'replayed' : 'authentic';
+/** What a score says, from the worst. */
+const standings = ['attack', 'undecided', 'authentic'] as const;
+
+interface JudgedScore extends Standard {
+  readonly score: number;
+  readonly standing: (typeof standings)[number];
+}
+
+/** The decision on a recording by the thresholds of its model: each score is taken from the channel where it says the worst. */
+export function decideByThresholds(channels: readonly ChannelEvidence[], model: JudgedModel): ThresholdDecision {
+  const judged = Object.fromEntries(SCORE_NAMES.map((name) => [name, worstOf(channels, model, name)])) as Record<
+    ScoreName,
+    JudgedScore | undefined
+  >;
+  const is = (name: ScoreName, standing: JudgedScore['standing']) => judged[name]?.standing === standing;
+  const label = labelOf({
+    isSynthesized: is('synthesis', 'attack'),
+    isReplayed: is('replay', 'attack'),
+    isOpen: SCORE_NAMES.some((name) => is(name, 'undecided')),
+  });
+  return {
+    label,
+    thresholds: scoresBy((name) => judged[name]?.attackBelow ?? null),
+    policy: 'thresholds/2',
+    reason: label === 'undecided' ? reasonOf(Object.values(judged)) : null,
+    authenticFrom: scoresBy((name) => judged[name]?.authenticFrom ?? null),
+    falseAcceptance: scoresBy((name) => judged[name]?.falseAcceptance ?? null),
+  };
+}
+
+function worstOf(channels: readonly ChannelEvidence[], model: JudgedModel, name: ScoreName): JudgedScore | undefined {
+  const judged = channels.flatMap(({ scores, voiceSeconds }): JudgedScore[] => {
+    const [score, standard] = [scores[name], standardOf(model, name, voiceSeconds)];
+    return score === null || standard === undefined
+      ? []
+      : [{ ...standard, score, standing: standingOf(score, standard) }];
+  });
+  const rank = ({ standing }: JudgedScore) => standings.indexOf(standing);
+  return judged.sort((a, b) => rank(a) - rank(b) || a.score - b.score)[0];
+}
+
+function standingOf(score: number, { attackBelow, authenticFrom }: Standard): JudgedScore['standing'] {
+  if (score < attackBelow) return 'attack';
+  return authenticFrom !== null && score >= authenticFrom ? 'authentic' : 'undecided';
+}
+
+function reasonOf(judged: readonly (JudgedScore | undefined)[]): UndecidedReason {
+  const open = judged.filter((each) => each?.standing === 'undecided');
+  return open.some((each) => each?.authenticFrom === null) ? 'acceptance_unknown' : 'between_thresholds';
+}
+
+function labelOf(found: { readonly isSynthesized: boolean; readonly isReplayed: boolean; readonly isOpen: boolean }) {
+  if (found.isSynthesized) return found.isReplayed ? 'synthesizedAndReplayed' : 'synthesized';
+  if (found.isReplayed) return 'replayed';
+  return found.isOpen ? 'undecided' : 'authentic';
 }
 
 function scoresBy(score: (name: ScoreName) => number | null): Scores {

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
-import { CHANNEL_MODES, DECISION_LABELS, SCORE_NAMES, WINDOW_LABELS } from '../verification.ts';
+import {
+  CHANNEL_MODES,
+  DECISION_LABELS,
+  SCORE_NAMES,
+  UNDECIDED_REASONS,
+  WINDOW_LABELS,
+  type UndecidedReason,
+} from '../verification.ts';
 
 // The messages between the pool and its child processes, as JSON, checked on both sides: a file may have compromised a child, and
 // nothing but these forms may leave it.
@@ -107,7 +114,14 @@ export const scoredForm = z.object({
   voiceSeconds: seconds,
   scores: scoresForm.nullable(),
   decision: z
-    .object({ label: z.enum(DECISION_LABELS), thresholds: scoresForm, policy: z.literal('thresholds/1') })
+    .object({
+      label: z.enum(DECISION_LABELS),
+      thresholds: scoresForm,
+      policy: z.literal('thresholds/2'),
+      reason: z.enum(Object.keys(UNDECIDED_REASONS) as [UndecidedReason, ...UndecidedReason[]]).nullable(),
+      authenticFrom: scoresForm,
+      falseAcceptance: scoresForm,
+    })
     .nullable(),
   reason: reasonForm.nullable(),
   channelScores: z.array(

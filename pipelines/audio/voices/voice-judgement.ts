@@ -52,7 +52,7 @@ const shownAs = {
   synthesized: 'synthesized',
   replayed: 'played back',
   synthesizedAndReplayed: 'synthesized and played back',
-} as const satisfies Record<DecisionLabel, string>;
+} as const satisfies Record<Exclude<DecisionLabel, 'undecided'>, string>;
 
 /** Combines identity and authenticity: a copied voice sounds like the person, so neither is sufficient alone. */
 export function judgeVoice({
@@ -69,7 +69,7 @@ export function judgeVoice({
   if (identity.score === null) return undecided('identity_unknown', adviceWithoutIdentity(identity.reason));
   if (identity.score < thresholds.mismatch) return decided('mismatch', adviceOnOtherVoice(authenticity));
   if (identity.score < thresholds.match) return undecided('identity_between', adviceBetween(voice, authenticity));
-  if (authenticity.label === null) {
+  if (authenticity.label === null || authenticity.label === 'undecided') {
     return undecided(
       'authenticity_unknown',
       'The voice is like the enrolled person’s, but whether it is synthesized or played back is not known. Do not accept it on the voice alone: ask for another recording, or for another proof.',
@@ -99,7 +99,7 @@ function undecided(undecidedReason: UndecidedReason, advice: string): VoiceJudge
 const enoughSeconds = 30;
 
 function adviceBetween({ enrolled, recording }: ComparedVoice, { label }: AuthenticityAnswer): string {
-  const looks = label === null || label === 'authentic' ? '' : ` The recording looks ${shownAs[label]}.`;
+  const looks = label === null || label === 'authentic' || label === 'undecided' ? '' : ` The recording looks ${shownAs[label]}.`;
   const sides = `${recording === null ? 'The recording' : `${recording.toFixed(1)} s of voice`} against ${enrolled.toFixed(1)} s of the enrolment`;
   const more =
     recording !== null && recording < enoughSeconds
@@ -120,7 +120,7 @@ function adviceWithoutIdentity(reason: AudioReason): string {
 }
 
 function adviceOnOtherVoice({ label }: AuthenticityAnswer): string {
-  if (label === null) return 'The voice is not like the enrolled person’s. Do not accept it.';
+  if (label === null || label === 'undecided') return 'The voice is not like the enrolled person’s. Do not accept it.';
   if (label === 'authentic')
     return 'The recording looks authentic, but the voice is not like the enrolled person’s. Do not accept it; if the person insists, ask for another recording or another proof.';
   return `The voice is not like the enrolled person’s, and the recording looks ${shownAs[label]}. Do not accept it.`;

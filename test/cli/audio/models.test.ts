@@ -41,16 +41,18 @@ beforeAll(async () => {
 describe('models list', () => {
   it('has a row for each model of the specification, with the removed one', async () => {
     const { models, release } = await json<{ release: string; models: PrintedModel[] }>('models', 'list');
-    expect(release).toBe('2026.04.r1p0');
+    expect(release).toBe('2026.11.r1p0');
     expect(models.map(({ model }) => model).sort()).toEqual([
       'digital/v1.1',
       'digital/v3',
+      'digital/v3.1',
       'phone/v1.1',
       'phone/v3',
       'phone/v5',
       'phone/v6',
       'phone/v7',
       'phone/v8',
+      'phone/v8.1',
     ]);
     expect(models.find(({ model }) => model === 'phone/v5')).toMatchObject({
       state: 'removed',
@@ -62,7 +64,7 @@ describe('models list', () => {
         .filter(({ isDefault }) => isDefault)
         .map(({ model }) => model)
         .sort(),
-    ).toEqual(['digital/v3', 'phone/v8']);
+    ).toEqual(['digital/v3.1', 'phone/v8.1']);
     const { stdout } = await cli('models', 'list');
     expect(stdout).toMatch(/^phone\/v5 +2025\.11\.r1p0 +removed .*phone\/v6/m);
     expect(stdout).toMatch(/^phone\/v8 .* of phone/m);
@@ -234,7 +236,7 @@ describe('models default', () => {
     const { code, stderr } = await cli('models', 'default', 'phone', 'phone/v3', '--reason', 'x');
     expect(code).toBe(1);
     expect(stderr).toContain('[drift_report_missing]');
-    expect(stderr).toContain('`caller-trust models drift phone/v8 phone/v3 --batch ID`');
+    expect(stderr).toContain('`caller-trust models drift phone/v8.1 phone/v3 --batch ID`');
   });
 
   it('moves by force, then with a report, and the history has both', async () => {
@@ -250,7 +252,7 @@ describe('models default', () => {
         '--by',
         'Kim',
       ),
-    ).toMatchObject({ before: 'phone/v8', model: 'phone/v1.1', forced: true, reportId: null });
+    ).toMatchObject({ before: 'phone/v8.1', model: 'phone/v1.1', forced: true, reportId: null });
     const moved = await cli('models', 'default', 'phone', 'phone/v3', '--reason', 'drift was read');
     expect(moved).toMatchObject({
       code: 0,

@@ -34,6 +34,7 @@ export interface SeededBatch {
 }
 
 const scoresOf: Readonly<Record<DecisionLabel, { synthesis: number; replay: number }>> = {
+  undecided: { synthesis: 0.6, replay: 0.6 },
   authentic: { synthesis: 0.9, replay: 0.8 },
   synthesized: { synthesis: 0.1, replay: 0.8 },
   replayed: { synthesis: 0.9, replay: 0.1 },
@@ -120,7 +121,14 @@ function scoredAs({ label = 'authentic', scores = scoresOf[label], withoutScore 
     state: 'performed',
     voiceSeconds: 4,
     scores,
-    decision: { label, thresholds: { synthesis: 0.5, replay: 0.4 }, policy: 'thresholds/1' },
+    decision: {
+      label,
+      thresholds: { synthesis: 0.5, replay: 0.4 },
+      policy: 'thresholds/2',
+      reason: label === 'undecided' ? 'between_thresholds' : null,
+      authenticFrom: { synthesis: 0.7, replay: 0.7 },
+      falseAcceptance: { synthesis: 0.1, replay: 0.1 },
+    },
     reason: null,
     channelScores: [{ channel: 0, voiceSeconds: 4, scores, reason: null }],
     windows,

@@ -29,7 +29,7 @@ const rateOf = ({ rate, interval }: { rate: number; interval: { low: number; hig
 
 /** Every number of a card's tables against the stored evaluation, which is read again here. */
 function expectFiguresOf(card: string, report: EvaluationReport): void {
-  const [, ...errors] = tablesUnder(card, '## Error rates');
+  const [, ...errors] = tablesUnder(card, '## Error rates on the development set');
   const scores = report.sections.flatMap(({ channel, scores: of }) => of.map((figures) => ({ channel, ...figures })));
   expect(errors).toEqual(
     scores.map((s) => [

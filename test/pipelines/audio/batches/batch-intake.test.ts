@@ -69,7 +69,7 @@ describe('a batch that is submitted', () => {
     expect(batch).toMatchObject({
       requestedModel: testModel,
       pinned: { phone: 'phone/v8', digital: 'digital/v3' },
-      release: '2026.04.r1p0',
+      release: '2026.11.r1p0',
     });
   });
 

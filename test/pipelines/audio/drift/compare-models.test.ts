@@ -92,9 +92,9 @@ describe('the comparison of two models', () => {
     expect(report.counts).toEqual({ items: 8, recordings: 7, compared: 6, notCompared: 1, flips: 3 });
     expect([computed, itemsWithoutAudio]).toEqual([6, 1]); // those of phone/v7 were stored by the choice of the threshold
     expect(report.flips.map(({ old, new: now }) => [old.label, now.label])).toEqual(
-      Array.from({ length: 3 }, () => ['authentic', 'synthesized']),
+      Array.from({ length: 3 }, () => ['undecided', 'synthesized']),
     );
-    expect(report.classes.find(({ label }) => label === 'authentic')).toMatchObject({
+    expect(report.classes.find(({ label }) => label === 'undecided')).toMatchObject({
       compared: 6,
       old: 6,
       new: 3,

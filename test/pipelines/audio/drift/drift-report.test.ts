@@ -90,6 +90,7 @@ describe('a drift report', () => {
       ['synthesized', 1, 3, 0.5, 4],
       ['replayed', 0, 0, 0, 4],
       ['synthesizedAndReplayed', 1, 0, -0.25, 4],
+      ['undecided', 0, 0, 0, 4],
     ]);
     expect(moves).toEqual([
       { old: 'authentic', new: 'authentic', recordings: 1 },

@@ -34,6 +34,47 @@ function withField(manifest: ModelManifest, path: string, value: unknown): unkno
 }
 
 const external = (file: string, bytes = 1) => ({ file, bytes, sha256: 'a'.repeat(64) });
+const condition = {
+  voiceSecondsFrom: 0,
+  calibration: { slope: 1, intercept: 0 },
+  attackBelow: 0.3,
+  authenticFrom: 0.7,
+  falseAlarm: 0.05,
+  falseAcceptance: 0.1,
+};
+
+describe('the conditions of a manifest', () => {
+  const accepts = (synthesis: readonly unknown[]) =>
+    parseManifest(withField(plain, 'conditions', { synthesis })).conditions?.synthesis;
+
+  it.each([
+    ['one length', [condition]],
+    ['two lengths', [condition, { ...condition, voiceSecondsFrom: 6 }]],
+    ['no score that is enough', [{ ...condition, authenticFrom: null, falseAcceptance: null }]],
+    ['no band', [{ ...condition, authenticFrom: 0.3 }]],
+  ])('may have %s', (_name, synthesis) => {
+    expect(accepts(synthesis)).toEqual(synthesis);
+  });
+
+  it.each([
+    ['none', []],
+    ['a first one that does not begin at 0', [{ ...condition, voiceSecondsFrom: 1 }]],
+    ['two of one length', [condition, condition]],
+    ['a score that is enough without its false acceptance', [{ ...condition, falseAcceptance: null }]],
+    ['a false acceptance of no score', [{ ...condition, authenticFrom: null }]],
+    ['a band upside down', [{ ...condition, authenticFrom: 0.29 }]],
+    [
+      'more lengths than the limit',
+      Array.from({ length: manifestLimits.conditionsMax + 1 }, (_none, at) => ({ ...condition, voiceSecondsFrom: at })),
+    ],
+  ])('may not have %s', (_name, synthesis) => {
+    expect(() => accepts(synthesis)).toThrow(/The manifest's conditions/);
+  });
+
+  it('are of the scores of the layout', () => {
+    expect(() => parseManifest(withField(plain, 'conditions', { replay: [condition] }))).toThrow(/conditions/);
+  });
+});
 
 describe('a manifest', () => {
   it('is accepted with a waveform and with a power spectrogram', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ScoreCondition } from '../../../../pipelines/audio/models/manifest.ts';
 import type { Activation } from '../../../../pipelines/audio/models/manifest.ts';
 import { reasonOfWindows, reasonOfAll } from '../../../../pipelines/audio/scoring/recording-scorer.ts';
 import {
@@ -91,7 +92,7 @@ describe('a score', () => {
     [1000, { slope: 100, intercept: 0 }, 1],
     [-1000, { slope: 100, intercept: 0 }, 0],
   ])('of the logit %d with %j is %d', (synthesis, platt, score) => {
-    expect(calibrate({ synthesis }, { synthesis: platt })).toEqual({
+    expect(calibrate({ synthesis }, { calibration: { synthesis: platt }, thresholds: { synthesis: 0.5 } })).toEqual({
       synthesis: expect.closeTo(score, 6) as number,
       replay: null,
     });
@@ -114,32 +115,106 @@ describe('a score', () => {
   });
 });
 
-describe('a decision', () => {
-  const thresholds = { synthesis: 0.5, replay: 0.4 };
+const platt = { slope: 1, intercept: 0 };
+
+/** A condition of a score; from 0.7 on authentic unless it says otherwise. */
+const condition = (changes: Partial<ScoreCondition> = {}): ScoreCondition => ({
+  voiceSecondsFrom: 0,
+  calibration: platt,
+  attackBelow: 0.3,
+  authenticFrom: 0.7,
+  falseAlarm: 0.05,
+  falseAcceptance: 0.1,
+  ...changes,
+});
+
+describe('a score by the seconds of voice', () => {
+  const model = {
+    calibration: { synthesis: platt },
+    thresholds: { synthesis: 0.3 },
+    conditions: {
+      synthesis: [condition(), condition({ voiceSecondsFrom: 6, calibration: { slope: 2, intercept: 0 } })],
+    },
+  };
 
   it.each([
-    [0.5, 0.4, 'authentic'],
-    [0.499, 0.4, 'synthesized'],
-    [0.5, 0.399, 'replayed'],
-    [0.499, 0.399, 'synthesizedAndReplayed'],
+    [0, 0.731059],
+    [5.99, 0.731059],
+    [6, 0.880797],
+    [600, 0.880797],
+  ])('of %d s has the calibration of its condition', (voiceSeconds, score) => {
+    expect(calibrate({ synthesis: 1 }, model, voiceSeconds).synthesis).toBeCloseTo(score, 6);
+  });
+});
+
+describe('a decision', () => {
+  const model = {
+    calibration: { synthesis: platt, replay: platt },
+    thresholds: { synthesis: 0.3, replay: 0.3 },
+    conditions: { synthesis: [condition()], replay: [condition({ attackBelow: 0.4, authenticFrom: 0.6 })] },
+  };
+  const decide = (synthesis: number | null, replay: number | null) =>
+    decideByThresholds([{ scores: { synthesis, replay }, voiceSeconds: 3 }], model);
+
+  it.each([
+    [0.7, 0.6, 'authentic'],
+    [0.699, 0.6, 'undecided'],
+    [0.7, 0.599, 'undecided'],
+    [0.3, 0.4, 'undecided'],
+    [0.299, 0.4, 'synthesized'],
+    [0.3, 0.399, 'replayed'],
+    [0.299, 0.399, 'synthesizedAndReplayed'],
     [1, 1, 'authentic'],
     [0, 0, 'synthesizedAndReplayed'],
     [null, 0.399, 'replayed'],
-    [0.499, null, 'synthesized'],
-    [0.5, null, 'authentic'],
+    [0.299, null, 'synthesized'],
+    [0.7, null, 'authentic'],
   ])('on synthesis %d and replay %d is %s', (synthesis, replay, label) => {
-    expect(decideByThresholds({ synthesis, replay }, thresholds)).toEqual({
-      label,
-      thresholds,
-      policy: 'thresholds/1',
+    expect(decide(synthesis, replay).label).toBe(label);
+  });
+
+  it('names its thresholds, and the attacks of a kind never seen that reach the upper one', () => {
+    expect(decide(0.5, 0.9)).toEqual({
+      label: 'undecided',
+      thresholds: { synthesis: 0.3, replay: 0.4 },
+      policy: 'thresholds/2',
+      reason: 'between_thresholds',
+      authenticFrom: { synthesis: 0.7, replay: 0.6 },
+      falseAcceptance: { synthesis: 0.1, replay: 0.1 },
+    });
+  });
+
+  it('is never authentic where the acceptance of a kind never seen is not known', () => {
+    const { conditions: _none, ...plain } = model;
+    const unknown = decideByThresholds([{ scores: { synthesis: 1, replay: 1 }, voiceSeconds: 60 }], plain);
+    expect(unknown).toMatchObject({ label: 'undecided', reason: 'acceptance_unknown' });
+    expect(decideByThresholds([{ scores: { synthesis: 0.29, replay: 1 }, voiceSeconds: 60 }], plain).label).toBe(
+      'synthesized',
+    );
+  });
+
+  it('takes each score from the channel where it says the worst, by the voice of that channel', () => {
+    const byLength = {
+      ...model,
+      conditions: {
+        ...model.conditions,
+        synthesis: [condition(), condition({ voiceSecondsFrom: 6, attackBelow: 0.6, authenticFrom: 0.8 })],
+      },
+    };
+    const channels = [
+      { scores: { synthesis: 0.5, replay: 0.9 }, voiceSeconds: 5.99 },
+      { scores: { synthesis: 0.59, replay: 0.9 }, voiceSeconds: 6 },
+    ];
+    expect(decideByThresholds(channels, byLength)).toMatchObject({
+      label: 'synthesized',
+      thresholds: { synthesis: 0.6, replay: 0.4 },
     });
   });
 
   it('names no threshold that its model does not have', () => {
-    expect(decideByThresholds({ synthesis: 0.4, replay: null }, { synthesis: 0.5 }).thresholds).toEqual({
-      synthesis: 0.5,
-      replay: null,
-    });
+    const one = { calibration: { synthesis: platt }, thresholds: { synthesis: 0.5 } };
+    const { thresholds } = decideByThresholds([{ scores: { synthesis: 0.4, replay: null }, voiceSeconds: 3 }], one);
+    expect(thresholds).toEqual({ synthesis: 0.5, replay: null });
   });
 });
 

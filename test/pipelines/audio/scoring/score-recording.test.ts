@@ -98,7 +98,10 @@ describe('a recording', () => {
     expect(scored.decision).toEqual({
       label: expect.any(String) as string,
       thresholds: { synthesis: 0.5, replay: 0.5 },
-      policy: 'thresholds/1',
+      policy: 'thresholds/2',
+      reason: scored.decision?.label === 'undecided' ? 'acceptance_unknown' : null,
+      authenticFrom: { synthesis: null, replay: null },
+      falseAcceptance: { synthesis: null, replay: null },
     });
     expect(scored.channelScores).toEqual([
       { channel: 0, voiceSeconds: scored.voiceSeconds, scores: scored.scores, reason: null },
