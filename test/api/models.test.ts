@@ -82,18 +82,18 @@ it('shows a removed model as it stood: available before it was removed, with its
 });
 
 it('shows a model by any letter case, and the default of a family', async () => {
-  const model = modelSchema.strict().parse(await (await ask('/v1/models/Phone/V8')).json());
+  const model = modelSchema.strict().parse(await (await ask('/v1/models/Phone/V8.1')).json());
   expect(model).toMatchObject({
-    model: 'phone/v8',
+    model: 'phone/v8.1',
     family: 'phone',
-    version: 'v8',
+    version: 'v8.1',
     origin: 'shipped',
     default: true,
-    note: expect.stringContaining('voice activity'),
-    links: { self: '/v1/models/phone/v8' },
+    note: expect.stringContaining('phone/v8 stays available by its name'),
+    links: { self: '/v1/models/phone/v8.1' },
   });
   expect(await (await ask('/v1/models/phone')).json()).toEqual(model);
-  expect(await (await ask('/v1/models/DIGITAL')).json()).toMatchObject({ model: 'digital/v3' });
+  expect(await (await ask('/v1/models/DIGITAL')).json()).toMatchObject({ model: 'digital/v3.1' });
 });
 
 it('knows no other model, family or release', async () => {

@@ -105,7 +105,7 @@ describe('verify --stream', () => {
       verification.requestedModel,
       verification.model,
       verification.windows.length,
-    ]).toEqual([0, 'performed', 'auto', 'phone/v8', 2]);
+    ]).toEqual([0, 'performed', 'auto', 'phone/v8.1', 2]);
   });
 
   it('sends a file in real time with the option', async () => {

@@ -126,7 +126,7 @@ describe('the rows of the registry', () => {
 
   it('pass over a default that an operator set and is removed', () => {
     const rows: RegistryRows = { ...shipped, defaults: [{ family: 'phone', model: 'phone/v5', release: null }] };
-    expect(resolveName(rows, 'phone')).toEqual({ kind: 'model', model: 'phone/v8' });
+    expect(resolveName(rows, 'phone')).toEqual({ kind: 'model', model: 'phone/v8.1' });
   });
 });
 
