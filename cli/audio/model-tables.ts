@@ -4,6 +4,7 @@ import type { ComparisonResult } from '../../pipelines/audio/drift/compare-model
 import type { DriftReportSummary } from '../../pipelines/audio/drift/drift-record.ts';
 import type { DriftReport, Flip, NotCompared } from '../../pipelines/audio/drift/drift-report.ts';
 import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
+import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { SCORE_NAMES, type Scores } from '../../pipelines/audio/verification.ts';
 import { formatParagraphs, formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
 
@@ -81,6 +82,18 @@ function formatReports(reports: readonly DriftReportSummary[]): string {
     { title: 'made', value: ({ madeAt }) => formatTime(madeAt) },
     { title: 'batch', value: ({ batch }) => batch },
   ]);
+}
+
+/** The default of a family and why it is that: an operator set it, or its release brought it. */
+export function formatDefault(
+  { family, model, release, note }: Pick<RegistryEntry, 'family' | 'model' | 'release' | 'note'>,
+  set: DefaultChange | undefined,
+): string {
+  const why =
+    set === undefined
+      ? `by release ${release}.${note === null ? '' : ` ${note}`}`
+      : `set by ${set.setBy} at ${formatTime(set.since)}: ${set.reason}`;
+  return `${model} is the default of ${family}, ${why}`;
 }
 
 /** Text for one change of a default. */

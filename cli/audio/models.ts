@@ -17,6 +17,7 @@ import { formatParagraphs } from '../table.ts';
 import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
 import { addCalibrateCommand } from './calibrate.ts';
 import {
+  formatDefault,
   formatDefaultMove,
   formatDrift,
   formatModel,
@@ -98,9 +99,9 @@ function addChangingCommands(models: Command): void {
     .command('default')
     .description('set the default of a family, which needs a drift report between the current default and the new one')
     .addArgument(new Argument('<family>', 'the family').choices(FAMILIES))
-    .argument('<model>', 'the model that becomes its default')
+    .argument('[model]', 'the model that becomes its default; without it the present one is shown, and why')
     .option('--by <name>', 'who sets it')
-    .requiredOption('--reason <text>', 'why, kept in the record')
+    .option('--reason <text>', 'why, kept in the record; needed to move it')
     .option('--report <id>', 'the drift report that it rests on; by default the newest that fits', parseId)
     .option('--force', 'change the default without a report, which is recorded')
     .addHelpText(
@@ -243,10 +244,22 @@ async function compareWithProgress(
 
 async function defaultCommand(
   family: Family,
-  model: string,
-  { by = currentActor(), reason, report, force = false }: ActorOptions & { report?: number; force?: boolean },
+  model: string | undefined,
+  {
+    by = currentActor(),
+    reason = '',
+    report,
+    force = false,
+  }: Partial<ActorOptions> & { report?: number; force?: boolean },
 ): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
+    if (model === undefined) {
+      const entry = (await loadRegistry(db, config)).defaultOf(family);
+      if (entry === undefined) return { json: { family, model: null }, text: `${family} has no default.` };
+      const [set] = (await listDefaultChanges(db, entry.model)).filter((change) => change.model === entry.model);
+      const { release, note } = entry;
+      return { json: { family, model: entry.model, release, note, set: set ?? null }, text: formatDefault(entry, set) };
+    }
     const move = await moveDefault(db, config, { family, model, by, reason, reportId: report, force });
     return { json: move, text: formatDefaultMove(move) };
   });

@@ -89,7 +89,7 @@ it('shows a model by any letter case, and the default of a family', async () => 
     version: 'v8.1',
     origin: 'shipped',
     default: true,
-    note: expect.stringContaining('phone/v8 stays available by its name'),
+    note: expect.stringContaining('phone/v8, which stays available by its name'),
     links: { self: '/v1/models/phone/v8.1' },
   });
   expect(await (await ask('/v1/models/phone')).json()).toEqual(model);

@@ -67,14 +67,14 @@ describe('models list', () => {
     ).toEqual(['digital/v3.1', 'phone/v8.1']);
     const { stdout } = await cli('models', 'list');
     expect(stdout).toMatch(/^phone\/v5 +2025\.11\.r1p0 +removed .*phone\/v6/m);
-    expect(stdout).toMatch(/^phone\/v8 .* of phone/m);
+    expect(stdout).toMatch(/^phone\/v8\.1 .* of phone/m);
   });
 
   it('answers as of a release, and refuses one that there was none', async () => {
     const { models } = await json<{ models: PrintedModel[] }>('models', 'list', '--release', '2025.11.r1p0');
     expect(models.find(({ isDefault, family }) => isDefault && family === 'phone')?.model).toBe('phone/v5');
     expect((await cli('models', 'list', '--release', '2025.11.r1p0')).stdout).toMatch(
-      /\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.04\.r1p0/,
+      /\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.11\.r1p0/,
     );
     expect(await cli('models', 'list', '--release', '2024.01.r1')).toMatchObject(refusedWith('release_unknown', 2));
   });
@@ -232,6 +232,22 @@ describe('models drift', () => {
 });
 
 describe('models default', () => {
+  it('says which model is the default, and why it moved', async () => {
+    expect(await cli('models', 'default', 'phone')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^phone\/v8\.1 is the default of phone, by release 2026\.11\.r1p0\..* phone\/v8, which stays available by its name\.$/m,
+      ) as string,
+    });
+  });
+
+  it('does not move without a reason', async () => {
+    expect(await cli('models', 'default', 'phone', 'phone/v3')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('[reason_required]') as string,
+    });
+  });
+
   it('refuses to move without a report, and says the exact command that makes one', async () => {
     const { code, stderr } = await cli('models', 'default', 'phone', 'phone/v3', '--reason', 'x');
     expect(code).toBe(1);
