@@ -156,7 +156,7 @@ function outcomeOf(
   verification: VerificationDetailAnswer,
   { ready, input, asText }: { readonly ready: ReadyMessage; readonly input: StreamInput; readonly asText: boolean },
 ): Outcome {
-  const { id, state, model, requestedModel, scores, decision, reason, notes } = verification;
+  const { id, state, model, requestedModel, scores, decision, nextStep, reason, notes } = verification;
   const [synthesis, replay] = shownScores(scores);
   const table = formatTable(
     [verification],
@@ -167,6 +167,7 @@ function outcomeOf(
       { title: 'synthesis', value: () => synthesis },
       { title: 'replay', value: () => replay },
       { title: 'decision', value: () => decision?.label ?? '-' },
+      { title: 'next step', value: () => nextStep ?? '-' },
       { title: 'reason', value: () => reason ?? '-' },
     ],
   );

@@ -192,7 +192,7 @@ describe('a recording from a page', () => {
     );
     expect(values[0]).toMatchObject({ verification: { state: 'queued' }, workerConnected: false });
     expect(values.at(-1)).toMatchObject({
-      verification: { state: 'performed', decision: { label: 'synthesized' }, figures: { model: 'phone/v8.1' } },
+      verification: { state: 'performed', decision: { policy: 'thresholds/2' }, figures: { model: 'phone/v8.1' } },
       workerConnected: null,
     });
     expect(text.trimEnd().endsWith('event: end\ndata: {}')).toBe(true);

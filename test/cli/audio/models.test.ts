@@ -243,7 +243,7 @@ describe('models default', () => {
 
   it('does not move without a reason', async () => {
     expect(await cli('models', 'default', 'phone', 'phone/v3')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('[reason_required]') as string,
     });
   });

@@ -45,9 +45,22 @@ describe('verify --wait', () => {
     const { code, stdout, stderr } = await cli('verify', at('calls'), '--model', testModel, '--wait');
     expect([code, stderr]).toEqual([0, '']);
     const [head, ...rows] = stdout.trimEnd().split('\n');
-    expect(head!.split(/ {2,}/)).toEqual(['source', 'model', 'state', 'synthesis', 'replay', 'decision', 'next step', 'reason']);
-    expect(rows[0]).toMatch(/^sub\/silence\.wav +phone\/v1\.1 +performedWithoutScore +- +- +- +record_again +\w+_?voice$/);
-    expect(rows[1]).toMatch(/^voice\.wav +phone\/v1\.1 +performed +\d\.\d{3} +\d\.\d{3} +\w+ +(verify_otherwise|refuse) +-$/);
+    expect(head!.split(/ {2,}/)).toEqual([
+      'source',
+      'model',
+      'state',
+      'synthesis',
+      'replay',
+      'decision',
+      'next step',
+      'reason',
+    ]);
+    expect(rows[0]).toMatch(
+      /^sub\/silence\.wav +phone\/v1\.1 +performedWithoutScore +- +- +- +record_again +\w+_?voice$/,
+    );
+    expect(rows[1]).toMatch(
+      /^voice\.wav +phone\/v1\.1 +performed +\d\.\d{3} +\d\.\d{3} +\w+ +(verify_otherwise|refuse) +-$/,
+    );
     expect(rows.at(-1)).toBe('2 recordings, batch done: performed 1, performedWithoutScore 1.');
   });
 
