@@ -1,6 +1,13 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
-import { beginRotation, endRotation, openVault, type MasterKeySettings, type SealedName, type Vault } from '../../runtime/vault.ts';
+import {
+  beginRotation,
+  endRotation,
+  openVault,
+  type MasterKeySettings,
+  type SealedName,
+  type Vault,
+} from '../../runtime/vault.ts';
 import { sql } from '../../sql/sql.ts';
 import { voiceprintKeyPurpose } from '../audio/voices/voiceprint-store.ts';
 import { documentKeyPurpose } from '../branding/document-store.ts';

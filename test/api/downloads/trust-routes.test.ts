@@ -5,7 +5,7 @@ import { firstRoot } from '../../../pipelines/caches/trust/trusted-set.ts';
 import { parseMetadata, type Role, type Signed } from '../../../pipelines/caches/trust/metadata.ts';
 import { targetHref } from '../../../pipelines/caches/trust/targets.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
-import { inTransaction } from '../../../runtime/postgres.ts';
+import { connect, inTransaction } from '../../../runtime/postgres.ts';
 import { Vault } from '../../../runtime/vault.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';
@@ -89,6 +89,16 @@ describe('signed documents', async () => {
     const [path, { hashes }] = Object.entries(files)[0]!;
     const refused = await get(targetHref(path, hashes.sha256), { authorization: `Bearer ${key}` });
     expect(await codeOf(refused)).toEqual([403, 'forbidden']);
+  });
+
+  it('are all that the API can read: its role does not see the sealed keys', async () => {
+    const reader = await connect({ url: database.apiUrl, applicationName: 'test' });
+    try {
+      expect((await reader.query('SELECT FROM trust_document')).rowCount).toBeGreaterThan(4);
+      await expect(reader.query('SELECT FROM trust_key')).rejects.toThrow('permission denied');
+    } finally {
+      await reader.end();
+    }
   });
 
   it('answer a range of a file', async () => {

@@ -479,11 +479,11 @@ describe('wrong software', () => {
 
 describe('malicious mirrors', () => {
   it.each<[string, Attack]>([
-    ['refuses everything', (_request, response) => response.writeHead(403).end() !== undefined],
-    ['is not there', (request) => request.socket.destroy().destroyed],
+    ['refuses everything', (_request, response) => response.writeHead(403).end() === response],
+    ['is not there', (request) => request.socket.destroy() === request.socket],
     [
       'has lost the files',
-      (request, response) => request.url!.includes('/targets/') && response.writeHead(404).end() !== undefined,
+      (request, response) => request.url!.includes('/targets/') && response.writeHead(404).end() === response,
     ],
   ])('one that %s keeps no client from another', async (_what, attack) => {
     const directory = await directoryOf(second);
