@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
@@ -149,6 +149,19 @@ function requireWithin(manifest: ModelManifest, { modelBytesMax, modelMemoryByte
     );
 }
 
+const copyPrefix = 'incoming-';
+
+/** Milliseconds after which a copy counts as left by a killed process. */
+const abandonedMs = 24 * 3_600_000;
+
+async function removeAbandoned(modelDir: string): Promise<void> {
+  for (const name of (await readdir(modelDir)).filter((each) => each.startsWith(copyPrefix))) {
+    const copy = await stat(join(modelDir, name)).catch(() => null);
+    if (copy !== null && Date.now() - copy.mtimeMs > abandonedMs)
+      await rm(join(modelDir, name), { recursive: true, force: true });
+  }
+}
+
 interface Source {
   readonly weightsFile: string;
   readonly modelDir: string;
@@ -161,7 +174,8 @@ async function withCopy(
   work: (folder: string) => Promise<void>,
 ): Promise<void> {
   await mkdir(modelDir, { recursive: true });
-  const folder = await mkdtemp(join(modelDir, 'incoming-'));
+  await removeAbandoned(modelDir);
+  const folder = await mkdtemp(join(modelDir, copyPrefix));
   try {
     for (const each of filesOfModel(manifest)) {
       const from = each.file === manifest.file ? weightsFile : join(dirname(weightsFile), each.file);

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addModel } from '../../../../pipelines/audio/scorers/add-model.ts';
@@ -181,6 +181,22 @@ describe('an own model with external data', () => {
       });
     },
   );
+
+  it('removes the copy of a process that was killed a day ago, and no younger one', async () => {
+    const hour = 3_600_000;
+    for (const [name, ageMs] of [
+      ['incoming-old', 24.1 * hour],
+      ['incoming-new', 23.9 * hour],
+    ] as const) {
+      await mkdir(join(modelDir, name), { recursive: true });
+      await writeFile(join(modelDir, name, 'model.onnx'), 'part');
+      const at = new Date(Date.now() - ageMs);
+      await utimes(join(modelDir, name), at, at);
+    }
+    await addModel(db, config, await prepareExternal('phone/v19-swept'));
+    expect((await readdir(modelDir)).filter((name) => name.startsWith('incoming-'))).toEqual(['incoming-new']);
+    await rm(join(modelDir, 'incoming-new'), { recursive: true });
+  });
 
   it('may be as large, and ask for as much memory, as the operator allows, and no more', async () => {
     const given = await prepareExternal('phone/v18-large', {
