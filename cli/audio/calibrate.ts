@@ -82,6 +82,7 @@ interface Calibrating {
 function calibratedManifest(manifest: ModelManifest, { fits, index, name }: Calibrating): ModelManifest {
   return parseManifest({
     ...manifest,
+    conditions: undefined, // they are of another calibration
     model: name.trim().toLowerCase(),
     calibration: Object.fromEntries(fits.map(({ score, calibration }) => [score, calibration])),
     thresholds: Object.fromEntries(fits.map(({ score, threshold }) => [score, threshold])),

@@ -42,7 +42,7 @@ function scoredSet({ bonafide = 2_000, attacks = 2_000, speakers = 20, synthesiz
       asvTrial: '',
     });
     const logit = (isGenuine ? mean : -mean) + 2 * normal();
-    outcomes.push({ state: 'performed', scores: calibrate({ synthesis: logit }, manifest.calibration) });
+    outcomes.push({ state: 'performed', scores: calibrate({ synthesis: logit }, manifest) });
   }
   return { set: { rows, nuisance: rows.map(() => null) }, scored: { model: 'phone/v9-test', outcomes } };
 }
