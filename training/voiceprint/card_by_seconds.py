@@ -97,7 +97,7 @@ A match is rarely a stranger. Much that is of the person stays undecided: most o
 
 ## Figures
 
-Of speakers on whom nothing was trained or calibrated; enrolments of three recordings. "One line": voiceprint and recording, of the person and of strangers alike, come over one and the same of three lines (room, noise from 8 dB on, band, codec); "two lines": over two of them; "lines of their own": each voice over lines that nobody shares. {POOLED.capitalize()} is the pool of the three. In brackets 95 % intervals by bootstrap over speakers. A match is from {thresholds["identity"]} on, the least hundredth that at most 1 % of the strangers of the calibrating speakers reach at any length; a mismatch is below {thresholds["mismatch"]}. Written by training/voiceprint/calibrate_by_seconds.py.
+Of speakers on whom nothing was trained or calibrated; enrolments of three recordings. "One line": voiceprint and recording, of the person and of strangers alike, come over one and the same of three lines (room, noise from 8 dB on, band, codec); "two lines": over two of them; "lines of their own": each voice over lines that nobody shares. {POOLED.capitalize()} is the pool of the three. In brackets 95 % intervals by bootstrap over speakers. A match is from {thresholds["identity"]} on, the least hundredth that at most 1 % of the strangers of the calibrating speakers reach at any length; a mismatch is below {thresholds["mismatch"]}. Written by training/voiceprint/by_seconds.py.
 
 {sections}
 

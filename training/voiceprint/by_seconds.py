@@ -3,7 +3,7 @@
 Speakers that calibrate are those of the training, each embedded by a network that was fitted without them (three folds). Those that are
 printed are the held-out speakers, and the six of the free spoken digit dataset, by the shipped network.
 
-    OMP_NUM_THREADS=1 python3 training/voiceprint/calibrate_by_seconds.py --corpus ../shared/data/audio --digits free-spoken-digit-dataset/recordings
+    OMP_NUM_THREADS=1 python3 training/voiceprint/by_seconds.py --corpus ../shared/data/audio --digits free-spoken-digit-dataset/recordings
 """
 import argparse
 import json
