@@ -82,11 +82,21 @@ async function scorerPeakKib(): Promise<number> {
   const peaks = await Promise.all(
     pids.map(async (pid) => {
       const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
-      if (!(await read('cmdline')).includes('scorer-child')) return 0;
+      if (!(await read('cmdline')).includes('scorer-child') || !(await isOwn(pid))) return 0;
       return Number(/VmHWM:\s+(\d+)/.exec(await read('status'))?.[1] ?? 0);
     }),
   );
   return Math.max(0, ...peaks);
+}
+
+/** Whether this process started it, or one that it started. */
+async function isOwn(pid: string): Promise<boolean> {
+  for (let at = Number(pid); at > 1;) {
+    const stat = await readFile(`/proc/${at}/stat`, 'utf8').catch(() => '');
+    at = Number(/^\d+ \(.*\) \S (\d+)/s.exec(stat)?.[1] ?? 0);
+    if (at === process.pid) return true;
+  }
+  return false;
 }
 
 /** A perceptron over frames, as many layers as fill the bytes; the weights lie in one file of external data. */
