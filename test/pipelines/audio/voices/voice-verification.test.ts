@@ -128,11 +128,26 @@ describe('an enrolment', () => {
   });
 });
 
+/** A condition under which every score that reaches the threshold is authentic. */
+const accepting = (score: 'synthesis' | 'replay', thresholds: { synthesis: number; replay: number }) => ({
+  voiceSecondsFrom: 0,
+  calibration: waveformPart.calibration[score],
+  attackBelow: thresholds[score],
+  authenticFrom: thresholds[score],
+  falseAlarm: 0.05,
+  falseAcceptance: 0.1,
+});
+
 describe('a verification', () => {
   const authenticityOf = async (thresholds: { synthesis: number; replay: number }) => ({
     phone: await makeTestModel(folder, {
       graph: waveformGraph(),
-      manifest: { ...waveformPart, model: 'phone/v90-test', thresholds },
+      manifest: {
+        ...waveformPart,
+        model: 'phone/v90-test',
+        thresholds,
+        conditions: { synthesis: [accepting('synthesis', thresholds)], replay: [accepting('replay', thresholds)] },
+      },
     }),
     digital: null,
   });
