@@ -41,7 +41,11 @@ export interface FittedCalibration {
 /** A manifest whose scores carry the logits of its model, uncalibrated: what a calibration is fitted on. */
 export function uncalibrated(manifest: ModelManifest): ModelManifest {
   const carried = { slope: carryingSlope, intercept: 0 };
-  return { ...manifest, conditions: undefined, calibration: Object.fromEntries(manifest.output.layout.map((name) => [name, carried])) };
+  return {
+    ...manifest,
+    conditions: undefined,
+    calibration: Object.fromEntries(manifest.output.layout.map((name) => [name, carried])),
+  };
 }
 
 /**

@@ -99,7 +99,8 @@ function undecided(undecidedReason: UndecidedReason, advice: string): VoiceJudge
 const enoughSeconds = 30;
 
 function adviceBetween({ enrolled, recording }: ComparedVoice, { label }: AuthenticityAnswer): string {
-  const looks = label === null || label === 'authentic' || label === 'undecided' ? '' : ` The recording looks ${shownAs[label]}.`;
+  const looks =
+    label === null || label === 'authentic' || label === 'undecided' ? '' : ` The recording looks ${shownAs[label]}.`;
   const sides = `${recording === null ? 'The recording' : `${recording.toFixed(1)} s of voice`} against ${enrolled.toFixed(1)} s of the enrolment`;
   const more =
     recording !== null && recording < enoughSeconds
