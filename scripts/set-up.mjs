@@ -80,7 +80,7 @@ const isProgram =
 
 /**
  * Packages that stay where they are installed: native ones, and those that read files of their own. All others become part of
- * dist, because a process would load their thousand files one by one.
+ * dist, because a process would load their files one by one.
  */
 const installedPackages =
   /^(onnxruntime-node|node-av|msgpackr-extract|@hyzyla\/pdfium|tesseract\.js|pdfkit|@fastify\/swagger-ui|playwright-core)(\/|$)/;
