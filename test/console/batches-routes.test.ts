@@ -132,7 +132,7 @@ describe('a batch', () => {
       `attachment; filename="results-${waiting.batch.id}.csv"`,
     ]);
     const lines = (await response.text()).split('\n');
-    expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,reason,/);
+    expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,next_step,reason,/);
     expect(lines[1]).toMatch(/^1,"a ""quoted"", name\.wav",performed,0\.1,0\.8,synthesized,/);
     expect(lines).toHaveLength(3);
     const { rows } = await db.query("SELECT actor, object, detail FROM console_event WHERE action = 'save_results'");

@@ -39,7 +39,7 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     await page.getByText('The recording waits for its turn.').waitFor();
     running.start('jobs/worker-main.js');
     await page.getByText('The voice looks made by a machine.').waitFor();
-    await page.getByText(/^The model gives under 1\u00A0% that the voice is not synthesized/).waitFor();
+    await page.getByText(/^The model gives \d\u00A0% that the voice is not synthesized/).waitFor();
     await page.getByRole('link', { name: 'Everything about it' }).click();
     await page.getByRole('heading', { name: 'The recording over time' }).waitFor();
   }, 120_000);

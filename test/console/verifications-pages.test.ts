@@ -186,6 +186,6 @@ describe.skipIf(noChromium)('the page of a batch', () => {
     await page.getByText('No worker runs.').waitFor();
     running.start('jobs/worker-main.js');
     await page.getByText('Every recording has an outcome.').waitFor();
-    await page.getByRole('cell', { name: 'authentic' }).waitFor();
+    await page.getByRole('cell', { name: 'undecided' }).waitFor();
   });
 });

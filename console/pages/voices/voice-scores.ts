@@ -14,6 +14,8 @@ interface Meter {
   /** Where what is below the threshold and not below this one is neither. */
   readonly lower?: number;
   readonly above: string;
+  /** True where a score above the threshold decides nothing by itself. */
+  readonly isOpenAbove?: boolean;
   readonly below: string;
   /** Why there is no score. */
   readonly reason: string | null;
@@ -23,6 +25,7 @@ interface Meter {
 export function ComparisonScores({ result }: { result: Json<VoiceVerificationResult> }): VNode {
   const { identity, identityThreshold, mismatchThreshold, identityReason, scores, thresholds, authenticityReason } =
     result;
+  const isOpen = result.label !== 'match'; // which is said of authentic recordings alone
   const meters: Meter[] = [
     {
       name: 'Identity',
@@ -39,7 +42,8 @@ export function ComparisonScores({ result }: { result: Json<VoiceVerificationRes
       meaning: 'that the voice is not synthesized',
       score: scores?.synthesis ?? null,
       threshold: thresholds?.synthesis ?? null,
-      above: 'not synthesized',
+      above: isOpen ? 'not found synthesized' : 'not synthesized',
+      isOpenAbove: isOpen,
       below: 'looks synthesized',
       reason: authenticityReason,
     },
@@ -48,7 +52,8 @@ export function ComparisonScores({ result }: { result: Json<VoiceVerificationRes
       meaning: 'that the recording is not played back',
       score: scores?.replay ?? null,
       threshold: thresholds?.replay ?? null,
-      above: 'not played back',
+      above: isOpen ? 'not found played back' : 'not played back',
+      isOpenAbove: isOpen,
       below: 'looks played back',
       reason: authenticityReason,
     },
@@ -63,13 +68,13 @@ export function ComparisonScores({ result }: { result: Json<VoiceVerificationRes
 }
 
 function ScoreMeter({
-  meter: { name, meaning, score, threshold, lower, above, below, reason },
+  meter: { name, meaning, score, threshold, lower, above, isOpenAbove = false, below, reason },
 }: {
   meter: Meter;
 }): VNode {
   const isAbove = score !== null && threshold !== null && score >= threshold;
   const isBetween = score !== null && lower !== undefined && !isAbove && score >= lower;
-  const tone = isAbove ? 'good' : isBetween ? 'warn' : 'bad';
+  const tone = isAbove && !isOpenAbove ? 'good' : isAbove || isBetween ? 'warn' : 'bad';
   return html`<div class="meter">
     <p class="meter-head"><strong>${name}</strong> <span>${score === null ? 'no score' : html`${formatScore(score)} <span class=${`state ${tone}`}>${isAbove ? above : isBetween ? 'neither like it nor unlike it' : below}</span>`}</span></p>
     <div class="meter-bar" aria-hidden="true">

@@ -125,7 +125,7 @@ describe('a dropped folder', () => {
       batch: { id: batch!.id, items: 2, counts: { error: 2 } },
     });
     const lines = (await readFile(drop('done', 'calls', 'results.csv'), 'utf8')).split('\n');
-    expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,reason,/);
+    expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,next_step,reason,/);
     expect(lines.slice(1, 3).map((line) => line.split(',').slice(0, 3).join())).toEqual([
       '1,b.wav,error',
       '2,sub/a.wav,error',
