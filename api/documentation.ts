@@ -92,7 +92,7 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
  * Adds what the framework cannot know: the headers of each answer, and HEAD beside each GET. Removes the schemas of
  * request bodies, which the framework generates beside each schema: no request has a body.
  */
-export function finishDocument(document: ApiDocument): ApiDocument {
+function finishDocument(document: ApiDocument): ApiDocument {
   const paths = Object.entries(document.paths ?? {}).map(([path, { get, ...others }]) => {
     if (get === undefined) return [path, others] as const;
     const described = {

@@ -6,7 +6,7 @@ import { ServiceError } from '../runtime/errors.ts';
 const idleCloseMs = 50;
 
 /** A listening server. */
-export interface OpenServer {
+interface OpenServer {
   readonly url: string;
   /** Stops accepting connections, and resolves when the last one has closed, at the latest at the end of the grace period. */
   end(options: { graceSeconds: number; close?: () => PromiseLike<unknown> }): Promise<void>;

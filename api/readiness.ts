@@ -7,7 +7,7 @@ import type { readinessSchema } from './documents/schemas.ts';
 
 export type Readiness = z.output<typeof readinessSchema>;
 
-export interface ReadinessFacts {
+interface ReadinessFacts {
   readonly now: number;
   readonly snapshot: Pick<PublicationSnapshot, 'artefacts' | 'unavailable'> | undefined;
   /** When the database was last read, in milliseconds. */

@@ -44,7 +44,7 @@ declare module 'fastify' {
 }
 
 /** The limits of the API, named like their settings. */
-export type ApiLimits = Pick<
+type ApiLimits = Pick<
   Config,
   | 'apiRequestsPerMinuteMax'
   | 'apiDownloadsMax'
@@ -77,7 +77,7 @@ export const serverLimits = {
 };
 
 /** Dependencies and limits of the server. */
-export interface ServerOptions {
+interface ServerOptions {
   /** Tests override {@link serverLimits}. */
   readonly limits: ApiLimits & Partial<typeof serverLimits>;
   readonly publications: PublicationIndex;

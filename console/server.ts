@@ -74,7 +74,7 @@ declare module 'fastify' {
 }
 
 /** Dependencies of the server. */
-export interface ConsoleServerOptions {
+interface ConsoleServerOptions {
   readonly work: ConsoleWork;
   /** Known once the server listens. */
   readonly address: () => ConsoleAddress;

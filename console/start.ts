@@ -12,7 +12,7 @@ import { sweepUploads } from './http/uploads.ts';
 import { writeDiscovery } from '../runtime/processes/discovery.ts';
 
 /** A running console. */
-export interface RunningConsole {
+interface RunningConsole {
   readonly url: string;
   /** Stops accepting requests, ends live answers, and releases everything. Idempotent. */
   close(): Promise<void>;

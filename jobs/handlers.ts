@@ -21,7 +21,7 @@ import type { LazyScoring } from './lazy-scoring.ts';
 import type { Handler, Handlers } from './worker.ts';
 import { nightHandlers } from './night.ts';
 
-export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & {
+type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & {
   readonly queues: Queues;
   readonly scoring: LazyScoring;
 };

@@ -6,7 +6,7 @@ import { repeat, within } from '../runtime/processes/repeat.ts';
 import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { sql } from '../sql/sql.ts';
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly url: string;
   /** Seconds without a heartbeat after which a process is taken to be frozen or cut off. */
   readonly silentSecondsMax: number;

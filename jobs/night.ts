@@ -31,7 +31,7 @@ import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import { collectGarbage } from '../pipelines/caches/store/artefact-check.ts';
 
 /** Settings and services of the jobs of a night. */
-export type NightServices = Pick<Services, 'config' | 'db'> & {
+type NightServices = Pick<Services, 'config' | 'db'> & {
   readonly database: { readonly url: string };
   readonly queues: Queues;
   readonly store: ArtefactStore;

@@ -18,14 +18,14 @@ import {
 } from './queues/enqueue.ts';
 import type { QueueName } from './queues/queues.ts';
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
 }
 
 /** The corrections of a comparison. */
-export interface Reconciled {
+interface Reconciled {
   /** Loads, branding operations, proofs of numbers, nights, publications and batches of recordings that were queued again. */
   enqueued: number;
   /** Loads, branding operations, proofs of numbers, nights and builds that are recorded as failed because their worker crashed too often. */

@@ -18,7 +18,7 @@ import { recordingsInbox } from './drop-folder/recordings-drop.ts';
 import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
 import { runRetention } from '../pipelines/audio/batches/retention.ts';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly config: Config;
   readonly db: Pool;
   readonly queues: Queues;
@@ -82,7 +82,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   };
 }
 
-export type CatchUpOptions = Pick<SchedulerOptions, 'db' | 'queues' | 'log'> & {
+type CatchUpOptions = Pick<SchedulerOptions, 'db' | 'queues' | 'log'> & {
   readonly config: Pick<Config, 'nightSchedule' | 'nightCatchUpHours'>;
   readonly clock: () => Date;
 };
@@ -159,7 +159,7 @@ function requireSchedule(schedule: string): void {
 const retentionEverySeconds = 3600;
 
 /** Settings and services of the retention of audio. */
-export interface AudioRetentionOptions {
+interface AudioRetentionOptions {
   readonly config: Pick<Config, 'audioDir' | 'audioRetentionDays'>;
   readonly db: Pool;
   readonly log: Log;
@@ -167,7 +167,7 @@ export interface AudioRetentionOptions {
 }
 
 /** Deletes stored audio after its retention time, every hour. Not part of a night, which a failure here would stop. */
-export function keepAudioRetention({ config, db, log, clock }: AudioRetentionOptions): { stop(): Promise<void> } {
+function keepAudioRetention({ config, db, log, clock }: AudioRetentionOptions): { stop(): Promise<void> } {
   const store = new AudioStore(config.audioDir);
   return repeat({
     seconds: retentionEverySeconds,

@@ -16,7 +16,7 @@ import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type Que
 import { within } from '../runtime/processes/repeat.ts';
 
 /** The second argument of a handler. */
-export interface JobContext {
+interface JobContext {
   /**
    * Fires when the process must stop and the grace period is over, or when another worker has taken the job because this one
    * did not renew its lock. A handler must then throw soon; its work is done again.

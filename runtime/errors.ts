@@ -475,7 +475,7 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorFacts>;
 
 /** The facts about an error code. */
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly http: number;
   readonly retry: boolean;
   readonly exit: 1 | 2 | 3 | 69;

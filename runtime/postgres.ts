@@ -25,7 +25,7 @@ const types: ClientConfig['types'] = {
 };
 
 /** The parameters of a connection. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   url: string;
   /** Shown in pg_stat_activity. */
   applicationName: string;

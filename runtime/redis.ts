@@ -4,7 +4,7 @@ import { ServiceError, errorMessageOf } from './errors.ts';
 export type { Redis } from 'ioredis';
 
 /** The facts that decide whether a Redis keeps jobs; undefined if unknown. */
-export interface RedisFacts {
+interface RedisFacts {
   readonly version: string | undefined;
   /** `master`, or `slave` for a replica. */
   readonly role: string | undefined;
@@ -15,7 +15,7 @@ export interface RedisFacts {
 }
 
 /** The parameters of a connection. */
-export interface RedisOptions {
+interface RedisOptions {
   url: string;
   /** Shown in CLIENT LIST. */
   name: string;

@@ -18,7 +18,7 @@ export interface SealedName {
 }
 
 /** A stored key, wrapped by the master key of this id. */
-export interface WrappedKey {
+interface WrappedKey {
   readonly wrapped: Buffer;
   readonly masterKeyId: string;
 }

@@ -3,13 +3,13 @@ import { link, mkdir, open, rename, rm, unlink, type FileHandle } from 'node:fs/
 import { dirname, resolve } from 'node:path';
 
 /** How a file gets its name. */
-export interface NamingOptions {
+interface NamingOptions {
   /** Content and name survive a crash of the machine after the call; false: a crash of the process only. */
   readonly durable: boolean;
 }
 
 /** How a file is written. */
-export interface WritingOptions extends NamingOptions {
+interface WritingOptions extends NamingOptions {
   /** Permissions; default: 0o666 less the umask. */
   readonly mode?: number;
   /** Temporary path, on the same file system. Default: a new name beside the file. */

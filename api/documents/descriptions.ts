@@ -7,7 +7,7 @@ import { problemMediaType } from '../http/problem.ts';
 import { problemSchema } from './schemas.ts';
 
 /** The OpenAPI description of an operation, without its parameters. */
-export interface OperationDescription {
+interface OperationDescription {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

@@ -112,7 +112,7 @@ function registerIndex(app: FastifyInstance, cache: CacheName, url: string, opti
 }
 
 /** A requested file of a version, and the error to throw if it cannot be opened. */
-export interface VersionFileAnswer extends CacheRoutesOptions {
+interface VersionFileAnswer extends CacheRoutesOptions {
   readonly artefact: ServedArtefact;
   readonly file: VersionFile;
   readonly unavailable: ServiceError;

@@ -23,7 +23,7 @@ export interface Download {
 }
 
 /** Dependencies of {@link Downloads}. */
-export interface DownloadsOptions {
+interface DownloadsOptions {
   readonly downloadsMax: number;
   readonly buffers: BufferPool;
   readonly pace: PaceLimits;

@@ -405,7 +405,7 @@ export interface Category {
 }
 
 /** Reads the published categories, by id. */
-export async function readCategories(db: Queryable): Promise<CategoryList> {
+async function readCategories(db: Queryable): Promise<CategoryList> {
   return {
     categoriesVersion,
     categories: await queryRows<{ id: number; name: string; level: Category['level'] }>(db, sql('api/list_categories')),

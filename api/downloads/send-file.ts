@@ -12,7 +12,7 @@ import type { SharedFile } from './shared-file.ts';
 export const buffersPerWriteMax = 4;
 
 /** A span of a file and where to send it. */
-export interface SpanToSend {
+interface SpanToSend {
   readonly response: ServerResponse;
   readonly file: SharedFile;
   readonly span: ByteSpan;

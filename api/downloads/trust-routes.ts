@@ -10,7 +10,7 @@ import { planAnswer, sendVersionFile, type CacheRoutesOptions } from './cache-ro
 import type { SignedDocuments } from './signed-documents.ts';
 
 /** Dependencies of the routes of signed documents. */
-export interface TrustRoutesOptions extends CacheRoutesOptions {
+interface TrustRoutesOptions extends CacheRoutesOptions {
   readonly signed: SignedDocuments;
 }
 

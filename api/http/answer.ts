@@ -28,7 +28,7 @@ export function sendAnswer(
 }
 
 /** Headers of each answer with a document. */
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly headers: Headers;
   readonly metrics: Metrics;
 }

@@ -9,7 +9,7 @@ export interface ConditionalHeaders {
 }
 
 /** The validators of a representation (RFC 9110 section 8.8). */
-export interface Validators {
+interface Validators {
   /** Strong entity tag with its quotes. */
   readonly etag: string;
   /** Compared in whole seconds. Undefined: the resource has no such date. */

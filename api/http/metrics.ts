@@ -12,7 +12,7 @@ export const unknownRoute = 'unknown';
 export type DownloadOutcome = 'sent' | 'client_gone' | 'too_slow' | 'damaged';
 
 /** The facts about the served artefacts that gauges read. */
-export interface ServedArtefacts {
+interface ServedArtefacts {
   /** False until the database is read for the first time. */
   readonly known: boolean;
   readonly fileChecks: { readonly lost: number; readonly due: number };

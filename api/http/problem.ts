@@ -18,7 +18,7 @@ export interface Problem {
 }
 
 /** The answer to an error. */
-export interface ProblemAnswer {
+interface ProblemAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Problem;

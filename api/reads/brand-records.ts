@@ -50,7 +50,7 @@ export async function listBrands(
 }
 
 /** The key of a brand for reads of its numbers and letters. */
-export interface FoundBrand {
+interface FoundBrand {
   readonly brandId: number;
   readonly brand: BrandAnswer;
 }
@@ -81,7 +81,7 @@ export async function readBrand(db: Queryable, name: BrandName): Promise<BrandDe
 }
 
 /** Which numbers of a brand to list; without a state, those in any state. */
-export interface NumbersAsked {
+interface NumbersAsked {
   readonly state: NumberState | undefined;
   readonly after: string;
   readonly rows: number;

@@ -38,7 +38,7 @@ export const letterListQuery = z.strictObject(pageParameters);
 const countsOf = <const State extends string>(states: readonly State[]) =>
   z.object(Object.fromEntries(states.map((state) => [state, countSchema])) as { [Name in State]: typeof countSchema });
 
-export const brandSchema = z.object({
+const brandSchema = z.object({
   handle: z.string().describe('Names the brand in paths.'),
   state: brandState,
   displayName: z
@@ -75,7 +75,7 @@ export const brandDetailSchema = brandSchema.extend({
 
 export const brandListSchema = z.object({ brands: z.array(brandSchema), next: nextPageSchema });
 
-export const brandNumberSchema = z.object({
+const brandNumberSchema = z.object({
   phone,
   country: countrySchema.nullable().describe('Null for a number that belongs to no country.'),
   state: numberState,

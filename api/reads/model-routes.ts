@@ -12,7 +12,7 @@ import { familyParameters, modelListSchema, modelParameters, modelQuery, modelSc
 import type { RequestReads } from '../http/request-reads.ts';
 
 /** Dependencies of the model routes. */
-export interface ModelRoutesOptions {
+interface ModelRoutesOptions {
   readonly reads: RequestReads;
   /** Directory of added models. */
   readonly modelDir: string;

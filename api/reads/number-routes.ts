@@ -40,7 +40,7 @@ interface StoredNumber extends Omit<NumberAnswer, 'since' | 'feed' | 'complaints
  * The number in a path. Only the canonical form is accepted, so that each number has one address.
  * @throws ServiceError `phone_invalid`, without the text
  */
-export function requireCanonicalPhone(text: string): string {
+function requireCanonicalPhone(text: string): string {
   const judged = judgePhone(text);
   if (!isPhoneRefusal(judged) && judged.phone === text) return text;
   const problem = isPhoneRefusal(judged) ? judged.reason : 'The number is not in its canonical form.';

@@ -6,7 +6,7 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import type { BatchAnswer } from './verification-schemas.ts';
 
 /** A batch or a verification by its id, which belongs to one client. */
-export interface OwnedId {
+interface OwnedId {
   readonly client: string;
   readonly id: string;
 }

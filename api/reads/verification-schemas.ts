@@ -38,12 +38,12 @@ export const batchQuery = z.strictObject({
   ...pageParameters,
 });
 
-export const verificationSchema = verificationForm;
+const verificationSchema = verificationForm;
 export const verificationDetailSchema = verificationDetailForm;
 
 export const verificationListSchema = z.object({ verifications: z.array(verificationSchema), next: nextPageSchema });
 
-export const batchSchema = z.object({
+const batchSchema = z.object({
   id: z.guid(),
   name: z.string(),
   state: batchState,

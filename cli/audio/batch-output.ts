@@ -69,7 +69,7 @@ export function batchFacts(
 }
 
 /** Options for printing the outcome of a batch. */
-export interface ResultRequest {
+interface ResultRequest {
   readonly form: OutputForm;
   readonly output: ResultOutput;
   readonly states?: readonly VerificationState[] | undefined;

@@ -12,7 +12,7 @@ import { formatTable, type TableColumn } from '../table.ts';
 export const percent = (rate: number) => (rate * 100).toFixed(1);
 
 /** An interval in percent, or undefined for none. */
-export const percentInterval = ({ interval }: Pick<RateFigure, 'interval'>) =>
+const percentInterval = ({ interval }: Pick<RateFigure, 'interval'>) =>
   interval === null ? undefined : `${percent(interval.low)} to ${percent(interval.high)}`;
 
 const bits = (cost: number) => cost.toFixed(3);

@@ -23,7 +23,7 @@ export interface StreamInput {
 }
 
 /** The format of raw bytes on standard input. */
-export interface RawFormat {
+interface RawFormat {
   readonly encoding?: StreamEncoding;
   readonly rate?: number;
   readonly inputChannels?: number;
@@ -36,7 +36,7 @@ const chunkSeconds = 0.1;
 const headerBytesMax = 1024 * 1024;
 
 /** Options for reading audio. */
-export interface StreamReading {
+interface StreamReading {
   readonly config: Config;
   /** Fires when the audio is no longer needed: standard input is then closed, even while a read is pending. */
   readonly signal: AbortSignal;

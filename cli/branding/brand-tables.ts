@@ -69,7 +69,7 @@ function formatCounts(counts: Partial<Record<string, number>>): string {
 }
 
 /** Findings with their locations; empty text without findings. */
-export function formatFindings(findings: readonly PublicFinding[]): string {
+function formatFindings(findings: readonly PublicFinding[]): string {
   if (findings.length === 0) return '';
   return formatTable(findings, [
     { title: 'severity', value: ({ severity }) => severity },

@@ -6,7 +6,7 @@ import { sampleRecordings, type VerifiedSamples } from './demo-audio.ts';
 import { demoOwner, type DemoCommands } from './demo-branding.ts';
 
 /** The result of a streamed sample. */
-export interface StreamedSample {
+interface StreamedSample {
   readonly source: string;
   readonly windows: number;
 }

@@ -2,7 +2,7 @@ import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 
 /** The closed list of recorded actions. Decisions on brands, letters and voiceprints are also in trails of their own. */
-export const ACTIONS = {
+const ACTIONS = {
   log_in: 'logged in',
   log_in_refused: 'failed to log in',
   log_out: 'logged out',
@@ -54,7 +54,7 @@ export const ACTIONS = {
 export type Action = keyof typeof ACTIONS;
 
 /** A recorded action. */
-export interface ConsoleEvent {
+interface ConsoleEvent {
   readonly eventId: number;
   readonly at: Date;
   readonly actor: string;
@@ -88,7 +88,7 @@ export async function recordEvent(
 }
 
 /** Describes an event's action in words. */
-export type ShownEvent = ConsoleEvent & { readonly what: string };
+type ShownEvent = ConsoleEvent & { readonly what: string };
 
 /** An event for the audit page. */
 export function shownEvent(event: ConsoleEvent): ShownEvent {

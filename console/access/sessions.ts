@@ -22,7 +22,7 @@ export interface Session {
 }
 
 /** A newly opened session. */
-export interface OpenedSession {
+interface OpenedSession {
   /** Only for the browser's cookie. */
   readonly token: string;
   readonly endsAt: Date;

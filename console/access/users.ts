@@ -14,7 +14,7 @@ export interface ConsoleUser {
 }
 
 /** A user in the operator's list. */
-export interface ListedUser extends ConsoleUser {
+interface ListedUser extends ConsoleUser {
   readonly createdAt: Date;
   readonly passwordChangedAt: Date;
   /** Open sessions. */
@@ -154,7 +154,7 @@ export interface ComparedUser extends Pick<ConsoleUser, 'name' | 'role'> {
 }
 
 /** The outcome of comparing a name and a password. */
-export interface FoundUser {
+interface FoundUser {
   /** Undefined if the name is unknown or the password wrong. */
   readonly user: ComparedUser | undefined;
   /** True if the name exists. */

@@ -26,7 +26,7 @@ export interface ListedArtefact {
 }
 
 /** Why the published version is stale, since when, and what to do about it. */
-export interface StaleFacts {
+interface StaleFacts {
   readonly code: string;
   readonly reason: string;
   readonly since: Date;

@@ -13,7 +13,7 @@ import type { ConsoleWork } from '../http/console-work.ts';
 const checksRunningMax = 1;
 
 /** What is checked: every stored version of one artefact, or the published version of each artefact. */
-export type CheckScope = ArtefactName | 'current';
+type CheckScope = ArtefactName | 'current';
 
 /** The verdict on one version. */
 export interface Verdict {

@@ -6,10 +6,7 @@ import { isWorkerConnected } from './queue-answers.ts';
 export type { ServerMessage } from '../../pipelines/audio/streaming/stream-protocol.ts';
 
 /** A model that the demo offers. */
-export type OfferedModel = Pick<
-  RegistryEntry,
-  'model' | 'family' | 'release' | 'state' | 'isDefault' | 'replacedBy'
-> & {
+type OfferedModel = Pick<RegistryEntry, 'model' | 'family' | 'release' | 'state' | 'isDefault' | 'replacedBy'> & {
   readonly isUsable: boolean;
   /** Minimum seconds of voice in a recording; null without weights. */
   readonly voiceSecondsMin: number | null;

@@ -85,7 +85,7 @@ export interface LetterRequest {
 }
 
 /** Reads the request of an existing letter. */
-export async function readLetterRequest(db: Queryable, letterId: number): Promise<LetterRequest> {
+async function readLetterRequest(db: Queryable, letterId: number): Promise<LetterRequest> {
   const row = (await queryRow<Omit<LetterRequest, 'profile'> & { profile: BrandProfile }>(
     db,
     sql('console/read_letter_request'),
@@ -162,7 +162,7 @@ export interface ShownPage {
 }
 
 /** The text and fields that were read from a letter. */
-export interface ShownReading {
+interface ShownReading {
   readonly findings: readonly PlacedFinding[];
   readonly fields: readonly ShownField[];
   readonly numberPlaces: readonly LetterPlace[];
@@ -196,7 +196,7 @@ export async function reviewedLetter(
 }
 
 /** What was read from a letter; only the findings if its text is not stored. */
-export function shownReading(opened: SealedReading | null, findings: readonly PublicFinding[]): ShownReading {
+function shownReading(opened: SealedReading | null, findings: readonly PublicFinding[]): ShownReading {
   if (opened === null)
     return {
       findings: findings.map((finding) => ({ ...explained(finding), excerpt: null, place: null })),

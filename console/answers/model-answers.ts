@@ -168,7 +168,7 @@ export async function listReports(
 }
 
 /** A stored drift report. */
-export interface StoredReport {
+interface StoredReport {
   readonly reportId: number;
   readonly madeAt: Date;
   readonly madeBy: string;

@@ -9,13 +9,13 @@ import type { Config } from '../../runtime/config.ts';
 export type { RequestedNight };
 
 /** Days on a page of the history. */
-export const historyDays = 30;
+const historyDays = 30;
 
 /** Most nights that are listed for a page; the history itself includes all. */
-export const nightsMax = 200;
+const nightsMax = 200;
 
 /** The outcome of an artefact on a day. `stale`: the build failed, and the previous version stays published. */
-export type CellState = 'published' | 'unchanged' | 'stale' | 'failed' | 'running';
+type CellState = 'published' | 'unchanged' | 'stale' | 'failed' | 'running';
 
 /** One artefact on one day: the outcome in the latest night of the day that included it. */
 export interface Cell {

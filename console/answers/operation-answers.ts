@@ -46,7 +46,7 @@ export interface OperationSummary {
 }
 
 /** Filters of a list of operations. */
-export interface OperationFilter {
+interface OperationFilter {
   readonly before?: number | undefined;
   /** Null for all. */
   readonly owners: readonly string[] | null;

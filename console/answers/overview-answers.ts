@@ -33,7 +33,7 @@ export interface CacheStanding {
 }
 
 /** The last night of a day that was to build everything. */
-export interface TrendDay {
+interface TrendDay {
   readonly day: string;
   readonly runId: number;
   /** From its opening; null if it never opened. */
@@ -59,7 +59,7 @@ export interface Overview {
 }
 
 /** Days of the trends. */
-export const trendDays = 30;
+const trendDays = 30;
 /** Nights of these days are searched for the last finished one. */
 const nightDays = 14;
 const hourMs = 3_600_000;

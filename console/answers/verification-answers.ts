@@ -197,7 +197,7 @@ export interface LiveVerification {
 }
 
 /** How a recording is played: the original file, or decoded to WAV. */
-export type Playback = 'original' | 'converted';
+type Playback = 'original' | 'converted';
 
 /**
  * Codecs that Chromium, Firefox and Safari all play, by the decoder's container name (docs/audio-formats.md). Others are

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../runtime/errors.ts';
 
 /** Content that is sent completely, or in a requested range. */
-export interface SentBytes {
+interface SentBytes {
   readonly type: string;
   /** A strong entity tag, in its quotes. */
   readonly etag: string;

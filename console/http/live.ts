@@ -14,7 +14,7 @@ const pollMs = 1000;
 const quietPollsMax = 15;
 
 /** Most live connections of the process, and of a user: each checks its session once a second. */
-export const liveConnectionsMax = 200;
+const liveConnectionsMax = 200;
 export const liveConnectionsPerUserMax = 30;
 
 /** Polls after which a browser that reads nothing is disconnected. */
@@ -24,7 +24,7 @@ const unreadPollsMax = 60;
 const open = new Map<string, number>();
 
 /** The source of a live answer. */
-export interface LiveSource<Value> {
+interface LiveSource<Value> {
   readonly work: Pick<ConsoleWork, 'signal' | 'log'>;
   /** Reads the current value, which must be the same for all users of the route: followers of the same path share one read. */
   readonly read: () => Promise<Value>;

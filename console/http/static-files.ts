@@ -11,7 +11,7 @@ import { packageRoot } from '../../runtime/package-root.ts';
 const compress = promisify(gzip);
 
 /** A file of the pages, in memory. */
-export interface StaticFile {
+interface StaticFile {
   readonly type: string;
   readonly etag: string;
   readonly plain: Buffer;

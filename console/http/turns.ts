@@ -1,7 +1,7 @@
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 
 /** Limits of concurrent work. */
-export interface TurnLimits {
+interface TurnLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   /** The error if the queue is full. */

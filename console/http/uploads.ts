@@ -32,13 +32,13 @@ export interface UploadedFile {
 }
 
 /** A received form. */
-export interface ReceivedForm {
+interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
   readonly files: readonly UploadedFile[];
 }
 
 /** Limits of a form. */
-export interface FormLimits {
+interface FormLimits {
   readonly filesMax: number;
   readonly fileBytesMax: number;
   /** Bytes of all files together; by default the product of the other limits. */

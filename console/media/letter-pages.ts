@@ -18,7 +18,7 @@ interface Drawn {
 }
 
 /** Draws the pages of a document. */
-export type DrawPages = (documentId: number) => Promise<readonly RenderedPage[]>;
+type DrawPages = (documentId: number) => Promise<readonly RenderedPage[]>;
 
 /**
  * Pages of letters as pictures, drawn on the first request and kept in memory for some minutes, never on disk. Concurrent

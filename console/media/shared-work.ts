@@ -1,5 +1,5 @@
 /** Which results are kept, and for how long. */
-export interface SharedWorkOptions<Result> {
+interface SharedWorkOptions<Result> {
   /** Fires when the process stops: all results are then released. */
   readonly signal: AbortSignal;
   /** Most results, pending ones included; the least recently used are dropped. */

@@ -42,7 +42,7 @@ root.replaceChildren();
 render(html`<${Console} />`, root);
 
 /** The log-in page. */
-export function SignIn({
+function SignIn({
   ended,
   hasUsers,
   onEnter,

@@ -13,7 +13,7 @@ import { Turns } from '../http/turns.ts';
 import { findUser, hasUsers } from '../access/users.ts';
 
 /** Dependencies of the session routes. */
-export interface SessionRoutesOptions {
+interface SessionRoutesOptions {
   readonly db: Pool;
   readonly limits: SessionLimits & { readonly consoleLogInsPerMinuteMax: number };
   readonly address: () => ConsoleAddress;

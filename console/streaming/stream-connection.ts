@@ -30,7 +30,7 @@ const textBytesMax = 4096;
 /** Why reading from a connection is paused. */
 type Hold = 'message' | 'behind';
 
-export interface StreamConnectionOptions {
+interface StreamConnectionOptions {
   readonly socket: WebSocket;
   readonly service: Pick<StreamService, 'begin'>;
   readonly owner: StreamOwner;

@@ -31,10 +31,10 @@ const frameMarginBytes = 64 * 1024;
 const upgradeMs = 10_000;
 
 /** Dependencies of streams. */
-export type StreamingWork = Pick<ConsoleWork, 'config' | 'db' | 'queues' | 'log'>;
+type StreamingWork = Pick<ConsoleWork, 'config' | 'db' | 'queues' | 'log'>;
 
 /** Options of streams. */
-export type StreamingGuard = Pick<GuardOptions, 'address'>;
+type StreamingGuard = Pick<GuardOptions, 'address'>;
 
 /**
  * Accepts audio streams from pages of the console, identified by their session, and from programs with an API key of the scope

@@ -11,7 +11,7 @@ import { readUnseenEvaluation } from './unseen-evaluation.ts';
 import { readTrainingData } from './training-data.ts';
 
 /** The files of an evaluation in the directory of a model, by name. */
-export type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;
+type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;
 
 /** Writes the part of a report about the model of a directory: the stored evaluation, the picture and the card. */
 export async function writeCard(

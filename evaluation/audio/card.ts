@@ -14,7 +14,7 @@ import { renderUnseen } from './unseen-card.ts';
 import type { UnseenEvaluation } from './unseen-evaluation.ts';
 
 /** The input of a card. */
-export interface CardInput {
+interface CardInput {
   readonly manifest: ModelManifest;
   /** Of this model alone. */
   readonly report: EvaluationReport;

@@ -1,7 +1,7 @@
 import type { EvaluationReport, ScoreFigures } from './evaluation-report.ts';
 
 /** A curve of the picture: pairs of false alarm and miss, and its equal error rate. */
-export interface DetCurve {
+interface DetCurve {
   readonly name: string;
   readonly rate: number;
   readonly points: readonly (readonly [number, number])[];

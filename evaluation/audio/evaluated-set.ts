@@ -54,7 +54,7 @@ export function trialsOf(
 }
 
 /** The properties by which trials are grouped. */
-export const GROUPINGS = ['attack', 'synthesizer', 'base', 'codec', 'noise', 'set'] as const;
+const GROUPINGS = ['attack', 'synthesizer', 'base', 'codec', 'noise', 'set'] as const;
 
 export type Grouping = (typeof GROUPINGS)[number];
 
@@ -62,7 +62,7 @@ export type Grouping = (typeof GROUPINGS)[number];
  * A part of a set: the attacks of one kind, with bonafide recordings. If there are enough bonafide recordings of the same codec,
  * set or noise, with those only; for a synthesizer with all, since a live voice has none.
  */
-export interface TrialGroup {
+interface TrialGroup {
   readonly by: Grouping;
   readonly name: string;
   readonly trials: readonly Trial[];

@@ -85,7 +85,7 @@ export interface ScoreFigures {
 }
 
 /** The outcomes of the recordings of a label. */
-export interface OutcomeCounts {
+interface OutcomeCounts {
   readonly label: TrialLabel;
   readonly performed: number;
   readonly performedWithoutScore: number;
@@ -93,7 +93,7 @@ export interface OutcomeCounts {
 }
 
 /** The number of recordings without a score for a reason. */
-export interface ReasonCount {
+interface ReasonCount {
   readonly state: Extract<VerificationState, 'performedWithoutScore' | 'error'>;
   readonly reason: AudioReason;
   readonly count: number;
@@ -147,7 +147,7 @@ export interface EvaluationReport {
 }
 
 /** The input of a report. */
-export interface ReportInput {
+interface ReportInput {
   readonly index: EvaluationReport['index'];
   readonly set: EvaluatedSet;
   /** Each is compared with the one before it. */
@@ -404,7 +404,7 @@ function countClasses(trials: readonly Trial[]): { readonly bonafide: number; re
 }
 
 /** Points of a curve in a report: more than a picture can show. */
-export const curvePointsMax = 400;
+const curvePointsMax = 400;
 
 /** The corners of a curve, without points on a straight line; of too many corners, every n-th. */
 export function thinCurve({ misses, falseAlarms }: ErrorCurve): [number, number][] {

@@ -9,7 +9,7 @@ export const TRIAL_LABELS = ['bonafide', 'synthetic', 'replay'] as const;
 export type TrialLabel = (typeof TRIAL_LABELS)[number];
 
 /** Trials of speaker verification beside the detector: of the claimed person, or of another. */
-export const SPEAKER_TRIALS = ['target', 'nontarget'] as const;
+const SPEAKER_TRIALS = ['target', 'nontarget'] as const;
 
 /** A recording of a test set in its index. Missing text is ''. */
 export interface IndexRow {
@@ -36,7 +36,7 @@ export interface IndexRow {
 }
 
 /** Most recordings of an index. */
-export const indexRowsMax = 1_000_000;
+const indexRowsMax = 1_000_000;
 const indexLineBytesMax = 64 * 1024;
 
 const required = ['path', 'label', 'channel', 'speaker', 'synthesizer', 'codec'] as const;

@@ -9,7 +9,7 @@ export interface NuisanceTrial {
 }
 
 /** Folds of the cross-validation. */
-export const nuisanceFolds = 5;
+const nuisanceFolds = 5;
 
 /**
  * Scores of a classifier on features of the channel only: level, duration, noise floor, bandwidth and silence at both ends, and

@@ -14,8 +14,8 @@ export interface NuisanceFeatures {
   readonly trailingSilenceSeconds: number;
 }
 
-export const bandwidthDropDb = 50;
-export const silenceDropDb = 30;
+const bandwidthDropDb = 50;
+const silenceDropDb = 30;
 const frameSeconds = 0.01;
 const floorShare = 0.1;
 const loudShare = 0.95;

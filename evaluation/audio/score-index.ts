@@ -11,7 +11,7 @@ import type { IndexRow } from './index-file.ts';
 import { NuisanceMeter, type NuisanceFeatures } from './nuisance-features.ts';
 
 /** Models, processes and limits of the scoring of an index. */
-export interface IndexScoring {
+interface IndexScoring {
   readonly pool: Pick<ScoringPool, 'score'>;
   readonly models: readonly EvaluatedModel[];
   readonly channels: ChannelMode;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /** Name of the file beside a model's manifest that holds its figures on what was left out; training/folds.py writes it. */
-export const unseenFileName = 'unseen.json';
+const unseenFileName = 'unseen.json';
 
 const share = z.number().min(0).max(1);
 const interval = z.object({ low: z.number(), high: z.number() }).nullable();

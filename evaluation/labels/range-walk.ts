@@ -4,7 +4,7 @@ import type { ReportHistory } from './report-history.ts';
 import { askedDays } from './walk.ts';
 
 /** A range that the rule finds at risk. */
-export interface RangeAtRisk {
+interface RangeAtRisk {
   /** Its place in `Blocks`. */
   readonly block: number;
   readonly country: string;

@@ -39,7 +39,7 @@ import { replaceFile, statOrUndefined } from './taken-entry.ts';
 import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 
 /** Settings and services of the inbox of branding requests. */
-export interface BrandingInboxOptions {
+interface BrandingInboxOptions {
   readonly config: Pick<
     Config,
     'dropDir' | 'dropSettleSeconds' | 'letterBytesMax' | 'numbersFileBytesMax' | 'numbersRowsMax' | 'feedLineBytesMax'

@@ -12,7 +12,7 @@ import { isOffered, observeFile, type Inbox, type Observation } from './inbox.ts
 import type { TakenEntry } from './taken-entry.ts';
 
 /** Settings and services of a watcher. */
-export interface DropFolderOptions {
+interface DropFolderOptions {
   readonly config: Pick<Config, 'dropDir' | 'dropPollSeconds' | 'dropSettleSeconds'>;
   readonly db: Pool;
   readonly log: Log;

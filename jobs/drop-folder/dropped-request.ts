@@ -29,7 +29,7 @@ export const formOperation = 'issue_letter_form';
 export const formName = 'letter-form.pdf';
 
 /** A request for a form, beside the submissions of operations. */
-export interface DroppedFormOrder {
+interface DroppedFormOrder {
   readonly kind: typeof formOperation;
   readonly order: FormOrder;
 }
@@ -47,7 +47,7 @@ export function requestFilesOf(names: readonly string[]): string[] {
 }
 
 /** The letter and the list of numbers of a request, by their names. */
-export interface RequestFiles {
+interface RequestFiles {
   readonly letter: string | null;
   readonly numbers: string | null;
 }
@@ -56,7 +56,7 @@ export interface RequestFiles {
  * Sorts the files of a request by their endings; whether the letter is one is checked later, by its bytes.
  * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
  */
-export function sortRequestFiles(names: readonly string[]): RequestFiles {
+function sortRequestFiles(names: readonly string[]): RequestFiles {
   if (names.length > requestFilesMax)
     throw invalidDroppedRequest(
       'brand_request_invalid',
@@ -227,7 +227,7 @@ function invalidDroppedRequest(code: RequestCode, problem: string, hint: string)
 const secondsMax = 5;
 
 /** Name of the account with a user id, as the system resolves it (also from a directory service); `uid N` where it has none. */
-export async function accountName(uid: number): Promise<string> {
+async function accountName(uid: number): Promise<string> {
   if (uid === process.getuid?.()) return ownAccountName();
   const { stdout } = await promisify(execFile)('id', ['-nu', String(uid)], { timeout: secondsMax * 1000 }).catch(
     () => ({ stdout: '' }),

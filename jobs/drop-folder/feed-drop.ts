@@ -20,7 +20,7 @@ export type SubmitDropped = (file: {
 }) => Promise<{ loadId: number }>;
 
 /** Settings and services of the inboxes of feeds. */
-export interface FeedInboxOptions {
+interface FeedInboxOptions {
   readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds'>;
   readonly queues: Queues;
   readonly log: Log;

@@ -58,7 +58,7 @@ export interface Inbox {
 }
 
 /** Name of the result in a folder. */
-export const resultName = 'result.json';
+const resultName = 'result.json';
 
 /**
  * The inbox of a definition. The result is written before anything is moved: a watcher that finds the entry's own result only

@@ -32,7 +32,7 @@ import { requestVerification } from '../queues/verification-producer.ts';
 import { within } from '../../runtime/processes/repeat.ts';
 
 /** Settings and services of the inbox of recordings. */
-export interface RecordingsInboxOptions {
+interface RecordingsInboxOptions {
   readonly config: Pick<
     Config,
     'dropDir' | 'dropSettleSeconds' | 'audioDir' | 'modelDir' | 'audioBytesMax' | 'batchItemsMax'

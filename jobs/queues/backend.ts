@@ -47,7 +47,7 @@ export interface WaitingJob {
 }
 
 /** A failed job with its stored reason. */
-export interface FailedJob {
+interface FailedJob {
   readonly reason: string;
   /** Its worker crashed more often than the crash budget allows, so no handler recorded the end. */
   readonly byCrashes: boolean;
@@ -59,7 +59,7 @@ export type QueueCounts = Record<(typeof LISTED_JOB_STATES)[number], number>;
 export const LISTED_JOB_STATES = ['waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
 
 /** Which jobs of a queue are listed. */
-export interface JobsQuery {
+interface JobsQuery {
   readonly state: (typeof LISTED_JOB_STATES)[number];
   /** Jobs to skip. */
   readonly from: number;

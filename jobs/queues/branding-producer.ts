@@ -11,7 +11,7 @@ import type { Queues } from './backend.ts';
 import { enqueueBranding } from './enqueue.ts';
 
 /** Services of the producer. */
-export interface BrandingProducer {
+interface BrandingProducer {
   readonly db: Pool;
   readonly vault: Vault;
   readonly queues: Queues;

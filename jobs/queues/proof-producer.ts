@@ -12,7 +12,7 @@ import type { Queues } from './backend.ts';
 import { enqueueProof } from './enqueue.ts';
 
 /** Settings and services of the producer. */
-export interface ProofProducer {
+interface ProofProducer {
   readonly db: Pool;
   readonly config: Config;
   readonly queues: Queues;

@@ -12,7 +12,7 @@ import type { Queues } from './backend.ts';
 import { enqueueBatch, restoreBatch } from './enqueue.ts';
 
 /** Services of the producer. */
-export interface VerificationProducer extends BatchIntake {
+interface VerificationProducer extends BatchIntake {
   readonly queues: Queues;
   readonly log: Log;
 }

@@ -9,7 +9,7 @@ const secretLengthMin = 32;
 const secretFile = 'api-key-secret';
 
 /** See the settings of the same names. */
-export type KeySecretSettings = Pick<Config, 'stateDir'> & Partial<Pick<Config, 'apiKeySecret'>>;
+type KeySecretSettings = Pick<Config, 'stateDir'> & Partial<Pick<Config, 'apiKeySecret'>>;
 
 /**
  * The secret of the hashes of keys: API_KEY_SECRET, else the one in the state directory; undefined if there is none yet.

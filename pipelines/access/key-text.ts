@@ -6,7 +6,7 @@ const idAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const keyForm = /^ct_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/;
 
 /** The parts of a key: its public id, and the random bytes, which only its client has. */
-export interface KeyParts {
+interface KeyParts {
   readonly keyId: string;
   readonly random: Buffer;
 }

@@ -20,7 +20,7 @@ export type Scope = (typeof SCOPES)[number];
 const brandScopes: readonly Scope[] = ['numbers:read', 'branding:read'];
 
 /** Live keys that a client may have: two, so that a new one can be tried before the old one is revoked. */
-export const liveKeysMax = 2;
+const liveKeysMax = 2;
 
 const clientLengthMax = 200;
 
@@ -28,7 +28,7 @@ const clientLengthMax = 200;
 export const consoleClient = 'console';
 
 /** A new key. `key` is shown once and cannot be read again. */
-export interface CreatedKey {
+interface CreatedKey {
   readonly keyId: string;
   readonly key: string;
   readonly client: string;
@@ -39,7 +39,7 @@ export interface CreatedKey {
 }
 
 /** A key as listed for operators. */
-export interface ListedKey {
+interface ListedKey {
   readonly keyId: string;
   readonly client: string;
   readonly scopes: readonly string[];
@@ -51,7 +51,7 @@ export interface ListedKey {
 }
 
 /** The key to create; `secret` is that of {@link loadKeySecret}. */
-export interface NewKey {
+interface NewKey {
   readonly client: string;
   readonly scopes: readonly string[];
   readonly expiresAt?: Date | null;

@@ -5,13 +5,13 @@ import type { SealedName, SealingKey, Vault } from '../../runtime/vault.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
 /** A sealed file: a letter, or a list of numbers. */
-export interface StoredDocument {
+interface StoredDocument {
   readonly documentId: number;
   readonly sha256: string;
   readonly bytes: number;
 }
 
-export interface DocumentStore {
+interface DocumentStore {
   readonly db: Queryable;
   readonly vault: Vault;
 }

@@ -59,7 +59,7 @@ export interface LetterPage {
 }
 
 /** Whether a chain of valid certificates leads to a configured root; `unchecked`: no roots are configured. */
-export type ChainVerdict = 'trusted' | 'untrusted' | 'unchecked';
+type ChainVerdict = 'trusted' | 'untrusted' | 'unchecked';
 
 /** A time stamp (RFC 3161) that verifies. The finding on the signature shows it to the reviewer. */
 export interface PdfTimeStamp {

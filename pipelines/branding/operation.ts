@@ -74,9 +74,9 @@ export const operationTitles = {
 export type OperationRequest<Kind extends OperationKind = OperationKind> = z.input<(typeof OPERATIONS)[Kind]>;
 
 /** A request that was checked: texts are clean, defaults are filled in. */
-export type CheckedOperationRequest<Kind extends OperationKind = OperationKind> = z.output<
-  (typeof OPERATIONS)[Kind]
-> & { readonly handle: string };
+type CheckedOperationRequest<Kind extends OperationKind = OperationKind> = z.output<(typeof OPERATIONS)[Kind]> & {
+  readonly handle: string;
+};
 
 /** An operation to submit. */
 export interface Submission<Kind extends OperationKind = OperationKind> {

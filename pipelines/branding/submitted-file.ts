@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 
 /** Limits of a submitted file. */
-export interface FileRule {
+interface FileRule {
   readonly code: Extract<ErrorCode, 'letter_file_invalid' | 'numbers_file_invalid' | 'brand_request_invalid'>;
   readonly bytesMax: number;
 }

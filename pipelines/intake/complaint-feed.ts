@@ -33,7 +33,7 @@ export const complaintFeed = {
 } as const;
 
 /** Longest texts in bytes of UTF-8; both are part of a unique index, whose rows must fit in a third of a page. */
-export const complaintBytesMax = { state: 64, subject: 256 } as const;
+const complaintBytesMax = { state: 64, subject: 256 } as const;
 
 /** The FTC's subject of a complaint without one; an empty field means the same. */
 const noSubject = 'No Subject Provided';

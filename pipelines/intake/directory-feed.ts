@@ -38,15 +38,15 @@ function makeDirectoryJudge({ options: { country } }: JudgeOptions): RowJudge {
 }
 
 /** Cleaned display name, description, detail and image URL. */
-export type DisplayInfo = [name: string, description: string | null, detail: string | null, image: string | null];
+type DisplayInfo = [name: string, description: string | null, detail: string | null, image: string | null];
 
 /** Longest texts in bytes of UTF-8, the same as in the table's CHECK. */
-export const displayBytesMax = { name: 128, description: 512, detail: 1024, image: 512 } as const;
+const displayBytesMax = { name: 128, description: 512, detail: 1024, image: 512 } as const;
 
 const limits = Object.values(displayBytesMax);
 
 /** Cleans display name, description, detail and image URL, in this order, or says what is wrong with them. */
-export function judgeDisplay(texts: readonly string[]): DisplayInfo | Refusal {
+function judgeDisplay(texts: readonly string[]): DisplayInfo | Refusal {
   const [name = null, description = null, detail = null, image = null] = texts.map(cleanText);
   if (name === null) return refuse('name_missing');
   const tooLong = [name, description, detail, image].findIndex(

@@ -11,7 +11,7 @@ import { ServiceError, isZlibError } from '../../runtime/errors.ts';
 const chunkBytes = 64 * 1024;
 
 /** How a feed file is read. */
-export interface FeedBytesOptions {
+interface FeedBytesOptions {
   /** Largest feed after decompression. */
   readonly plainBytesMax: number;
   readonly signal?: AbortSignal | undefined;

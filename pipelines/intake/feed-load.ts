@@ -43,7 +43,7 @@ export interface FeedLimits extends LoadGateLimits {
 }
 
 /** Progress of a load. */
-export interface FeedProgress {
+interface FeedProgress {
   readonly rowsGiven: number;
   readonly rowsRejected: number;
 }
@@ -102,7 +102,7 @@ export async function submitFeed({
 }
 
 /** Settings and services of a load. */
-export interface RunFeedLoadOptions {
+interface RunFeedLoadOptions {
   db: Pool;
   feedDir: string;
   loadId: number;

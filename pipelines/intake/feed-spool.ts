@@ -12,7 +12,7 @@ export interface SpooledFile {
 }
 
 /** An unnamed copy of a submitted file. */
-export interface IncomingFile extends SpooledFile {
+interface IncomingFile extends SpooledFile {
   /** Makes it the spooled file of its content. */
   keep(): Promise<void>;
   discard(): Promise<void>;

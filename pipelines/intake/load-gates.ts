@@ -24,7 +24,7 @@ export interface LoadGateLimits {
 }
 
 /** The closed list of gates that a load must pass before it is merged. */
-export const LOAD_GATES = [
+const LOAD_GATES = [
   'volume',
   'rejects',
   'new_numbers',

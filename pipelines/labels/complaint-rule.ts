@@ -1,5 +1,5 @@
 /** Points for one day's reports about a number, while the day is at most `ageDaysMax` counted days old. */
-export interface PointsAtAge {
+interface PointsAtAge {
   readonly ageDaysMax: number;
   /** For the first state that reported on the day. */
   readonly day: number;
@@ -41,7 +41,7 @@ export const complaintRule = {
 } as const satisfies ComplaintRule;
 
 /** The figures of a rule of this form. */
-export interface ComplaintRule {
+interface ComplaintRule {
   readonly version: string;
   readonly windowDays: number;
   readonly pointsByAge: readonly PointsAtAge[];

@@ -16,10 +16,10 @@ export const LABEL_CAUSES = {
   other: 'another change of the database',
 } as const;
 
-export type LabelCause = keyof typeof LABEL_CAUSES;
+type LabelCause = keyof typeof LABEL_CAUSES;
 
 /** The cause that a transaction gives for its changes of labels. */
-export interface GivenCause {
+interface GivenCause {
   readonly cause: LabelCause;
   /** Of a scoring: the version of its rule, and the instant at which complaints are evaluated. */
   readonly ruleVersion?: string;
@@ -37,7 +37,7 @@ export interface Label {
 }
 
 /** Counts of the complaints behind a label. Days are UTC. Counts that the rule does not use are absent. */
-export interface LabelEvidence {
+interface LabelEvidence {
   readonly score?: number;
   readonly reports?: number;
   readonly independentReports?: number;

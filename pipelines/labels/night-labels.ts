@@ -6,12 +6,12 @@ import type { Label } from './label-history.ts';
 import { computeScores, scoringDefaults, type ScoringSettings } from './scoring.ts';
 
 /** A number that had a label. */
-export interface LabelledNumber extends Label {
+interface LabelledNumber extends Label {
   readonly phone: string;
 }
 
 /** The label of a number by the rule on complaints. */
-export type RecomputedLabel = Omit<LabelledNumber, 'source'>;
+type RecomputedLabel = Omit<LabelledNumber, 'source'>;
 
 /** The snapshot of a night and the scoring before it. Snapshots are pg_snapshot as text. */
 export interface NightBasis {

@@ -31,14 +31,14 @@ const cleaned = (charactersMax: number) =>
     .refine((text) => text !== null, 'is blank');
 
 /** The request form: a number in international form, why its label is wrong, and a contact. */
-export const disputeForm = z.strictObject({
+const disputeForm = z.strictObject({
   phone: z.string().max(64),
   reason: cleaned(disputeReasonCharactersMax),
   contact: cleaned(disputeContactCharactersMax).optional(),
 });
 
 /** A dispute to be filed. The same key of the same person gives the same dispute. */
-export interface DisputeSubmission {
+interface DisputeSubmission {
   /** Unchecked fields of {@link disputeForm}. */
   readonly request: unknown;
   readonly filedBy: string;
@@ -118,7 +118,7 @@ export async function fileDispute(
 }
 
 /** Which disputes to list: by default, those of all states and numbers. */
-export interface DisputeQuery {
+interface DisputeQuery {
   readonly state?: DisputeState | undefined;
   readonly phone?: string | undefined;
   readonly after?: number;
@@ -141,7 +141,7 @@ export async function readDispute(db: Queryable, disputeId: number): Promise<Dis
 }
 
 /** Changes of the label of a number, newest first, and its disputes, oldest first. */
-export interface NumberHistory {
+interface NumberHistory {
   readonly changes: readonly LabelEvent[];
   readonly disputes: readonly Dispute[];
 }
@@ -175,7 +175,7 @@ export async function openDisputeContact(
 }
 
 /** A decision on a dispute. */
-export interface DisputeVerdict {
+interface DisputeVerdict {
   readonly db: Pool;
   readonly disputeId: number;
   /** True clears the number, false leaves its label. */

@@ -43,12 +43,12 @@ export interface NumberRecord {
 }
 
 /** A published category. */
-export interface NumberCategory {
+interface NumberCategory {
   readonly id: number;
   readonly name: string;
 }
 
-export interface DisplayFields {
+interface DisplayFields {
   readonly name: string | null;
   readonly description: string | null;
   readonly detail: string | null;
@@ -56,7 +56,7 @@ export interface DisplayFields {
 }
 
 /** The last score of a number's complaints, with the counts at that time. */
-export interface NumberScore {
+interface NumberScore {
   readonly level: string;
   readonly category: number | null;
   readonly score: number;
@@ -72,7 +72,7 @@ export interface NumberScore {
 }
 
 /** One clearing of a number by an operator. */
-export interface Redress {
+interface Redress {
   readonly redressId: number;
   readonly reason: string;
   readonly clearedBy: string;
@@ -81,7 +81,7 @@ export interface Redress {
 }
 
 /** The live brand of a number. */
-export interface BrandedRecord {
+interface BrandedRecord {
   readonly brandHandle: string;
   readonly display: DisplayFields;
   readonly liveFrom: Date;

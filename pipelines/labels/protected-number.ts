@@ -20,7 +20,7 @@ export interface Protection {
 }
 
 /** A change of the list of protected numbers. */
-export interface ProtectionChange {
+interface ProtectionChange {
   readonly db: Pool;
   /** A number in international form, or a prefix of at least 3 digits followed by `*`: `+4930*`. */
   readonly numbers: string;

@@ -32,7 +32,7 @@ export const rangeRule = {
 } as const;
 
 /** The result of a scoring of ranges: listed ranges, and those that were inserted or changed, or removed. */
-export interface RangeReport {
+interface RangeReport {
   readonly listed: number;
   readonly written: number;
   readonly removed: number;

@@ -22,7 +22,7 @@ export interface ScoringSettings {
 export const scoringDefaults: ScoringSettings = { labelHoldDaysMax: 45 };
 
 /** The result of a scoring: numbers that were scored and have complaints that count, and published rows that were inserted or changed. */
-export interface ScoringReport {
+interface ScoringReport {
   readonly scored: number;
   readonly changed: number;
   /** Protected numbers that reach a level; absent if there are none. */
@@ -33,7 +33,7 @@ export interface ScoringReport {
   readonly ruleWaiting?: string;
 }
 
-export interface ScoringOptions extends ScoringSettings {
+interface ScoringOptions extends ScoringSettings {
   /** Scores all numbers, not only those whose label may have changed. */
   readonly all?: boolean;
 }
@@ -167,7 +167,7 @@ function goesOn(last: LastScoring, evaluatedAt: Date, { days, ages }: AgedDays):
 }
 
 /** The rule version in force, and its activation. */
-export interface ScoringRuleInForce {
+interface ScoringRuleInForce {
   readonly version: string;
   readonly movedBy: string;
   readonly reason: string;
@@ -185,7 +185,7 @@ export async function readScoringRule(db: Queryable): Promise<ScoringRuleInForce
 }
 
 /** Level and category by a scoring; category is null for NEUTRAL. */
-export interface ScoredLabel {
+interface ScoredLabel {
   readonly level: string;
   readonly category: number | null;
 }

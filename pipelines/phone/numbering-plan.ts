@@ -10,7 +10,7 @@ import metadata from 'libphonenumber-js/max/metadata';
  * start with a national prefix) the answer is `unsure`, and the caller asks the library.
  * test/pipelines/phone/phone-number.test.ts compares both over all calling codes.
  */
-export type PlanVerdict =
+type PlanVerdict =
   | { readonly kind: 'valid'; readonly country: string | null }
   | { readonly kind: 'invalid' }
   | { readonly kind: 'unsure' };

@@ -7,14 +7,14 @@ import {
 import { lookUpPlan } from './numbering-plan.ts';
 
 /** A valid number in E.164 with its country (+800 and +881 have none). */
-export interface DialledPhone {
+interface DialledPhone {
   readonly phone: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null;
 }
 
 /** Why a text is refused as a number. */
-export interface PhoneRefusal {
+interface PhoneRefusal {
   readonly code: 'phone_missing' | 'phone_invalid';
   readonly reason: string;
 }

@@ -6,7 +6,7 @@ import { DELIMITERS, followQuotes, splitQuotedRecords, type Delimiter } from './
 import { refuse, type Refusal, type RejectCode } from './reject.ts';
 
 /** A column of a feed, by any of its names in the header, in any letter case. */
-export interface FeedColumn {
+interface FeedColumn {
   readonly names: readonly [string, ...string[]];
   readonly required: boolean;
 }
@@ -40,7 +40,7 @@ export type FeedRow =
   | { readonly line: number; readonly refusal: Refusal; readonly excerpt: string };
 
 /** The excerpt of a row that must not be shown. */
-export const withheldExcerpt = '(withheld)';
+const withheldExcerpt = '(withheld)';
 
 /**
  * Lines of a row with quotes. An unclosed quote is detected after this many lines only, and then the next line is tried:

@@ -1,7 +1,7 @@
 import { parseString } from 'fast-csv';
 
 /** The quotes at the end of a line: all closed, a field open, or other text after a closing quote. */
-export type QuoteState = 'closed' | 'open' | 'invalid';
+type QuoteState = 'closed' | 'open' | 'invalid';
 
 const quote = 0x22;
 

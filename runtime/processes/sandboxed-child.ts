@@ -43,7 +43,7 @@ export interface SandboxLimits {
 }
 
 /** `exit`: it ended by itself or by the kernel; `protocol`: its answer is malformed; `cancelled`: its parent ended it. */
-export type ChildFailureKind = 'start' | 'time' | 'memory' | 'output' | 'protocol' | 'cancelled' | 'exit';
+type ChildFailureKind = 'start' | 'time' | 'memory' | 'output' | 'protocol' | 'cancelled' | 'exit';
 
 /** Why a child was killed, or how it ended. */
 export class ChildFailure extends Error {

@@ -29,7 +29,7 @@ import { writeWholeFile } from '../whole-file.ts';
 const runProgram = promisify(execFile);
 
 /** A running embedded cluster, held by this process until `release`. */
-export interface EmbeddedDatabase {
+interface EmbeddedDatabase {
   /** For the owner of the schema. */
   readonly url: string;
   /** For a login that can only read. */

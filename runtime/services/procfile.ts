@@ -9,13 +9,13 @@ import type { ResolvedDatabase } from './services.ts';
 import { within } from '../processes/repeat.ts';
 
 /** A process of a Procfile with its command, which runs without a shell. */
-export interface ProcessDefinition {
+interface ProcessDefinition {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
 }
 
-export interface RunProcfileOptions {
+interface RunProcfileOptions {
   /** Text of the Procfile. */
   readonly procfile: string;
   /** Directory in which the commands run. */

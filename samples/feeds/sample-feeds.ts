@@ -6,7 +6,7 @@ import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 
 /** The parameters of the samples; the same options give the same bytes. */
-export interface SampleOptions {
+interface SampleOptions {
   /** Complaints lie in the 40 days before this instant. */
   readonly asOf: Date;
   readonly seed: number;
@@ -15,7 +15,7 @@ export interface SampleOptions {
 }
 
 /** Paths of the written files. */
-export interface SampleFeeds {
+interface SampleFeeds {
   /** Gzip. */
   readonly reputation: string;
   /** With byte order mark and CRLF. */

@@ -64,7 +64,7 @@ const languages: Readonly<Record<LetterCountry, LetterLanguage>> = {
 const countries: readonly LetterCountry[] = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'FR', 'ES'];
 
 /** The given facts of a letter; the others are drawn at random. */
-export interface FactsRequest {
+interface FactsRequest {
   readonly layout: Layout;
   readonly signing: SigningStyle;
   /** Days from today to the signing date; below 0 is the past. */

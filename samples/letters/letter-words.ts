@@ -90,7 +90,7 @@ export const nameWords = {
 } as const;
 
 /** Sentences and labels of the letters, with facts of the letter as `{...}`. */
-export interface Phrases {
+interface Phrases {
   readonly heading: readonly string[];
   readonly subject: string;
   readonly greeting: readonly string[];

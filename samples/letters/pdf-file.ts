@@ -6,7 +6,7 @@ import { literal, number, type PageBox, type PdfPage } from './pdf-page.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
 /** A filled signature field. */
-export interface PdfSigning {
+interface PdfSigning {
   readonly certificate: OwnCertificate;
   readonly signedAt: Date;
   /** From 1. */

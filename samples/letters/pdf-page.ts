@@ -8,7 +8,7 @@ import { textWidth, toWinAnsi, type Font } from './font-metrics.ts';
 export type TextRuns = 'plain' | 'kerned' | 'words';
 
 /** Position and style of a text; points from the left and from the top, at its base line. */
-export interface TextPlace {
+interface TextPlace {
   readonly x: number;
   readonly y: number;
   readonly font: Font;

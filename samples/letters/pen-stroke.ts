@@ -2,7 +2,7 @@ import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
 /** Points of a scrawl, from 0 to 1 in both directions. */
-export type Scrawl = readonly (readonly [number, number])[];
+type Scrawl = readonly (readonly [number, number])[];
 
 const scrawlPoints = 220;
 

@@ -29,7 +29,7 @@ import { Seeded } from '../../runtime/seeded.ts';
 export { sampleTrustRootPem } from './sample-keys.ts';
 
 /** The parameters of the sample letters; the same options give the same bytes. */
-export interface SampleLetterOptions {
+interface SampleLetterOptions {
   readonly seed: number;
   readonly count: number;
   /** The "today" of the letters' dates. */
@@ -41,10 +41,10 @@ export interface SampleLetterOptions {
 }
 
 /** How a letter is signed, as its reading reports it. */
-export type TrueSignature = 'pdf' | 'electronic' | 'undetermined' | 'none';
+type TrueSignature = 'pdf' | 'electronic' | 'undetermined' | 'none';
 
 /** The true content of a letter. */
-export interface LetterTruth extends BrandNames {
+interface LetterTruth extends BrandNames {
   readonly address: string;
   readonly signerName: string;
   readonly signerTitle: string;
@@ -93,7 +93,7 @@ export async function* sampleLetters(options: SampleLetterOptions): AsyncGenerat
 }
 
 /** The kind of a letter. */
-export interface LetterPlan {
+interface LetterPlan {
   readonly index: number;
   readonly random: Seeded;
   readonly asOf: Date;

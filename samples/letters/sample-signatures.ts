@@ -111,7 +111,7 @@ export function signDetachedCms({ content, certificate, signedAt, alter, pss = f
 }
 
 /** The parameters of a time stamp. */
-export interface TimeStampRequest {
+interface TimeStampRequest {
   readonly data: Uint8Array;
   /** Of the authority; made for the purpose {@link timeStampingPurpose}. */
   readonly certificate: OwnCertificate;
@@ -201,7 +201,7 @@ function encodeSignedData({ signer, certificate, type, content }: SignedDataPart
 }
 
 /** Certificates that their issuer revokes, each from a time on. */
-export interface RevocationRequest {
+interface RevocationRequest {
   readonly issuer: OwnCertificate;
   readonly revoked: readonly { readonly certificate: OwnCertificate; readonly at: Date }[];
   readonly madeAt: Date;

@@ -13,7 +13,7 @@ export interface SheetStyle {
 }
 
 /** The style of a line of text. */
-export interface LineStyle {
+interface LineStyle {
   readonly bold?: boolean;
   readonly size?: number;
   readonly align?: 'left' | 'right' | 'centre';

@@ -17,7 +17,7 @@ export interface ActiveMark {
 }
 
 /** What the viewer shows. */
-export interface LetterViewerProps {
+interface LetterViewerProps {
   readonly letterId: number;
   readonly pages: readonly Json<ShownPage>[];
   readonly marks: readonly Mark[];

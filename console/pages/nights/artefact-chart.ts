@@ -3,7 +3,7 @@ import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 
 /** A version with its sizes. */
-export interface SizedVersion {
+interface SizedVersion {
   readonly version: number;
   readonly publishedAt: string;
   readonly rows: number;

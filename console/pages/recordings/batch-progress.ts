@@ -2,7 +2,7 @@ import { asWords, formatCount, formatSeconds } from '../shell/text.ts';
 import { html, useRef, type VNode } from '../shell/view.ts';
 
 /** Items of a batch in one state. */
-export interface BatchPart {
+interface BatchPart {
   readonly name: string;
   readonly items: number;
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../answers/json.ts';
 import type { ScoredWindow, WindowLabel } from '../../answers/verification-answers.ts';
 
 /** Consecutive windows with the same label. */
-export interface LabelRun {
+interface LabelRun {
   readonly start: number;
   end: number;
   readonly label: WindowLabel;

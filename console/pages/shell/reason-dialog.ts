@@ -2,7 +2,7 @@ import { ActionButton, Dialog, Field } from './components.ts';
 import { html, useState, type Shown, type VNode } from './view.ts';
 
 /** A dialog that asks for the reason of an action. */
-export interface ReasonDialogProps {
+interface ReasonDialogProps {
   readonly title: string;
   readonly isOpen: boolean;
   readonly onClose: () => void;
@@ -16,15 +16,7 @@ export interface ReasonDialogProps {
 }
 
 /** Asks for the reason of an action, which is kept in the audit trail. */
-export function ReasonDialog({
-  title,
-  isOpen,
-  onClose,
-  confirm,
-  isDanger = false,
-  act,
-  children,
-}: ReasonDialogProps): VNode {
+function ReasonDialog({ title, isOpen, onClose, confirm, isDanger = false, act, children }: ReasonDialogProps): VNode {
   return html`<${Dialog} title=${title} isOpen=${isOpen} onClose=${onClose}><${ReasonForm} onClose=${onClose} confirm=${confirm} isDanger=${isDanger} act=${act}>${children}</${ReasonForm}></${Dialog}>`;
 }
 

@@ -4,7 +4,7 @@ import { formatBytes } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 
 /** A chosen or new recording, before it is sent. */
-export interface ChosenRecording {
+interface ChosenRecording {
   readonly key: number;
   readonly file: File;
   /** The URL for playback. */

@@ -1,7 +1,7 @@
 import { Seeded } from '../../../runtime/seeded.ts';
 
 /** The clusters that a resample of a test set draws: speakers and synthesizers ('' for none). */
-export interface ClusterNames {
+interface ClusterNames {
   readonly speaker: string;
   readonly synthesizer: string;
 }

@@ -3,7 +3,7 @@ import type { RankedTrials, Trial } from './error-curve.ts';
 /**
  * Scores are probabilities at this prior of an attack. It turns them into log-likelihood ratios, which hold at any prior.
  */
-export const scorePrior = 0.5;
+const scorePrior = 0.5;
 
 /** Scores are limited to this distance from 0 and 1: otherwise one wrong score of 0 or 1 makes every mean infinite. */
 export const scoreMargin = 1e-6;
@@ -71,7 +71,7 @@ export function poolAdjacentViolators({ scores, authentic }: RankedTrials): Pool
 }
 
 /** Bins of a calibration table. */
-export const calibrationBins = 10;
+const calibrationBins = 10;
 
 /** One row of a calibration table: scores from `from` to below `to`. */
 export interface CalibrationBin {

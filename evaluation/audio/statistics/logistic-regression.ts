@@ -1,12 +1,12 @@
 /** Feature vectors with their classes. */
-export interface LabelledRows {
+interface LabelledRows {
   readonly rows: readonly (readonly number[])[];
   /** True for the class whose log-odds the classifier gives. */
   readonly labels: readonly boolean[];
 }
 
 /** Log-odds of a row. */
-export type Classifier = (row: readonly number[]) => number;
+type Classifier = (row: readonly number[]) => number;
 
 /** Ridge penalty, which keeps the weights of separable rows finite. */
 const ridge = 1;

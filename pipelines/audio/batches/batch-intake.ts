@@ -471,7 +471,7 @@ function digestOfSettings({ channels }: ScoringSettings): string {
 }
 
 /** Items in each of the first chunks of a batch: about a second of work at 60 files of 8 s a second. */
-export const chunkItemsMin = 50;
+const chunkItemsMin = 50;
 
 /** Chunks after which the next ones are twice as large: 100,000 items make 675 chunks, 10 million less than 2,000. */
 const chunksOfOneSize = 200;

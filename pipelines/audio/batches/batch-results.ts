@@ -38,7 +38,7 @@ export function formatResults(records: readonly VerificationRecord[]): string {
 }
 
 /** A score with six digits, or null. */
-export function roundScore(scores: Scores | null, name: keyof Scores): number | null {
+function roundScore(scores: Scores | null, name: keyof Scores): number | null {
   const score = scores?.[name] ?? null;
   return score === null ? null : Number(score.toFixed(6));
 }

@@ -42,7 +42,7 @@ export interface Batch {
 export type StateCounts = Readonly<Record<VerificationState, number>>;
 
 /** Which batches are listed. */
-export interface BatchFilter {
+interface BatchFilter {
   readonly id?: string | undefined;
   readonly batchId?: number | undefined;
   readonly owner?: string | undefined;
@@ -142,7 +142,7 @@ export async function cancelAbandonedBatches(db: Pool, before: Date): Promise<nu
 }
 
 /** The reasons that `batch retry` covers: those whose cause may lie in the service, or all errors. */
-export function reasonsToRetry(all: boolean): AudioReason[] {
+function reasonsToRetry(all: boolean): AudioReason[] {
   return (Object.keys(AUDIO_REASONS) as AudioReason[]).filter(
     (reason) => AUDIO_REASONS[reason].state === 'error' && (all || AUDIO_REASONS[reason].retry),
   );

@@ -115,7 +115,7 @@ export const verificationDetailForm = verificationForm.extend({
 });
 
 /** A verification as it is listed. */
-export type VerificationAnswer = z.output<typeof verificationForm>;
+type VerificationAnswer = z.output<typeof verificationForm>;
 
 /** A verification with its windows. */
 export type VerificationDetailAnswer = z.output<typeof verificationDetailForm>;

@@ -24,14 +24,14 @@ export interface ChunkWork {
 }
 
 /** A job of a batch. */
-export interface ChunkOfBatch {
+interface ChunkOfBatch {
   readonly batchId: number;
   readonly generation: number;
   readonly chunk: number;
 }
 
 /** How many items a run of a chunk has ended; the others had an outcome, or their batch was cancelled. */
-export interface ChunkEnd {
+interface ChunkEnd {
   readonly scored: number;
   readonly reused: number;
   readonly refused: number;

@@ -6,7 +6,7 @@ import type { ResolvedModel } from '../models/registry.ts';
 import type { ScoredRecording } from '../verification.ts';
 
 /** The key of a stored result. */
-export interface ResultKey {
+interface ResultKey {
   readonly audioSha256: string;
   readonly model: Pick<ResolvedModel, 'name' | 'manifestSha256'>;
   readonly settingsSha256: string;
@@ -51,7 +51,7 @@ export async function storeResult(
 }
 
 /** Items that stored results may end. */
-export interface EndableItems {
+interface EndableItems {
   readonly verificationIds: readonly number[];
   readonly generation: number;
   readonly models: readonly Pick<ResolvedModel, 'name' | 'manifestSha256'>[];

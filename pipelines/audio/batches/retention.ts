@@ -17,7 +17,7 @@ interface LockedRecording {
   readonly deletedWhy: string | null;
 }
 
-export interface Deletion {
+interface Deletion {
   readonly db: Pool;
   readonly store: AudioStore;
   /** Writes the caller's record in the transaction of the deletion; if it fails, nothing is deleted. */
@@ -58,7 +58,7 @@ export async function deleteRecording(
 }
 
 /** What one run of the retention did. */
-export interface RetentionEnd {
+interface RetentionEnd {
   /** Recordings whose time was over. */
   readonly deleted: number;
   /** Files that no row named: copies of killed processes. */

@@ -81,7 +81,7 @@ export async function openAny(source: AnySource, limits: DecodeLimits): Promise<
 }
 
 /** A file, its format, and the length of its packets where all have the same: a shorter one at the end is padding. */
-export interface AnySource {
+interface AnySource {
   readonly file: RecordingFile;
   readonly sniffed: Sniffed;
   readonly packetBytes?: number;

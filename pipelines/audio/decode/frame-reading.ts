@@ -7,7 +7,7 @@ import type { DecodeLimits, RecordingNote } from './recording.ts';
 import { faultNotes } from './sample-formats.ts';
 
 /** One stream of an opened recording, to be decoded. */
-export interface FrameReading {
+interface FrameReading {
   readonly handles: DecoderHandles;
   readonly streamIndex: number;
   /** Shorter packets are dropped. */

@@ -18,7 +18,7 @@ const rawEncodings = {
   vox: { tag: 0x17, bits: 4, sampleRate: null },
 } as const;
 
-export type RawEncoding = keyof typeof rawEncodings;
+type RawEncoding = keyof typeof rawEncodings;
 
 /** Rates in Hz that are taken; below and above no recording is read. */
 const rates = { least: 4_000, most: 192_000 } as const;
@@ -54,7 +54,7 @@ function rawInvalid(problem: string): ServiceError {
 }
 
 /** What makes a file of raw audio: the bytes before and behind it. */
-export interface RawContainer {
+interface RawContainer {
   readonly head: Buffer;
   readonly tail: Buffer;
 }

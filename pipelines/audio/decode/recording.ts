@@ -23,7 +23,7 @@ export const RECORDING_NOTES = {
 export type RecordingNote = keyof typeof RECORDING_NOTES;
 
 /** What was heard in a recording, which decides its model where none is named. */
-export const HEARD_NOTES = {
+const HEARD_NOTES = {
   telephone_band:
     'The speech is of a telephone, or another channel of 4 kHz, although the sample rate is higher: next to nothing, or a mirror image, stands above 4 kHz.',
 } as const;

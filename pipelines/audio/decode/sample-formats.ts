@@ -18,7 +18,7 @@ export function faultNotes({ clipped, notFinite }: SampleFaults): RecordingNote[
 }
 
 /** The samples of one channel: every `step`th sample of `bytes` from `first` on, as many as `into` has room for. */
-export interface SampleRun {
+interface SampleRun {
   readonly bytes: Uint8Array;
   readonly first: number;
   readonly step: number;

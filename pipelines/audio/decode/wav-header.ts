@@ -4,7 +4,7 @@ import { sampleBytes, type SampleFormat } from './sample-formats.ts';
 import { codecRefusal, wavCodecName } from './unread-formats.ts';
 
 /** The read access that parsing needs, to a file or to one that is still arriving. */
-export type ReadAtPlaces = Pick<RecordingFile, 'bytes' | 'read'>;
+type ReadAtPlaces = Pick<RecordingFile, 'bytes' | 'read'>;
 
 /** The facts in the chunks before a WAV file's audio. */
 export interface WavHeader {
@@ -23,7 +23,7 @@ export interface WavHeader {
 }
 
 /** `samples` are read by wav-reader.ts, `compressed` by the optional decoder. */
-export type WavEncoding =
+type WavEncoding =
   | { readonly kind: 'samples'; readonly format: SampleFormat; readonly codec: string }
   | { readonly kind: 'compressed'; readonly codec: string };
 

@@ -1,5 +1,5 @@
 /** The facts that the header of a WAV file says of its audio. */
-export interface WavForm {
+interface WavForm {
   /** The encoding (RFC 2361). */
   readonly tag: number;
   /** In Hz. */

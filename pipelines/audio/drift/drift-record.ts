@@ -4,7 +4,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { ComparedModel, DriftReport } from './drift-report.ts';
 
 /** A model at the time of the report; its name may stand for another one now. */
-export type ModelVersion = Pick<ComparedModel, 'model' | 'manifestSha256'>;
+type ModelVersion = Pick<ComparedModel, 'model' | 'manifestSha256'>;
 
 /** What is known of a stored report without reading its lists. */
 export interface DriftReportSummary {

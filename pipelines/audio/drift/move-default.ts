@@ -8,7 +8,7 @@ import { requireModel, type NamedModel } from '../models/named-model.ts';
 import { findDriftReport, readDriftSummary } from './drift-record.ts';
 
 /** The default of a family that is to move. */
-export interface DefaultRequest {
+interface DefaultRequest {
   readonly family: Family;
   readonly model: string;
   readonly by: string;

@@ -13,7 +13,7 @@ export interface PairedChange {
 }
 
 /** How many recordings both models, one of them, or neither put into a class. */
-export interface PairedCounts {
+interface PairedCounts {
   readonly both: number;
   readonly oldOnly: number;
   readonly newOnly: number;

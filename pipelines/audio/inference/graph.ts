@@ -2,7 +2,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { ServiceError, errorMessageOf } from '../../../runtime/errors.ts';
 
 /** The names of a graph's input and of the output that is used. */
-export interface GraphNames {
+interface GraphNames {
   readonly inputName: string;
   readonly outputName: string;
 }
@@ -26,7 +26,7 @@ const arenaWeightsBytesMax = 16 * 1024 * 1024;
 const severityError = 3;
 
 /** How a graph is run, by the settings of the operator. */
-export interface GraphExecution {
+interface GraphExecution {
   /** Threads of one run. */
   readonly threads: number;
 }

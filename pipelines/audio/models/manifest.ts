@@ -141,7 +141,7 @@ const shared = {
 };
 
 /** What the graph applied to its numbers; see `columnsPerScore`. */
-export const ACTIVATIONS = ['logit', 'probability', 'softmax-pair', 'logit-pair'] as const;
+const ACTIVATIONS = ['logit', 'probability', 'softmax-pair', 'logit-pair'] as const;
 
 export type Activation = (typeof ACTIVATIONS)[number];
 
@@ -275,7 +275,7 @@ const voiceActivity = z.looseObject({
 /** The forms of manifests by their `kind`. */
 const manifestForms = { authenticity, voiceprint, 'voice-activity': voiceActivity } as const;
 
-export type ManifestKind = keyof typeof manifestForms;
+type ManifestKind = keyof typeof manifestForms;
 
 type Manifests = { readonly [Kind in ManifestKind]: z.output<(typeof manifestForms)[Kind]> };
 
@@ -360,7 +360,7 @@ export async function readWeights(
 }
 
 /** A file of a model: its name, size and digest. */
-export type ModelFile = z.output<typeof externalFile>;
+type ModelFile = z.output<typeof externalFile>;
 
 /** What a manifest says of the files of its model. */
 export type ModelFiles = Pick<ModelManifest, 'file' | 'sha256' | 'bytes' | 'externalData'>;

@@ -20,7 +20,7 @@ export interface NamedModel extends ResolvedModel {
 }
 
 /** The band of a recording: its sample rate in Hz, and whether speech of a telephone was heard in it (`telephone-band.ts`). */
-export interface RecordingBand {
+interface RecordingBand {
   readonly sampleRate: number;
   readonly isTelephone: boolean;
 }

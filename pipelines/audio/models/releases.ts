@@ -58,7 +58,7 @@ function orderOf({ service, year, month, revision, patch }: ReleaseName): readon
 }
 
 /** One thing that a release changed: a model of the audio service, or an operation of branding. */
-export interface ReleaseChange {
+interface ReleaseChange {
   readonly kind: 'introduced' | 'refined' | 'removed';
   /** `phone/v8`, or the name of an operation. */
   readonly subject: string;

@@ -22,7 +22,7 @@ import { familyOf, readShippedRows } from '../models/shipped-models.ts';
 import { keepWholeFile, writeAll, writeWholeFile } from '../../../runtime/whole-file.ts';
 
 /** A model to add, by whom and why. */
-export interface ModelAddition {
+interface ModelAddition {
   readonly manifestFile: string;
   readonly weightsFile: string;
   readonly by: string;
@@ -30,7 +30,7 @@ export interface ModelAddition {
 }
 
 /** A model that was added. */
-export interface AddedModel {
+interface AddedModel {
   readonly model: string;
   readonly manifestSha256: string;
   readonly weightsSha256: string;

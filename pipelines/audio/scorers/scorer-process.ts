@@ -7,7 +7,7 @@ import { answerForm, decodedForm, type ScorerAnswer, type ScorerTask } from '../
 import { startScorer, throwUnavailable } from './start-scorer.ts';
 
 /** Limits of one task; a process that exceeds one is killed. */
-export interface TaskLimits {
+interface TaskLimits {
   readonly secondsMax: number;
   /** Resident memory of the process. */
   readonly memoryBytesMax: number;

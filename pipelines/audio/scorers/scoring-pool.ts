@@ -26,7 +26,7 @@ export interface PoolRequest {
 }
 
 /** One recording to decode. */
-export interface DecodingRequest {
+interface DecodingRequest {
   readonly file: string;
   readonly pcmBytesMax: number;
   readonly take: TakePcm;

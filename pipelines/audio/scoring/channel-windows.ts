@@ -29,7 +29,7 @@ export interface CutWindow {
   readonly samples: Float32Array;
 }
 
-export interface ChannelSettings {
+interface ChannelSettings {
   readonly manifest: Pick<ModelManifest, 'input' | 'minimumVoiceSeconds'>;
   /** Rate of the recording, in Hz. */
   readonly sampleRate: number;

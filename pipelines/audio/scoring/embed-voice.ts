@@ -16,7 +16,7 @@ export interface EmbeddedVoice {
   readonly audio: AudioFacts;
 }
 
-export interface EmbeddingRequest {
+interface EmbeddingRequest {
   readonly file: string;
   /** Directory of the voiceprint model. */
   readonly directory: string;

@@ -23,7 +23,7 @@ const telephoneDetectorDirectory = 'voice-activity-telephone-2';
 const smallModelBytesMax = 64 * 1024 * 1024;
 
 /** A model that is ready to score: one recording at a time, or several streams in turn whose windows are scored at once. */
-export interface OpenModel {
+interface OpenModel {
   readonly manifest: ModelManifest;
   readonly batch: WindowBatch;
   /** A new voice detector for one channel. */
@@ -33,7 +33,7 @@ export interface OpenModel {
 }
 
 /** An open voiceprint model: its graph, and a new voice detector for each recording. */
-export interface OpenVoiceprintModel {
+interface OpenVoiceprintModel {
   readonly manifest: VoiceprintManifest;
   readonly graph: Graph;
   detector(): VoiceDetector;

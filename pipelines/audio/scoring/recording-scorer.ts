@@ -16,7 +16,7 @@ import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 export const windowsMax = 100_000;
 
 /** What a file or a live recording is scored with. */
-export interface RecordingScorerOptions {
+interface RecordingScorerOptions {
   readonly manifest: ModelManifest;
   /** Must hold no windows of another recording. */
   readonly batch: WindowBatch;
@@ -30,7 +30,7 @@ export interface RecordingScorerOptions {
 }
 
 /** The outcome of scoring. */
-export type ScoringOutcome = Pick<
+type ScoringOutcome = Pick<
   ScoredRecording,
   'state' | 'scores' | 'decision' | 'reason' | 'channelScores' | 'windows' | 'voiceSeconds'
 > & { readonly durationSeconds: number };

@@ -12,7 +12,7 @@ import { waveformBucketsMax } from './scorer-protocol.ts';
 const firstBucketSamples = 16;
 
 /** The waveform of a channel. */
-export interface ChannelWaveform {
+interface ChannelWaveform {
   /** From 0; null where the channels were mixed. */
   readonly channel: number | null;
   /** Lowest and highest sample of each bucket, in [-1, 1]. */

@@ -104,7 +104,7 @@ export function lowestScores(channels: readonly Scores[]): Scores {
 }
 
 /** Scores of a channel, and the seconds of voice that they come from. */
-export interface ChannelEvidence {
+interface ChannelEvidence {
   readonly scores: Scores;
   readonly voiceSeconds: number;
 }

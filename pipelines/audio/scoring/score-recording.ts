@@ -5,7 +5,7 @@ import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { OpenModels } from './open-models.ts';
 import { RecordingScorer } from './recording-scorer.ts';
 
-export interface RecordingRequest {
+interface RecordingRequest {
   readonly file: string;
   readonly models: ModelChoice;
   readonly settings: ScoringSettings;

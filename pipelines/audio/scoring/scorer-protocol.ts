@@ -76,7 +76,7 @@ const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTas
 /** A task, and the number that identifies its answer. */
 export const requestForm = z.object({ id: z.number().int(), task: taskForm });
 
-export type ScorerRequest = z.output<typeof requestForm>;
+type ScorerRequest = z.output<typeof requestForm>;
 export type ScorerTask = ScorerRequest['task'];
 
 const share = z.number().min(0).max(1);

@@ -8,7 +8,7 @@ export interface SpectrogramSettings {
 }
 
 /** |X|² of `frames` x `bins`, row by row (a row is a frame). */
-export interface PowerSpectrogram {
+interface PowerSpectrogram {
   readonly values: Float32Array;
   readonly frames: number;
   readonly bins: number;

@@ -13,7 +13,7 @@ export interface FramePowers {
 }
 
 /** Frames of `frameSamples`, windowed, zero padded at their end to `fftSize`. */
-export interface FrameShape {
+interface FrameShape {
   readonly frameSamples: number;
   readonly fftSize: number;
 }

@@ -254,7 +254,7 @@ function greatestCommonDivisor(a: number, b: number): number {
  * they share their taps: a second of 48 kHz to 16 kHz takes 0.47 ms against 0.95 with a call per output. Addresses are in bytes; `length` is a
  * number of taps, a multiple of 16.
  */
-export interface ResampleKernel {
+interface ResampleKernel {
   /** Zero at first; `length` of them, at least. */
   readonly numbers: Float32Array;
   /** The sum of `numbers[taps / 4 + i] * numbers[samples / 4 + i]` for i below `length`. */

@@ -23,7 +23,7 @@ export interface IncomingAudio extends AudioContent {
 }
 
 /** Limits of stored audio; see the settings of the same names. */
-export interface AudioStoreLimits {
+interface AudioStoreLimits {
   readonly audioBytesMax: number;
 }
 

@@ -23,13 +23,13 @@ const aheadSeconds = 2;
 /** Processes that one stream may lose before it is scored from its file instead. */
 const lossesMax = 2;
 
-export interface LiveStreamListener {
+interface LiveStreamListener {
   onWindow(window: ScoredWindow): void;
   /** More audio was scored, or scoring has ended. */
   onProgress(): void;
 }
 
-export interface LiveStreamOptions extends StreamScoringRequest {
+interface LiveStreamOptions extends StreamScoringRequest {
   readonly spool: StreamSpool;
   readonly scorers: StreamScorers;
   readonly listener: LiveStreamListener;

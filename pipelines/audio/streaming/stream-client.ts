@@ -22,7 +22,7 @@ const drainMs = 10;
 /** Bytes that are read of the answer to a refused request. */
 const problemBytesMax = 64 * 1024;
 
-export interface StreamClientOptions {
+interface StreamClientOptions {
   /** Address of the console. */
   readonly url: string;
   readonly key: string | undefined;

@@ -5,7 +5,7 @@ import { streamEventForm, type StreamCommand, type StreamEvent } from './stream-
 /** An event of one stream. */
 export type ScoringEvent = Exclude<StreamEvent, { kind: 'ready' }>;
 
-export interface ScoringListener {
+interface ScoringListener {
   onEvent(event: ScoringEvent): void;
   /** The process is gone, with the state of the stream. */
   onLost(): void;
@@ -17,7 +17,7 @@ interface AssignedStream {
   pending: number;
 }
 
-export interface StreamScorerLimits {
+interface StreamScorerLimits {
   readonly memoryBytesMax: number;
   /** Seconds without a message, while an answer is pending, after which the process is killed. */
   readonly silentSecondsMax: number;

@@ -31,7 +31,7 @@ export interface SpooledStream {
   readonly audioPath: string;
 }
 
-export interface SpoolDirectoryOptions {
+interface SpoolDirectoryOptions {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 

@@ -22,7 +22,7 @@ export interface VoiceDetector {
 }
 
 /** Settings of a detector: its rate, and for those with a network the opened graph of `models/voice-activity-telephone-2`. */
-export type VoiceDetectorSettings =
+type VoiceDetectorSettings =
   | { readonly name: 'energy/1'; readonly sampleRate: VoiceSampleRate }
   | {
       readonly name: Exclude<VoiceDetectorName, 'energy/1'>;

@@ -33,7 +33,7 @@ export type EnrolmentFinding =
   | { readonly code: 'recordings_disagree'; readonly recordings: readonly number[]; readonly detail: string };
 
 /** A voiceprint, or the reasons against one. */
-export type Enrolment =
+type Enrolment =
   | { readonly voiceprint: Voiceprint; readonly findings: readonly [] }
   | { readonly voiceprint: null; readonly findings: readonly EnrolmentFinding[] };
 

@@ -21,7 +21,7 @@ export interface IdentityCalibration {
 }
 
 /** The probability that the speaker is the enrolled person, or why there is none. Prior odds are even. */
-export type IdentityScore =
+type IdentityScore =
   | { readonly score: number; readonly cosine: number; readonly reason: null }
   | { readonly score: null; readonly cosine: null; readonly reason: 'no_voice' | 'insufficient_voice' };
 

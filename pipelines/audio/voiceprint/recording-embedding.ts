@@ -7,13 +7,13 @@ import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 import { meanDirection } from './directions.ts';
 
 /** An open voiceprint model. */
-export interface EmbeddingModel {
+interface EmbeddingModel {
   readonly manifest: Pick<VoiceprintManifest, 'input' | 'output' | 'limits'>;
   readonly graph: Pick<Graph, 'run'>;
 }
 
 /** One channel of a recording, with the frames of 10 ms that are voice. */
-export interface VoicedRecording {
+interface VoicedRecording {
   readonly samples: Float32Array;
   readonly sampleRate: number;
   readonly voiced: Uint8Array;

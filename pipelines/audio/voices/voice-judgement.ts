@@ -2,13 +2,13 @@ import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import type { DecisionLabel } from '../verification.ts';
 
 /** Thresholds of an identity score: a match from the first on, a mismatch below the second, undecided in between. */
-export interface IdentityThresholds {
+interface IdentityThresholds {
   readonly match: number;
   readonly mismatch: number;
 }
 
 /** Seconds of voice of both sides; null of a recording whose voice is not known. */
-export interface ComparedVoice {
+interface ComparedVoice {
   readonly enrolled: number;
   readonly recording: number | null;
 }

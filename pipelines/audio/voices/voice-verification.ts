@@ -10,7 +10,7 @@ import { scoreIdentity } from '../voiceprint/identity-score.ts';
 import { openVoiceprint, readVoiceprint, recordVoiceVerification, type OpenedVoiceprint } from './voiceprint-store.ts';
 import type { ModelChoice } from '../models/named-model.ts';
 
-export interface VoiceComparison extends VoiceWork {
+interface VoiceComparison extends VoiceWork {
   readonly pool: VoiceEmbedder & Pick<ScoringPool, 'score'>;
   readonly authenticity: ModelChoice;
 }

@@ -243,7 +243,7 @@ export async function deleteVoiceprint(
 }
 
 /** The result of comparing a recording with a voiceprint. */
-export interface VoiceVerification {
+interface VoiceVerification {
   readonly audioSha256: string;
   /** Null with a reason. */
   readonly identity: number | null;

@@ -104,7 +104,7 @@ export interface BrandingEvent {
 }
 
 /** Which brands are listed; without a filter all of them. */
-export interface BrandFilter {
+interface BrandFilter {
   readonly owner?: string | undefined;
   /** Null for all. */
   readonly owners?: readonly string[] | null;
@@ -173,7 +173,7 @@ const lettersShownMax = 100;
 export type IdentifiedNumber = BrandNumber & { readonly numberId: number };
 
 /** Which numbers of a brand are listed: after a phone, or after the id of a number. */
-export interface NumberFilter {
+interface NumberFilter {
   readonly state?: string | undefined;
   readonly after?: string | undefined;
   readonly afterId?: number | undefined;
@@ -203,7 +203,7 @@ export async function listBrandNumbers(
 }
 
 /** Which letters are listed; without a filter all of them. */
-export interface LetterFilter {
+interface LetterFilter {
   readonly handle?: string | undefined;
   /** Only those of these owners; null for all. */
   readonly owners?: readonly string[] | null;

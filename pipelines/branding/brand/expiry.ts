@@ -22,7 +22,7 @@ interface DueLetter {
 }
 
 /** The changes by an evaluation at one instant. */
-export interface Expired {
+interface Expired {
   /** Letters that ended, and those that have come near their end. */
   readonly expired: number;
   readonly expiring: number;

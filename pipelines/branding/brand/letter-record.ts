@@ -42,7 +42,7 @@ export interface SealedReading {
 }
 
 /** The input of the decision under the lock of changes: the reading and the findings on the text, and facts that may have changed since. */
-export interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'textFindings'> {
+interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'textFindings'> {
   readonly reading: LetterReadingOutcome;
   readonly text: LetterTextDecision;
   /** Findings about the request that need the database. */

@@ -1,5 +1,5 @@
 /** Months for which a letter is valid, from the day on which it was signed. */
-export const letterMonths = 12;
+const letterMonths = 12;
 
 /** Days before its end from which on a letter is `expiring`. */
 export const expiringDays = 30;

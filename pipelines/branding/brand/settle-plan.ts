@@ -62,7 +62,7 @@ function wasApproved(state: BrandState): boolean {
  * The relation of a number to the letters of its brand: `covered` by one in force, `pending` if one that is not decided yet
  * names it or came with it, else `none`.
  */
-export type NumberStanding = 'covered' | 'pending' | 'none';
+type NumberStanding = 'covered' | 'pending' | 'none';
 
 /** A move of all numbers of a brand that are in one of the states and have one of the standings. */
 export interface NumberMove {

@@ -22,7 +22,7 @@ export interface ApprovalFacts {
 }
 
 /** The request that a letter came with. */
-export interface ApprovalRequest {
+interface ApprovalRequest {
   readonly owner: string;
   readonly brandId: number;
   readonly legalName: string;
@@ -35,7 +35,7 @@ export interface ApprovalRequest {
 }
 
 /** The outcome of a letter, and why. */
-export interface Approval {
+interface Approval {
   readonly outcome: LetterOutcome;
   readonly findings: readonly Finding[];
 }

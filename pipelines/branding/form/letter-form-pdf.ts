@@ -26,14 +26,14 @@ export interface FormContent {
 }
 
 /** The identity of one issued form. */
-export interface FormIssue {
+interface FormIssue {
   readonly code: string;
   readonly issuedAt: Date;
   readonly validUntil: Date;
 }
 
 /** A rendered form. */
-export interface RenderedForm {
+interface RenderedForm {
   readonly bytes: Uint8Array;
   /** The rectangle that the signature's appearance must be in. */
   readonly signaturePlace: LetterPlace;

@@ -4,7 +4,7 @@ import type { FoundSignature } from './letter-signer.ts';
 import { foundIn, type LetterText, type TextLine } from './letter-text.ts';
 
 /** Additions to a page that are not part of its print. Each is a case of the rule `page_plain`. */
-export type AdditionKind =
+type AdditionKind =
   'annotation' | 'see_through' | 'crossed_out' | 'mark_elsewhere' | 'behind_signature' | 'other_script';
 
 /** One addition. Its line is the one that it covers, or 0. */
@@ -14,7 +14,7 @@ export interface FoundAddition {
   readonly excerpt: string | null;
 }
 
-export interface AdditionSearch {
+interface AdditionSearch {
   readonly reading: LetterReading;
   readonly letter: LetterText;
   readonly signature: FoundSignature;

@@ -27,7 +27,7 @@ import {
 } from '../names/name-match.ts';
 
 /** The input of the rules. */
-export interface LetterDecisionInput {
+interface LetterDecisionInput {
   /** YYYY-MM-DD, UTC. */
   readonly submittedOn: string;
   /** The latest calendar day anywhere at that moment (UTC+14), which a letter signed there may carry. Default: submittedOn. */

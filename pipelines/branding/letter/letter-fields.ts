@@ -47,7 +47,7 @@ export interface LetterFields extends AuthorizingWords, FoundNumbers {
 }
 
 /** Facts of the brand that help to read its letter. */
-export interface LetterHints {
+interface LetterHints {
   /** ISO 3166-1 alpha-2: the default of numbers without country, and the order of ambiguous dates. */
   readonly country: string;
   /** Legal name, DBA, display name. */

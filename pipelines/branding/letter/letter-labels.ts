@@ -4,7 +4,7 @@ import { looksLikePerson } from '../names/name-match.ts';
 import type { Box } from '../letter-reading.ts';
 
 /** The field that a label announces. `other`: a label that is not needed, but ends the value before it. */
-export type LabelKind = 'signature' | 'name' | 'title' | 'date' | 'legal' | 'brand' | 'address' | 'other';
+type LabelKind = 'signature' | 'name' | 'title' | 'date' | 'legal' | 'brand' | 'address' | 'other';
 
 /**
  * Words of labels without accents, as alternatives of a regular expression; English, Spanish, French, German,

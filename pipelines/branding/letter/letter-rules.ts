@@ -23,7 +23,7 @@ export const letterRuleLimits = {
 } as const;
 
 /** One way in which a rule fails: its severity, and the text for the customer. `{...}` is replaced by a figure. */
-export interface RuleCase {
+interface RuleCase {
   readonly severity: Exclude<Severity, 'pass'>;
   readonly message: string;
 }
@@ -367,9 +367,6 @@ export const LETTER_RULES = [
     cases: { taken: reject('{taken} of {requested} requested numbers belong to another brand (ending in {endings}).') },
   },
 ] as const satisfies readonly LetterRule[];
-
-/** Id of a rule. */
-export type LetterRuleId = (typeof LETTER_RULES)[number]['id'];
 
 /** The place of a finding, and the text there. */
 export interface FindingSource {

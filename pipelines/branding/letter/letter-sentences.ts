@@ -13,7 +13,7 @@ import { splitLegalForm } from '../names/company-words.ts';
 import { foldWords } from '../names/name-folding.ts';
 
 /** Why a sentence is worth a careful reading. Each is a case of the rule `sentences_to_read`. */
-export type SentenceKind =
+type SentenceKind =
   'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company' | 'unusual';
 
 /** A sentence that a person should read, at the notable word. */

@@ -20,7 +20,7 @@ export interface FoundDate {
 }
 
 /** The input of the search for the signing date. */
-export interface DateSearch {
+interface DateSearch {
   readonly reading: LetterReading;
   readonly letter: LetterText;
   readonly dates: readonly DateInText[];

@@ -55,7 +55,7 @@ export function legalFormOf(words: readonly string[]): string | undefined {
 }
 
 /** A company's name without its legal form and its article, and the form (`inc`, `gmbh`) where it has one. */
-export interface SplitName<Word> {
+interface SplitName<Word> {
   readonly core: readonly Word[];
   readonly form: string | null;
 }
@@ -112,7 +112,7 @@ const genericWordLists = {
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The function of a word in the name of a business; see the list above. `form` is a word of a legal form. */
-export type GenericKind = keyof typeof genericWordLists | 'form';
+type GenericKind = keyof typeof genericWordLists | 'form';
 
 const genericKinds = new Map<string, Set<GenericKind>>();
 const genericLists: readonly (readonly [GenericKind, string])[] = [

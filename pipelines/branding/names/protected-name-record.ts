@@ -20,7 +20,7 @@ export interface OwnProtectedName extends ProtectedName {
 }
 
 /** A change of the list: the name, the reason and the actor. */
-export interface ProtectedNameChange {
+interface ProtectedNameChange {
   readonly db: Queryable;
   readonly name: string;
   readonly reason: string;

@@ -42,7 +42,7 @@ export const NEARNESS = {
   one_edit: 'it differs from that name in one letter',
   two_edits: 'it differs from that name in two letters',
 } as const;
-export type Nearness = keyof typeof NEARNESS;
+type Nearness = keyof typeof NEARNESS;
 
 /** The protected name that a name resembles, and how. */
 export interface NearName extends ProtectedName {
@@ -90,7 +90,7 @@ const runLettersMinEastAsian = 3;
 const eastAsian = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+$/u;
 
 /** Prepares names for comparison. */
-export function prepareProtectedNames(entries: readonly ProtectedName[]): ProtectedNames {
+function prepareProtectedNames(entries: readonly ProtectedName[]): ProtectedNames {
   return entries
     .map((entry) => {
       const compared = comparable(entry.name);

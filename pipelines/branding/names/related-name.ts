@@ -32,13 +32,13 @@ export const NAME_REASONS = {
 export type NameReason = keyof typeof NAME_REASONS;
 
 /** Whether a shown name clearly belongs to the company, and why. */
-export interface NameRelation {
+interface NameRelation {
   readonly related: boolean;
   readonly reason: NameReason;
 }
 
 /** The names of a company. */
-export interface CompanyNames {
+interface CompanyNames {
   readonly legalName: string;
   /** The name under which it does business. */
   readonly dba: string | null;

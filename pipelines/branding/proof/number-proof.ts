@@ -88,7 +88,7 @@ async function listRows(
 }
 
 /** A proof that was started, with the numbers that will be called. */
-export interface StartedProof {
+interface StartedProof {
   readonly proofId: number;
   /** Numbers that it covers. */
   readonly numbers: number;
@@ -216,7 +216,7 @@ function requireSome(
   });
 }
 
-export interface PlaceCallsOptions {
+interface PlaceCallsOptions {
   readonly db: Pool;
   readonly caller: CodeCaller;
   /** See `loadCodeSecret`. */
@@ -269,7 +269,7 @@ export async function failProof(
   await db.query(sql('branding/fail_proof'), [proofId, code, actor, reason]);
 }
 
-export interface ConfirmCodeOptions {
+interface ConfirmCodeOptions {
   readonly db: Pool;
   readonly handle: string;
   readonly phone: string;
@@ -283,7 +283,7 @@ export interface ConfirmCodeOptions {
 }
 
 /** The outcome of a correct code: a block may wait for the codes of other calls. */
-export type ConfirmedCode =
+type ConfirmedCode =
   | {
       readonly proven: true;
       readonly numbers: number;

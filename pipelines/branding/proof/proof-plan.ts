@@ -7,12 +7,12 @@ export const blockNumbersMin = 100;
 export const blockNumbersMax = 1000;
 
 /** One proof: the numbers that it covers, and those of them that are called. */
-export interface PlannedProof {
+interface PlannedProof {
   readonly phones: readonly string[];
   readonly called: readonly string[];
 }
 
-export interface ProofPlanOptions {
+interface ProofPlanOptions {
   /** Numbers of a block that was drawn before and not proven: they are proven one by one, so that nobody can draw repeatedly. */
   readonly drawnBefore: ReadonlySet<string>;
   /** Numbers of a block that are called, drawn at random; 0 proves every number by a call of its own. */

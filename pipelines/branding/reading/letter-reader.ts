@@ -17,7 +17,7 @@ import type { OcrRequest, OcrResult } from './ocr/ocr-task.ts';
 export type { LetterLimits } from './gate/letter-limits.ts';
 export type { ChildReport } from './reading-child.ts';
 
-export interface ReadLetterOptions {
+interface ReadLetterOptions {
   readonly bytes: Uint8Array;
   readonly limits: GivenLimits;
   /** Root certificates for signatures, PEM, one after another. */
@@ -27,7 +27,7 @@ export interface ReadLetterOptions {
   readonly onChild?: ((report: ChildReport) => void) | undefined;
 }
 
-export interface RenderLetterOptions extends Omit<ReadLetterOptions, 'trustRootsPem'> {
+interface RenderLetterOptions extends Omit<ReadLetterOptions, 'trustRootsPem'> {
   /** Lower for pages that would exceed the limit of pixels. */
   readonly dotsPerInch: number;
 }

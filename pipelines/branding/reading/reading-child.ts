@@ -12,7 +12,7 @@ export interface ChildLimits {
   readonly outputBytesMax: number;
 }
 
-export interface ChildRequest {
+interface ChildRequest {
   readonly child: ReadingChild;
   readonly settings: unknown;
   readonly bytes: Uint8Array;
@@ -32,7 +32,7 @@ export interface ChildReport {
 /** The limit that a child exceeded; `crash`: it died within its limits. */
 export type LimitName = 'time' | 'memory' | 'output' | 'crash';
 
-export type ChildOutcome =
+type ChildOutcome =
   | { readonly report: ChildReport; readonly answer: unknown }
   | { readonly report: ChildReport; readonly limit: LimitName };
 

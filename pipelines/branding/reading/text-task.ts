@@ -12,7 +12,7 @@ import { readSignatures } from './signatures/pdf-signatures.ts';
 import { readLines } from './pdf/pdf-text.ts';
 import { openPdfium } from './pdf/pdfium.ts';
 
-export interface TextTask {
+interface TextTask {
   readonly bytes: Uint8Array;
   readonly limits: LetterLimits;
   readonly trustRootsPem: string | undefined;

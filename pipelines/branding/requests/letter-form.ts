@@ -42,17 +42,17 @@ export interface FormOrder {
 }
 
 /** What a form for a registered brand is issued for. */
-export interface BrandFormOrder
+interface BrandFormOrder
   extends Pick<LetterFormRequest, 'signer' | 'numbers'>, Pick<FormOrder, 'language' | 'issuedBy'> {
   readonly brand: Pick<BrandRecord, 'brandId' | 'handle' | 'owner' | 'state'>;
 }
 
 /** The same with its bytes. */
-export interface NewForm extends IssuedForm {
+interface NewForm extends IssuedForm {
   readonly file: Uint8Array;
 }
 
-export interface FormServices {
+interface FormServices {
   readonly db: Queryable;
   readonly limits: NumberListLimits;
   readonly now: Date;
@@ -163,7 +163,7 @@ async function requestedPhonesOf(
 }
 
 /** Each number once, in ascending order of its bytes. */
-export function normalizePhones(phones: readonly string[]): readonly string[] {
+function normalizePhones(phones: readonly string[]): readonly string[] {
   return [...new Set(phones)].sort((a, b) => (a < b ? -1 : 1));
 }
 

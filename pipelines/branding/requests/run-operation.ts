@@ -24,7 +24,7 @@ import { makeResult } from '../brand/result-maker.ts';
 import type { OperationResult } from '../operation-result.ts';
 import { causeValues, settleBrand, type Cause } from '../brand/settle.ts';
 
-export interface RunOperationOptions {
+interface RunOperationOptions {
   readonly db: Pool;
   readonly vault: Vault;
   /** Reads a letter in child processes; see reading/letter-reader.ts. */

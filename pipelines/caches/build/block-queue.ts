@@ -1,7 +1,7 @@
 import type { SegmentBlock } from '../format/segment-work.ts';
 
 /** A block in the making. */
-export interface PendingBlock {
+interface PendingBlock {
   readonly block: Promise<SegmentBlock>;
   readonly plainBytes: number;
 }

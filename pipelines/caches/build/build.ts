@@ -28,7 +28,7 @@ export interface BuildSettings {
 }
 
 /** What a build needs that reads rows, all of them or some. */
-export interface ReadingOptions {
+interface ReadingOptions {
   readonly databaseUrl: string;
   readonly store: ArtefactStore;
   /** Absent: read from the store. */

@@ -34,7 +34,7 @@ export interface DeltaPlace {
   readonly onLost?: ((from: number, error: unknown) => Promise<IndexedFile | undefined>) | undefined;
 }
 
-export interface WriteDeltasOptions extends DeltaPlace {
+interface WriteDeltasOptions extends DeltaPlace {
   /** The delta from the version that was published before. */
   readonly step: DeltaStep;
   readonly built: IndexedFile;
@@ -53,7 +53,7 @@ export async function writeDeltas({ step, built, earlier, ...place }: WriteDelta
   return [toStored(step), ...chains];
 }
 
-export interface CheckDeltasOptions extends DeltaPlace {
+interface CheckDeltasOptions extends DeltaPlace {
   readonly deltas: readonly StoredDelta[];
   /** The version that they lead to. */
   readonly built: IndexedFile;
@@ -108,7 +108,7 @@ async function remakeDelta(
 }
 
 /** A stored delta from one version to the next. */
-export interface DeltaStep extends StoredDelta {
+interface DeltaStep extends StoredDelta {
   readonly plainBytes: number;
 }
 

@@ -100,7 +100,7 @@ function outermost(prefixes: readonly string[]): string[] {
 }
 
 /** A region and its present rows. */
-export interface CountedRegion {
+interface CountedRegion {
   readonly prefix: string;
   readonly rows: number;
 }
@@ -221,7 +221,7 @@ function endOfRun(segments: readonly Segment[], at: number, to: number): number 
 }
 
 /** True if a prefix lies within one of the regions, which are ascending and disjoint. */
-export function liesWithin(regions: readonly string[], prefix: string): boolean {
+function liesWithin(regions: readonly string[], prefix: string): boolean {
   const region = regions[firstNotBefore(regions, (each) => each <= prefix) - 1]; // only the last region up to the prefix can contain it
   return region !== undefined && prefix.startsWith(region);
 }

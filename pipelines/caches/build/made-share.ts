@@ -20,7 +20,7 @@ export interface MadeShare {
 }
 
 /** Where a share is stored, and the ranges that it was made of. */
-export interface SharePlace {
+interface SharePlace {
   readonly store: ArtefactStore;
   readonly artefact: ArtefactName;
   readonly ranges: readonly KeyRange[];

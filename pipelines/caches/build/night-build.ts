@@ -24,7 +24,7 @@ import type { LevelCounts } from '../artefact-facts.ts';
 import type { Segment } from '../format/segment-index.ts';
 import { shareBuild, type SharingOptions } from './shared-build.ts';
 
-export interface NightBuildOptions {
+interface NightBuildOptions {
   readonly db: Pool;
   readonly databaseUrl: string;
   readonly store: ArtefactStore;
@@ -296,7 +296,7 @@ function unfinishedName({ buildId, attempts }: StartedBuildRow): string {
 }
 
 /** The build of an unfinished file; undefined for another file. */
-export function buildOfUnfinishedName(name: string): number | undefined {
+function buildOfUnfinishedName(name: string): number | undefined {
   const match = /^build-(\d+)-\d+(?:\.[a-z0-9.-]+)?$/.exec(name);
   return match === null ? undefined : Number(match[1]);
 }

@@ -21,7 +21,7 @@ import { copySegments } from '../format/segment-writer.ts';
 /** A part of an artefact: rows that are read, or segments of the basis as they are or with changes. */
 export type BuildPart = Exclude<BuildStep, { kind: 'read' }> | { readonly kind: 'read'; readonly range: KeyRange };
 
-export interface PartMakingOptions {
+interface PartMakingOptions {
   /** In the order of their keys. */
   readonly parts: readonly BuildPart[];
   readonly basis: OpenBasis | null;

@@ -8,7 +8,7 @@ import type { RowBlock } from '../format/row-block.ts';
 import { copyOut } from './copy-out.ts';
 import { enterSnapshot } from './snapshot.ts';
 
-export interface RowReaderOptions {
+interface RowReaderOptions {
   readonly databaseUrl: string;
   readonly artefact: ArtefactName;
   readonly snapshotId: string;
@@ -19,7 +19,7 @@ export interface RowReaderOptions {
 }
 
 /** Rows to be read: those of a range, or of some keys in it. */
-export interface RowsWanted {
+interface RowsWanted {
   readonly from: string;
   /** Exclusive. */
   readonly to: string;

@@ -11,7 +11,7 @@ import { readGzip, writeGzip } from '../format/gzip-text.ts';
 import type { GzipFacts } from '../format/gzip-member.ts';
 import { writeAll } from '../../../runtime/whole-file.ts';
 
-export interface ApplyDeltaOptions {
+interface ApplyDeltaOptions {
   /** The file of the version that the delta starts from. */
   readonly oldPath: string;
   readonly deltaPath: string;

@@ -4,7 +4,7 @@ import { sha256OfStream } from '../../../runtime/digest.ts';
 import { measureGzip } from '../format/gzip-text.ts';
 
 /** Digests of a file in its manifest; without a content digest its text is not checked. */
-export interface PromisedFile {
+interface PromisedFile {
   readonly sha256: string;
   readonly contentSha256?: string | null;
   readonly segmentRowsMax?: number | null;

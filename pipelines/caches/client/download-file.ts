@@ -4,7 +4,7 @@ import { isTargetHref } from '../trust/targets.ts';
 import { ConnectionLost, type FetchedBytes, type ServiceClient } from './service-client.ts';
 
 /** A file of the service as its manifest names it. */
-export interface RemoteFile {
+interface RemoteFile {
   readonly href: string;
   /** Also the entity tag. */
   readonly sha256: string;

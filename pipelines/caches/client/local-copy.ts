@@ -9,7 +9,7 @@ import { syncPath, writeWholeFile, keepWholeFile } from '../../../runtime/whole-
 const stateSchema = 'caller-trust/copy/1';
 
 /** Names of the files of a copy. */
-export const copyFiles = { rows: 'rows.tsv.gz', state: 'state.json' } as const;
+const copyFiles = { rows: 'rows.tsv.gz', state: 'state.json' } as const;
 
 const stateForm = z.object({
   schema: z.literal(stateSchema),

@@ -14,7 +14,7 @@ import { sha256Of } from '../../../runtime/digest.ts';
 import { ifStill, versionChangesMax } from './download-file.ts';
 import { isTargetHref, targetHref } from '../trust/targets.ts';
 
-export interface LookUpOptions {
+interface LookUpOptions {
   readonly client: ServiceClient;
   readonly artefact: ArtefactName;
   /** E.164. */
@@ -28,7 +28,7 @@ export interface LookUpOptions {
 }
 
 /** The row of a number in an artefact. */
-export interface LookedUp {
+interface LookedUp {
   readonly version: number;
   /** The row by the columns of the manifest; null if the number is not listed. */
   readonly row: Readonly<Record<string, string>> | null;

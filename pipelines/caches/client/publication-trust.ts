@@ -30,7 +30,7 @@ const metadataBytesMax = { root: 512 * 1024, timestamp: 16 * 1024, snapshot: 102
 /** Roots that are followed in one refresh: more than a rotation a week for a year. */
 const rootsFollowedMax = 64;
 
-export interface OpenTrustOptions {
+interface OpenTrustOptions {
   readonly client: ServiceClient;
   readonly store: TrustStore;
   /** A root that the caller trusts. Absent: the stored one, or at the first use the first root that the service serves. */

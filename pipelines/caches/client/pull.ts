@@ -16,7 +16,7 @@ export interface Wanted {
   readonly countries: readonly string[] | 'all';
 }
 
-export interface PullOptions {
+interface PullOptions {
   readonly client: ServiceClient;
   /** Directory of the copies; made if it is missing. */
   readonly directory: string;

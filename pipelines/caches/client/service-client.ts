@@ -15,7 +15,7 @@ export interface RetryPolicy {
   readonly bytesPerSecondMin: number;
 }
 
-export const defaultRetryPolicy: RetryPolicy = {
+const defaultRetryPolicy: RetryPolicy = {
   triesMax: 6,
   firstWaitMs: 500,
   waitMsMax: 300_000,
@@ -23,7 +23,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   bytesPerSecondMin: 1024,
 };
 
-export interface ServiceClientOptions {
+interface ServiceClientOptions {
   /** Base URL of the service: `https://caches.example`. */
   readonly url: string;
   /** Sent to this URL only, never to the target of a redirect. */
@@ -33,7 +33,7 @@ export interface ServiceClientOptions {
 }
 
 /** A JSON document with its entity tag, or that it is unchanged. */
-export type FetchedDocument =
+type FetchedDocument =
   { readonly isKnown: true } | { readonly isKnown: false; readonly body: unknown; readonly etag: string | null };
 
 /** The bytes of a file from an offset, as they arrive. */
@@ -46,7 +46,7 @@ export interface FetchedBytes {
 }
 
 /** A request that resumes after a lost connection. */
-export interface ResumableRequest<Result> {
+interface ResumableRequest<Result> {
   /** Of the next try: they request the missing bytes. */
   readonly headers: () => Record<string, string>;
   readonly take: (answer: FetchedBytes) => Promise<Result>;

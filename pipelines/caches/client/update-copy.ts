@@ -22,7 +22,7 @@ export interface UpdatedCopy {
   readonly deltaRefused: string | null;
 }
 
-export interface UpdateOptions extends ManifestSource {
+interface UpdateOptions extends ManifestSource {
   readonly copy: LocalCopy;
   /** Ranges of one file that are downloaded at a time. */
   readonly parallel: number;
@@ -150,14 +150,14 @@ export function contentOf({
 }
 
 /** What an update is planned by. */
-export type PlannedManifest = Pick<ServedManifest, 'version' | 'file' | 'deltas'>;
+type PlannedManifest = Pick<ServedManifest, 'version' | 'file' | 'deltas'>;
 
 /** How a local copy is updated. */
-export type UpdatePlan =
+type UpdatePlan =
   { readonly kind: 'unchanged' } | { readonly kind: 'delta'; readonly delta: OfferedDelta } | { readonly kind: 'full' };
 
 /** The update with the least bytes. Rows are compared, since a copy made with a delta may have other bytes than the served file. */
-export function planUpdate(local: PlannedManifest | undefined, { version, file, deltas }: PlannedManifest): UpdatePlan {
+function planUpdate(local: PlannedManifest | undefined, { version, file, deltas }: PlannedManifest): UpdatePlan {
   if (local === undefined) return { kind: 'full' };
   const hasSameRows = file.contentSha256 !== null && local.file.contentSha256 === file.contentSha256;
   if (hasSameRows || local.file.sha256 === file.sha256) return { kind: 'unchanged' };

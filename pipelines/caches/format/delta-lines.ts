@@ -174,7 +174,7 @@ function applyLine(text: GatheredText, lines: Lines, at: { block: Buffer; place:
 }
 
 /** Complete lines of one step of a delta; steps count from 0. */
-export interface StepChunk {
+interface StepChunk {
   readonly step: number;
   readonly text: Buffer;
 }

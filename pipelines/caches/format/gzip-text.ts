@@ -65,7 +65,7 @@ async function* joinChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 }
 
 /** Facts of a gzip file and of the rows in it. */
-export interface MeasuredGzip extends GzipFacts {
+interface MeasuredGzip extends GzipFacts {
   readonly rows: number;
   readonly plainSha256: string;
   /** Null if it was not asked for, or the text has not the rows of an artefact. */

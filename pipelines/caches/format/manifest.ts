@@ -32,31 +32,31 @@ export interface Manifest {
 }
 
 /** A delta in a manifest, from version `from` to that of the manifest. */
-export interface ManifestDelta extends StoredDelta {
+interface ManifestDelta extends StoredDelta {
   readonly href: string;
 }
 
 /** The segment index in a manifest. */
-export interface ManifestIndex extends IndexFile {
+interface ManifestIndex extends IndexFile {
   readonly href: string;
   readonly mediaType: string;
   readonly columns: readonly string[];
 }
 
 /** Path and query under which an artefact is downloaded. */
-export function artefactHref({ cache, country }: { cache: string; country: string }): string {
+function artefactHref({ cache, country }: { cache: string; country: string }): string {
   const { path, perCountry } = findCache(cache);
   return `/v1/caches/${path}${perCountry ? `?country=${country}` : ''}`;
 }
 
 /** Path and query of the delta from a version to the published one. */
-export function deltaHref({ cache, country, from }: { cache: string; country: string; from: number }): string {
+function deltaHref({ cache, country, from }: { cache: string; country: string; from: number }): string {
   const { path, perCountry } = findCache(cache);
   return `/v1/caches/${path}/delta?from=${from}${perCountry ? `&country=${country}` : ''}`;
 }
 
 /** Path and query of the segment index of an artefact. */
-export function indexHref({ cache, country }: { cache: string; country: string }): string {
+function indexHref({ cache, country }: { cache: string; country: string }): string {
   const { path, perCountry } = findCache(cache);
   return `/v1/caches/${path}/index${perCountry ? `?country=${country}` : ''}`;
 }

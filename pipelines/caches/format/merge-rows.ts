@@ -2,7 +2,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { findRows } from './row-block.ts';
 
 /** Rows in which those of some keys were replaced. */
-export interface MergedRows {
+interface MergedRows {
   readonly plain: Buffer;
   /** The delta from the rows before (delta-lines.ts). */
   readonly delta: Buffer;

@@ -40,7 +40,7 @@ export interface TakenNight extends Attempt {
 }
 
 /** Settings and indexes for the planning of builds. */
-export interface NightPlanning {
+interface NightPlanning {
   readonly indexes: SegmentIndexes;
   readonly settings: PlanSettings;
   readonly log: Log;
@@ -132,7 +132,7 @@ export async function beginPreparation({ holder }: TakenNight): Promise<void> {
 }
 
 /** A snapshot with the drafts of the night's builds, which were made in it. */
-export type NightSnapshot = Snapshot & SeenTransactions & { readonly drafts: readonly DraftPlan[] };
+type NightSnapshot = Snapshot & SeenTransactions & { readonly drafts: readonly DraftPlan[] };
 
 /** Takes the snapshot of the night, drafts the builds in it, and ends the preparation. */
 export async function takeSnapshot(night: TakenNight, planning: NightPlanning): Promise<NightSnapshot> {

@@ -39,7 +39,7 @@ export interface PlanOptions {
 }
 
 /** What the counting of rows depends on. */
-export type CountOptions = Pick<PlanOptions, 'evaluatedAt' | 'settings'>;
+type CountOptions = Pick<PlanOptions, 'evaluatedAt' | 'settings'>;
 
 /** See the settings of the same names. */
 export type PlanSettings = FormatSettings & { readonly fullBuildDays: number };

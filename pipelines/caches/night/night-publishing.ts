@@ -23,7 +23,7 @@ import {
   type PublishRules,
 } from './publish-decision.ts';
 
-export interface PublishNightOptions extends Attempt {
+interface PublishNightOptions extends Attempt {
   readonly db: Pool;
   readonly limits: NightGateLimits;
   /** Opens the keys that sign what is published; not needed while the service does not sign. */
@@ -80,7 +80,7 @@ interface EndedBuildRow {
  * The result of publishing: the report; `void` if a later attempt took over or the night is finished; `reopen` if the snapshot
  * was lost before every file was built.
  */
-export type PublishResult =
+type PublishResult =
   | { readonly kind: 'published'; readonly report: NightReport }
   | { readonly kind: 'void' }
   | { readonly kind: 'reopen' };

@@ -8,7 +8,7 @@ import type { NightBreach } from './night-gates.ts';
 import type { NightScope } from './night-request.ts';
 
 /** A held file that an operator releases, with the gates that held it. */
-export interface ReleasedFile extends ArtefactName {
+interface ReleasedFile extends ArtefactName {
   readonly gates: readonly NightBreach[];
 }
 

@@ -96,7 +96,7 @@ function heldByGates(gates: readonly NightBreach[]): PublishDecision {
 }
 
 /** A decision with its artefact. */
-export interface ArtefactDecision {
+interface ArtefactDecision {
   readonly cache: string;
   readonly country: string;
   readonly decision: PublishDecision;

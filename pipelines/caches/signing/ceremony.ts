@@ -19,7 +19,7 @@ import { formatExpiry, lockTrust, readPresentSet, signNow } from './sign-publica
 import { makeOnlineKeys, ONLINE_ROLES, openOnlineKeys, storeOnlineKeys, type OnlineKeys } from './signing-keys.ts';
 
 /** Days until a root expires: a rotation a year. */
-export const rootExpiryDays = 365;
+const rootExpiryDays = 365;
 
 /** Keys of a root at most: each signature is checked by every client. */
 export const rootKeysMax = 16;
@@ -76,7 +76,7 @@ export async function initTrust(
 }
 
 /** What a rotation changes; nothing: the root is renewed for another year. */
-export interface Rotation {
+interface Rotation {
   /** As many keys of the present root as its threshold, or more. */
   readonly presentKeys: readonly KeyObject[];
   /** Makes new online keys: the present ones are lost, or may be known to others. */

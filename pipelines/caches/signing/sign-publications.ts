@@ -25,7 +25,7 @@ const hourMs = 3_600_000;
  * How long the metadata of an online role holds. The timestamp bounds how long a mirror can keep a client at an old state: two
  * nights, so that one night that fails and a scheduler that is down for a day make no client stop.
  */
-export const expiryHours: Readonly<Record<OnlineRole, number>> = { timestamp: 48, snapshot: 14 * 24, targets: 30 * 24 };
+const expiryHours: Readonly<Record<OnlineRole, number>> = { timestamp: 48, snapshot: 14 * 24, targets: 30 * 24 };
 
 /** The timestamp is renewed after this time; the other roles when half of theirs is over. */
 const timestampAgeHoursMax = 12;
@@ -34,16 +34,16 @@ const timestampAgeHoursMax = 12;
 const supersededHours = 1;
 
 /** A document of the signed set. */
-export interface SignedDocument {
+interface SignedDocument {
   readonly name: string;
   readonly kind: Role | 'manifest';
   readonly body: Buffer;
 }
 
 /** The newest metadata of each role; only the root is always there once the service signs. */
-export type PresentSet = { readonly [R in Role]?: Buffer };
+type PresentSet = { readonly [R in Role]?: Buffer };
 
-export interface SigningOptions {
+interface SigningOptions {
   /** Absent: signing fails if the service signs. */
   readonly vault?: Vault | undefined;
   readonly now: Date;
@@ -218,11 +218,7 @@ export function formatExpiry(time: Date): string {
 }
 
 /** Stores documents as the present set. */
-export async function storeDocuments(
-  client: Queryable,
-  documents: readonly SignedDocument[],
-  now: Date,
-): Promise<void> {
+async function storeDocuments(client: Queryable, documents: readonly SignedDocument[], now: Date): Promise<void> {
   await queryRow(client, sql('signing/store_documents'), [
     documents.map(({ name }) => name),
     documents.map(({ body }) => sha256Of(body)),

@@ -14,7 +14,7 @@ import { keepWholeFile } from '../../../runtime/whole-file.ts';
 const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, delta: 32, share: 0 };
 
 /** Settings and stores of {@link ArtefactBucket}. */
-export interface ArtefactBucketOptions {
+interface ArtefactBucketOptions {
   readonly objects: ObjectStore;
   /** Prefix of every key: '' or a text that ends with a slash. */
   readonly prefix: string;

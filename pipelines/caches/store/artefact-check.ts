@@ -194,12 +194,12 @@ function listLiveBuilds(db: Queryable): Promise<{ cache: string; country: string
 }
 
 /** The files that {@link collectGarbage} removed. */
-export interface CollectedGarbage {
+interface CollectedGarbage {
   readonly files: readonly (StoredName & { readonly bytes: number })[];
   readonly bytes: number;
 }
 
-export interface CollectGarbageOptions {
+interface CollectGarbageOptions {
   readonly db: Pool;
   readonly store: ArtefactStore;
   readonly versionsKept: number;

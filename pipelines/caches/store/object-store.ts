@@ -7,7 +7,7 @@ import type { FileSpan, SignedUrlOptions } from './stored-file.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
 /** Address and limits of an S3-compatible object store. */
-export interface ObjectStoreSettings {
+interface ObjectStoreSettings {
   /** Base URL; the bucket is the first part of the path below it. */
   readonly endpoint: string;
   readonly region: string;
@@ -20,7 +20,7 @@ export interface ObjectStoreSettings {
 }
 
 /** Secrets of the object store, which must not appear in errors or logs. */
-export interface ObjectStoreCredentials {
+interface ObjectStoreCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;

@@ -6,7 +6,7 @@ import type { ArtefactStore } from './artefact-store.ts';
 import { ObjectStore } from './object-store.ts';
 
 /** The settings of the artefact store. */
-export type ArtefactStoreSettings = Pick<
+type ArtefactStoreSettings = Pick<
   Config,
   | 'artefactDir'
   | 'artefactStoreUrl'

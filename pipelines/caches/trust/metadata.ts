@@ -45,7 +45,7 @@ const forms = {
 
 /** The signed part of a role's metadata. */
 export type Signed<R extends Role> = z.output<(typeof forms)[R]>;
-export type PublicKey = z.output<typeof publicKeyForm>;
+type PublicKey = z.output<typeof publicKeyForm>;
 export type TargetFile = z.output<typeof targetForm>;
 export type MetaFile = z.output<typeof metaForm>;
 

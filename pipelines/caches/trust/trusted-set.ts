@@ -28,7 +28,7 @@ export function firstRoot(bytes: Buffer): Metadata<'root'> {
 }
 
 /** The trusted root and the time of the refresh, by which every step judges. */
-export interface TrustBasis {
+interface TrustBasis {
   readonly root: Signed<'root'>;
   readonly now: Date;
 }
@@ -115,11 +115,4 @@ export function mixed(what: string): ServiceError {
     problem: `The served ${what} is not the one that the signed metadata names.`,
     hint: 'A mirror serves files of several states, or a damaged one: take another one, or try again later.',
   });
-}
-
-/** True if a role's keys or threshold differ: what was signed for it before binds no longer, so that a client recovers from a stolen key. */
-export function changesKeys(before: Signed<'root'>, after: Signed<'root'>, role: Role): boolean {
-  const describe = ({ roles, keys }: Signed<'root'>) =>
-    JSON.stringify([roles[role].threshold, roles[role].keyids.map((id) => keys[id]?.keyval.public).sort()]);
-  return describe(before) !== describe(after);
 }

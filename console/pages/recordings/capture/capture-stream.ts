@@ -12,7 +12,7 @@ export interface StreamRequest {
 }
 
 /** Callbacks for the messages of the service. */
-export interface StreamListener {
+interface StreamListener {
   onReady(facts: { readonly model: string; readonly thresholds: Scores; readonly secondsMax: number }): void;
   onWindow(window: Json<ScoredWindow>): void;
   onProgress(progress: { readonly receivedSeconds: number; readonly voiceSeconds: number }): void;

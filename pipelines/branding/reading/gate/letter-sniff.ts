@@ -1,7 +1,7 @@
 import type { LetterRefusalCode } from '../../letter-reading.ts';
 
 /** The format of a letter by its bytes, or why it is refused. */
-export type SniffedLetter =
+type SniffedLetter =
   { readonly format: 'pdf' | 'png' } | { readonly refusal: LetterRefusalCode; readonly problem: string };
 
 const pdfHead = '%PDF-';

@@ -3,7 +3,7 @@ import { LetterRefused } from '../gate/letter-refused.ts';
 import { undoPngFilter } from '../pdf/pdf-file.ts';
 import { pngSignature, type GrayImage } from './png.ts';
 
-export interface PngLimits {
+interface PngLimits {
   readonly pixelsMax: number;
 }
 

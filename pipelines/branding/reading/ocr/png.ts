@@ -11,7 +11,7 @@ export interface GrayImage {
 export const pngSignature: Uint8Array = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 
 /** Metadata of a PNG. */
-export interface PngOptions {
+interface PngOptions {
   /** Written as a pHYs chunk, in whole pixels a metre. Without it the picture has no size on paper. */
   readonly dotsPerInch?: number;
   /** zlib's level, 0 to 9. */

@@ -93,7 +93,7 @@ export function unite(a: Box, b: Box): Box {
 }
 
 /** True if the rectangles overlap when each side of `a` is moved out by these fractions of the page. */
-export function isNear(a: Box, b: Box, { x, y }: { x: number; y: number }): boolean {
+function isNear(a: Box, b: Box, { x, y }: { x: number; y: number }): boolean {
   return (
     a.left - x <= b.left + b.width &&
     b.left <= a.left + a.width + x &&
@@ -138,7 +138,7 @@ export function isOver(box: Box, other: Box): boolean {
 }
 
 /** Tolerance of containment for rounding, as a share of the page. */
-export const placeShareMax = 0.002;
+const placeShareMax = 0.002;
 
 /** True if a rectangle is within another one. */
 export function isWithin(inner: Box, outer: Box): boolean {

@@ -162,7 +162,7 @@ function streamOf(file: PdfFile, value: PdfValue): PdfObject | undefined {
 }
 
 /** What PDFium does not say of the objects of a page. */
-export interface HiddenFacts {
+interface HiddenFacts {
   /** Sizes in pixels of the pictures that have a mask. */
   readonly maskedSizes: ReadonlySet<string>;
   /** The file has shading patterns; what is painted with one is white to PDFium. */
@@ -184,7 +184,7 @@ export function findHiddenFacts(file: PdfFile): HiddenFacts {
   return { maskedSizes, hasShadingPatterns };
 }
 
-export interface ContentTask {
+interface ContentTask {
   readonly file: PdfFile;
   readonly document: PdfiumDocument;
   readonly page: PdfPage;

@@ -17,7 +17,7 @@ export interface PdfPage {
   readonly height: number;
 }
 
-export interface PageLimits {
+interface PageLimits {
   readonly pagesMax: number;
   /** Longest side of a page in inches. */
   readonly inchesMax: number;

@@ -2,7 +2,7 @@ import { LetterRefused } from '../gate/letter-refused.ts';
 
 /** A value of PDF syntax (ISO 32000-1 section 7.3). Strings keep the place of their token, for /Contents of a signature. */
 export type PdfValue = null | boolean | number | PdfName | PdfString | PdfRef | PdfArray | PdfDict;
-export interface PdfName {
+interface PdfName {
   readonly kind: 'name';
   readonly name: string;
 }
@@ -15,12 +15,12 @@ export interface PdfString {
   /** Offset after its closing bracket. */
   readonly end: number;
 }
-export interface PdfRef {
+interface PdfRef {
   readonly kind: 'ref';
   readonly number: number;
   readonly generation: number;
 }
-export interface PdfArray {
+interface PdfArray {
   readonly kind: 'array';
   readonly items: readonly PdfValue[];
 }
@@ -30,7 +30,7 @@ export interface PdfDict {
 }
 
 /** A bare word: an operator of a content stream, or `obj`, `stream`, `R`. */
-export interface PdfWord {
+interface PdfWord {
   readonly kind: 'word';
   readonly word: string;
 }

@@ -9,7 +9,7 @@ import { layOut, type LaidOutLine, type TextPiece } from './text-layout.ts';
 const ascent = 0.78;
 const descent = 0.22;
 
-export interface PageText {
+interface PageText {
   readonly page: PdfPage;
   readonly shown: readonly ShownText[];
   readonly typed: readonly TypedText[];

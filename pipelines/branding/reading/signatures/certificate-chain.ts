@@ -156,7 +156,7 @@ export async function succeeds(check: Promise<boolean>): Promise<boolean> {
 }
 
 /** True for a signature algorithm whose digest cannot be forged. */
-export function isStrong(algorithm: pkijs.AlgorithmIdentifier): boolean {
+function isStrong(algorithm: pkijs.AlgorithmIdentifier): boolean {
   return ['SHA-256', 'SHA-384', 'SHA-512'].includes(pkijs.getCrypto(true).getHashAlgorithm(algorithm));
 }
 

@@ -33,7 +33,7 @@ interface Trust {
 }
 
 /** A detached signature and what it is verified against. */
-export interface DetachedCms extends Trust {
+interface DetachedCms extends Trust {
   /** DER, or BER of definite lengths; zero bytes may follow, which a PDF fills its place for the signature with. */
   readonly cms: Uint8Array;
   readonly content: Uint8Array;
@@ -118,7 +118,7 @@ export async function verifyDetachedCms({
 }
 
 /** A time-stamp token (RFC 3161) and the time-stamped bytes. */
-export interface TimeStampToken extends Trust {
+interface TimeStampToken extends Trust {
   readonly token: Uint8Array;
   readonly data: Uint8Array;
 }

@@ -9,7 +9,7 @@ import type { PdfFile, PdfObject } from '../pdf/pdf-file.ts';
 import { rootOf, type PdfPage } from '../pdf/pdf-pages.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfString } from '../pdf/pdf-syntax.ts';
 
-export interface SignatureOptions {
+interface SignatureOptions {
   readonly file: PdfFile;
   readonly pages: readonly PdfPage[];
   readonly revisions: readonly ComparedRevision[];
