@@ -5,7 +5,12 @@ import { findEvaluatedModel } from '../../evaluation/audio/evaluated-models.ts';
 import { fitCalibration, uncalibrated, type FittedCalibration } from '../../evaluation/audio/fit-calibration.ts';
 import { readIndex } from '../../evaluation/audio/index-file.ts';
 import { scoreIndex } from '../../evaluation/audio/score-index.ts';
-import { digestOfManifest, parseManifest, type ModelManifest } from '../../pipelines/audio/models/manifest.ts';
+import {
+  digestOfManifest,
+  parseManifest,
+  type ModelManifest,
+  type ScoreCondition,
+} from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
 import { decodeLimitsOf, openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { sha256Of } from '../../runtime/digest.ts';
@@ -82,7 +87,7 @@ interface Calibrating {
 function calibratedManifest(manifest: ModelManifest, { fits, index, name }: Calibrating): ModelManifest {
   return parseManifest({
     ...manifest,
-    conditions: undefined, // they are of another calibration
+    conditions: Object.fromEntries(fits.map(({ score, condition }) => [score, [condition]])),
     model: name.trim().toLowerCase(),
     calibration: Object.fromEntries(fits.map(({ score, calibration }) => [score, calibration])),
     thresholds: Object.fromEntries(fits.map(({ score, threshold }) => [score, threshold])),
@@ -90,13 +95,23 @@ function calibratedManifest(manifest: ModelManifest, { fits, index, name }: Cali
   });
 }
 
+function describeLimits({ attackBelow, authenticFrom, falseAlarm, falseAcceptance }: ScoreCondition): string {
+  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  const attacks = `Attacks below ${attackBelow.toFixed(3)}, which takes ${percent(falseAlarm)} of the genuine held-out ones for attacks`;
+  return authenticFrom === null
+    ? `${attacks}; no score is authentic, because too many attacks of a held-out kind would pass, or too few were tried.`
+    : `${attacks}; authentic from ${authenticFrom.toFixed(3)} on, which ${percent(falseAcceptance!)} of the worst held-out kind of attack reach; undecided between.`;
+}
+
 function describe(fits: readonly FittedCalibration[], file: string | undefined): string {
-  const lines = fits.map(({ score, calibration: { slope, intercept }, threshold, bonafide, attacks, heldOut }) =>
-    [
-      `${score}: ${bonafide} genuine recordings and ${attacks} attacks; slope ${slope.toFixed(4)}, intercept ${intercept.toFixed(4)}, threshold ${threshold.toFixed(3)}.`,
-      `  On held-out speakers and synthesizers: Cllr ${heldOut.cllr.toFixed(3)} bits (at best ${heldOut.minimumCllr.toFixed(3)}; 1 says nothing), EER ${(heldOut.equalErrorRate * 100).toFixed(1)} %.`,
-      ...(heldOut.cllr < 1 ? [] : ['  The scores say less than nothing: do not use this model for decisions.']),
-    ].join('\n'),
+  const lines = fits.map(
+    ({ score, calibration: { slope, intercept }, threshold, condition, bonafide, attacks, heldOut }) =>
+      [
+        `${score}: ${bonafide} genuine recordings and ${attacks} attacks; slope ${slope.toFixed(4)}, intercept ${intercept.toFixed(4)}, threshold ${threshold.toFixed(3)}.`,
+        `  On held-out speakers and synthesizers: Cllr ${heldOut.cllr.toFixed(3)} bits (at best ${heldOut.minimumCllr.toFixed(3)}; 1 says nothing), EER ${(heldOut.equalErrorRate * 100).toFixed(1)} %.`,
+        `  ${describeLimits(condition)}`,
+        ...(heldOut.cllr < 1 ? [] : ['  The scores say less than nothing: do not use this model for decisions.']),
+      ].join('\n'),
   );
   return [
     ...lines,

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../runtime/errors.ts';
-import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
+import type { ModelManifest, ScoreCondition } from '../../pipelines/audio/models/manifest.ts';
 import type { IndexRow } from './index-file.ts';
 import { attackOf, trialsOf, type EvaluatedSet, type ModelOutcomes, type ScoreName } from './evaluated-set.ts';
 import { likelihoodRatioCost, likelihoodRatioOf, minimumLikelihoodRatioCost } from './statistics/calibration.ts';
@@ -12,6 +12,12 @@ import { fitLogisticRegression } from './statistics/logistic-regression.ts';
  * speakers of replays. Two numbers are fitted, and with 100 of each class their error is some hundredths of a bit.
  */
 export const calibrationMinimums = { recordings: 100, speakers: 5, attackGroups: 2 } as const;
+
+/** Shares of the fitted recordings beyond the limits: of genuine ones called attacks, and of one group's attacks called authentic. */
+const limitShares = { falseAlarm: 0.1, falseAcceptance: 0.1 } as const;
+
+/** A score is called enough only where the upper end of the 95 % interval of each left-out group's acceptance is at most this. */
+const acceptanceKnownMax = 0.2;
 
 /** Parts of the recordings, each of which is judged by a calibration that was fitted on the others. */
 const folds = 5;
@@ -27,6 +33,8 @@ export interface FittedCalibration {
   readonly calibration: Platt;
   /** Where misses and false alarms are equal on the recordings that the calibration was fitted on. */
   readonly threshold: number;
+  /** The same with two limits, and what these are worth: `authenticFrom` is null where no score is known to be enough. */
+  readonly condition: ScoreCondition;
   readonly bonafide: number;
   readonly attacks: number;
   readonly heldOut: {
@@ -68,23 +76,26 @@ export function fitCalibration(
   requireEnough(set.rows, trials, score);
   const calibration = fitPlatt(trials, model);
   const foldOf = foldsOf(set.rows, trials);
+  const attackGroupOf = ({ item }: Trial) => (attack === 'replay' ? 'replay' : groupOf(set.rows[item]!));
   const heldOut = Array.from({ length: folds }, (_none, fold) => {
     const inside = trials.filter(({ item }) => foldOf.get(item) === fold);
-    const fitted =
-      inside.length === 0
-        ? calibration
-        : fitPlatt(
-            trials.filter(({ item }) => foldOf.get(item) !== fold),
-            model,
-          );
-    return inside.map((trial) => ({ ...trial, score: calibrated(trial.score, fitted) }));
+    if (inside.length === 0) return [];
+    const outside = trials.filter(({ item }) => foldOf.get(item) !== fold);
+    const fitted = fitPlatt(outside, model);
+    const limits = limitsOf(calibratedAll(outside, fitted), attackGroupOf);
+    return calibratedAll(inside, fitted).map((trial) => ({
+      ...trial,
+      isAttack: trial.score < limits.attackBelow,
+      isAuthentic: trial.score >= limits.authenticFrom,
+    }));
   }).flat();
-  const all = trials.map((trial) => ({ ...trial, score: calibrated(trial.score, calibration) }));
+  const all = calibratedAll(trials, calibration);
   const ratios = (of: readonly Trial[]) => of.map((trial) => ({ ...trial, score: likelihoodRatioOf(trial.score) }));
   return {
     score,
     calibration,
     threshold: Math.min(0.99, Math.max(0.01, equalErrorThreshold(errorCurve(rankTrials(all))!))),
+    condition: conditionOf({ calibration, limits: limitsOf(all, attackGroupOf), heldOut, attackGroupOf }),
     bonafide: trials.filter(({ authentic }) => authentic).length,
     attacks: trials.filter(({ authentic }) => !authentic).length,
     heldOut: {
@@ -109,6 +120,92 @@ function fitPlatt(trials: readonly Trial[], model: string): Platt {
     problem: `The fit has slope ${slope.toPrecision(3)} and intercept ${intercept.toPrecision(3)}, and a manifest takes slopes over 0 to 100 and intercepts of -100 to 100.`,
     hint: 'A slope below 0 means that its attacks score higher than genuine voices: look at output.polarity, and at the labels.',
   });
+}
+
+/** Two scores between which nothing is decided. */
+interface Limits {
+  readonly attackBelow: number;
+  readonly authenticFrom: number;
+}
+
+type GroupOf = (trial: Trial) => string;
+
+/** The limits beyond which the shares of {@link limitShares} lie, of genuine recordings and of the worst group of attacks. */
+function limitsOf(trials: readonly Trial[], groupOfAttack: GroupOf): Limits {
+  const attackBelow = quantile(
+    trials.filter(({ authentic }) => authentic).map(({ score }) => score),
+    limitShares.falseAlarm,
+  );
+  const enough = attackGroups(trials, groupOfAttack).map((group) =>
+    quantile(
+      group.map(({ score }) => score),
+      1 - limitShares.falseAcceptance,
+    ),
+  );
+  return { attackBelow, authenticFrom: Math.max(attackBelow, ...enough) };
+}
+
+interface DecidedTrial extends Trial {
+  readonly isAttack: boolean;
+  readonly isAuthentic: boolean;
+}
+
+interface ConditionFacts {
+  readonly calibration: Platt;
+  readonly limits: Limits;
+  readonly heldOut: readonly DecidedTrial[];
+  readonly attackGroupOf: GroupOf;
+}
+
+/** The limits with what they were worth on held-out recordings; the shares of these are stated, not those of the fit. */
+function conditionOf({ calibration, limits, heldOut, attackGroupOf }: ConditionFacts): ScoreCondition {
+  const genuine = heldOut.filter(({ authentic }) => authentic);
+  const passing = attackGroups(heldOut, attackGroupOf).map((group) => ({
+    share: shareOf(group, ({ isAuthentic }) => isAuthentic),
+    count: group.length,
+  }));
+  const isKnown = passing.every(({ share, count }) => upperEnd(share, count) <= acceptanceKnownMax);
+  return {
+    voiceSecondsFrom: 0,
+    calibration,
+    attackBelow: limits.attackBelow,
+    authenticFrom: isKnown ? limits.authenticFrom : null,
+    falseAlarm: shareOf(genuine, ({ isAttack }) => isAttack),
+    falseAcceptance: isKnown ? Math.max(...passing.map(({ share }) => share)) : null,
+  };
+}
+
+/** The attacks by their group. */
+function attackGroups<Each extends Trial>(trials: readonly Each[], groupOfAttack: GroupOf): Each[][] {
+  const groups = new Map<string, Each[]>();
+  for (const trial of trials) {
+    if (trial.authentic) continue;
+    const name = groupOfAttack(trial);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [trial]);
+    else group.push(trial);
+  }
+  return [...groups.values()];
+}
+
+function shareOf<Each>(all: readonly Each[], isHit: (each: Each) => boolean): number {
+  return all.filter(isHit).length / all.length;
+}
+
+/** Upper end of the 95 % interval of a share of so many (Wilson 1927). */
+function upperEnd(share: number, count: number): number {
+  const z = 1.96;
+  const spread = z * Math.sqrt((share * (1 - share)) / count + (z / (2 * count)) ** 2);
+  return (share + z ** 2 / (2 * count) + spread) / (1 + z ** 2 / count);
+}
+
+/** The value below which a share of them lies. */
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))]!;
+}
+
+function calibratedAll<Each extends Trial>(trials: readonly Each[], platt: Platt): Each[] {
+  return trials.map((trial) => ({ ...trial, score: calibrated(trial.score, platt) }));
 }
 
 function calibrated(logit: number, { slope, intercept }: Platt): number {

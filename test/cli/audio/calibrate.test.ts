@@ -63,6 +63,7 @@ describe('models calibrate', () => {
     expect(fit!.heldOut.cllr).toBeLessThan(0.3);
     const made = JSON.parse(await readFile(output, 'utf8')) as ModelManifest;
     expect(made).toMatchObject({ model: 'phone/v9-own', calibration: { synthesis: fit!.calibration } });
+    expect(made.conditions).toEqual({ synthesis: [fit!.condition] });
     expect(made.training).toMatchObject({ calibration: { of: 'phone/v9-export', index: { recordings: 200 } } });
     const weights = ['--weights', at('exported', 'model.onnx')];
     const added = await runCliJson<object>(env, 'models', 'add', output, ...weights, '--reason', 'calibrated');

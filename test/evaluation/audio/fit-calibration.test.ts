@@ -15,10 +15,19 @@ interface Classes {
   readonly synthesizers?: number;
   /** Mean of the logits of genuine voices; that of attacks is its opposite. The deviation of both is 2. */
   readonly mean?: number;
+  /** Synthesizers, from the first, whose attacks have the logits of genuine voices. */
+  readonly likeGenuine?: number;
 }
 
 /** A test set with normal logits, for which the log-likelihood ratio is `mean` times the logit. */
-function scoredSet({ bonafide = 2_000, attacks = 2_000, speakers = 20, synthesizers = 5, mean = 1 }: Classes = {}) {
+function scoredSet({
+  bonafide = 2_000,
+  attacks = 2_000,
+  speakers = 20,
+  synthesizers = 5,
+  mean = 1,
+  likeGenuine = 0,
+}: Classes = {}) {
   const random = new Seeded(3);
   const normal = () => Math.sqrt(-2 * Math.log(random.next())) * Math.cos(2 * Math.PI * random.next());
   const rows: IndexRow[] = [];
@@ -41,7 +50,8 @@ function scoredSet({ bonafide = 2_000, attacks = 2_000, speakers = 20, synthesiz
       asvScore: null,
       asvTrial: '',
     });
-    const logit = (isGenuine ? mean : -mean) + 2 * normal();
+    const isLikeGenuine = isGenuine || at % synthesizers < likeGenuine;
+    const logit = (isLikeGenuine ? mean : -mean) + 2 * normal();
     outcomes.push({ state: 'performed', scores: calibrate({ synthesis: logit }, manifest) });
   }
   return { set: { rows, nuisance: rows.map(() => null) }, scored: { model: 'phone/v9-test', outcomes } };
@@ -68,6 +78,21 @@ describe('a calibration', () => {
     const { calibration } = fit({ bonafide: 4_000, attacks: 500 });
     expect(calibration.slope).toBeCloseTo(0.5, 1);
     expect(Math.abs(calibration.intercept)).toBeLessThan(0.15);
+  });
+
+  it('calls scores authentic from where few attacks of each held-out synthesizer come, and says how many', () => {
+    const { condition } = fit({ mean: 1.5 });
+    expect(condition.attackBelow).toBeLessThan(condition.authenticFrom!);
+    expect(condition.falseAlarm).toBeCloseTo(0.1, 1);
+    expect(condition.falseAcceptance).toBeGreaterThan(0.05);
+    expect(condition.falseAcceptance).toBeLessThanOrEqual(0.2);
+  });
+
+  it.each<[string, Classes]>([
+    ['attacks of one synthesizer are like genuine voices', { mean: 1.5, likeGenuine: 1 }],
+    ['there are too few attacks of each to know', { mean: 1.5, attacks: 100, synthesizers: 10 }],
+  ])('calls no score authentic where %s', (_why, classes) => {
+    expect(fit(classes).condition).toMatchObject({ authenticFrom: null, falseAcceptance: null });
   });
 
   it.each<[string, Classes, string]>([
