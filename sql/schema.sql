@@ -1887,7 +1887,7 @@ CREATE INDEX number_proof_call_phone ON public.number_proof_call USING btree (ph
 CREATE INDEX number_proof_member_phone ON public.number_proof_member USING btree (phone, proof_id);
 
 -- index phone_number.phone_number_country
-CREATE INDEX phone_number_country ON public.phone_number USING btree (country);
+CREATE INDEX phone_number_country ON public.phone_number USING btree (country, phone);
 
 -- index protected_name.protected_name_once
 CREATE UNIQUE INDEX protected_name_once ON public.protected_name USING btree (folded) WHERE (removed_at IS NULL);
