@@ -9,6 +9,7 @@ import { copyFile, mkdir, mkdtemp, open, readFile, readdir, rm, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { childEnvironment } from '../runtime/config.ts';
 import { Seeded } from '../runtime/seeded.ts';
 import { packageRoot } from '../runtime/package-root.ts';
 import { encodeOnnx, testManifest, type OnnxTensor } from '../test/support/onnx-file.ts';
@@ -28,15 +29,15 @@ const [frameSamples, frames, width] = [320, 200, 2000] as const;
 const dataName = 'model.onnx.data';
 
 const folder = await mkdtemp(join(tmpdir(), 'large-model-'));
-const env = {
-  PATH: process.env['PATH'],
-  HOME: process.env['HOME'],
+const env = childEnvironment({
+  DATABASE_URL: undefined,
+  REDIS_URL: undefined,
   STATE_DIR: join(folder, 'state'),
   MODEL_BYTES_MAX: String(Math.round(megabytes * 1e6) + 20e6),
   MODEL_MEMORY_BYTES_MAX: String(memoryBytes),
   MODEL_THREADS: values.threads,
   AUDIO_SCORERS: '1',
-} as NodeJS.ProcessEnv;
+}) as NodeJS.ProcessEnv;
 
 try {
   await measure('make', makeModel);

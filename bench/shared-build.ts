@@ -19,7 +19,7 @@ import { enqueueNight } from '../jobs/queues/enqueue.ts';
 import { readNight, type ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
 import { parseScope, requestNight } from '../pipelines/caches/night/night-request.ts';
 import { listVersions } from '../pipelines/caches/store/artefact-check.ts';
-import { loadConfig } from '../runtime/config.ts';
+import { childEnvironment, loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
 import { compiledPath } from '../runtime/package-root.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
@@ -85,15 +85,14 @@ async function startWorker(
   settings: Record<string, string>,
 ): Promise<{ readonly child: ChildProcess; readonly log: () => string }> {
   const child = spawn(process.execPath, [compiledPath('jobs/worker-main')], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
+    env: childEnvironment({
       DATABASE_URL: embedded.url,
+      REDIS_URL: undefined,
       STATE_DIR: stateDir,
       BUILD_CONCURRENCY: '1',
       LOG_LEVEL: 'debug',
       ...settings,
-    },
+    }) as NodeJS.ProcessEnv,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const lines: string[] = [];
