@@ -253,8 +253,8 @@ export const SETTINGS = {
   ),
   buildStreams: setting(
     'BUILD_STREAMS',
-    z.coerce.number().int().min(1).max(64).optional(),
-    'Ranges of an artefact that one build reads at a time, each over a connection of its own. Absent: one for each two cores, 4 at most.',
+    count(1, { max: 64 }),
+    'Ranges of an artefact that one build reads at a time, each over a connection of its own. 1: all rows with one COPY, which the server sorts.',
   ),
   buildHelpers: setting(
     'BUILD_HELPERS',

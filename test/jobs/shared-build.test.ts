@@ -37,7 +37,8 @@ beforeAll(async () => {
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-alone-'));
   const { db, url, drop } = await createTestDatabase();
   await putNumbers(db, numbers);
-  await runWholeNight({ db, url, store: new ArtefactDirectory(directory), only, settings: buildSettings, rangeBytes });
+  const settings = { ...buildSettings, BUILD_STREAMS: '2' }; // in ranges, as shares are
+  await runWholeNight({ db, url, store: new ArtefactDirectory(directory), only, settings, rangeBytes });
   expected = (await listVersions(db))[0]!;
   await drop();
   await rm(directory, { recursive: true, force: true });

@@ -22,7 +22,8 @@ export interface BuildSettings {
   readonly segmentRowsMax: number;
   readonly buildProfile: BuildProfile;
   readonly copyIdleSecondsMax: number;
-  readonly buildStreams?: number | undefined;
+  /** With one, and nobody to share with, all rows are read with one COPY. */
+  readonly buildStreams: number;
   /** Plain bytes of a range of keys that is read with one COPY. Default: 4 MiB. */
   readonly rangeBytes?: number;
 }
@@ -38,6 +39,8 @@ interface ReadingOptions {
   readonly plan?: BuildPlan;
   /** Snapshot of the night; its holder keeps it open during the build. */
   readonly snapshotId: string;
+  /** Rows counted by SQL in the same snapshot; for the copied and patched parts, those of the basis. Absent: ranges are read. */
+  readonly rowsExpected?: number;
   /** Instant at which brands must be live. */
   readonly evaluatedAt: Date;
   /** Name of this build among the unfinished files. */
@@ -49,7 +52,6 @@ interface ReadingOptions {
 }
 
 export interface BuildOptions extends ReadingOptions {
-  /** Rows counted by SQL in the same snapshot; for the copied and patched parts, those of the basis. */
   readonly rowsExpected: number;
   /** Rows by level. Absent: not compared. */
   readonly levelsExpected?: LevelCounts | undefined;
@@ -343,12 +345,12 @@ interface Dividing {
 
 /** The parts of a build in the order of their keys. What is read is divided by the basis, or else by some of the phones. */
 async function partsOf(plan: BuildPlan, { basis, isDivided, readers, options }: Dividing): Promise<BuildPart[]> {
-  const { rowsExpected, settings } = options;
+  const { rowsExpected, settings, sharing } = options;
   const rangeBytes = settings.rangeBytes ?? defaultRangeBytes;
   const steps: BuildStep[] =
     plan.kind === 'incremental' ? stepsOf(basis!.segments, plan.changes) : [{ kind: 'read', regions: [allPhones] }];
   const keysOf = async (regions: readonly string[]): Promise<string[]> => {
-    if (!isDivided) return [];
+    if (!isDivided || (settings.buildStreams === 1 && sharing === undefined)) return [];
     if (basis !== null && basis.segments.length > 0) return keysApart(basis.segments, regions, rangeBytes);
     const ranges = Math.floor((rowsExpected * sampling.rowBytes) / rangeBytes);
     if (ranges < 2) return [];

@@ -12,6 +12,8 @@ export interface CopyOutOptions {
   readonly blockBytes: number;
   /** Seconds without a byte from the database after which the stream fails. */
   readonly idleSecondsMax: number;
+  /** The same before the first byte. Absent: as later. */
+  readonly firstSecondsMax?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -22,7 +24,7 @@ export interface CopyOutOptions {
  * destroyed, but after `copy_cut` by an error of the statement.
  */
 export async function copyOut(
-  { client, statement, blockBytes, idleSecondsMax, signal }: CopyOutOptions,
+  { client, statement, blockBytes, firstSecondsMax, idleSecondsMax, signal }: CopyOutOptions,
   take: (block: RowBlock) => Promise<void>,
 ): Promise<number> {
   const interrupted = () => new ServiceError('interrupted', { operation: 'copy rows' });
@@ -35,7 +37,8 @@ export async function copyOut(
   });
   const onAbort = () => stream.destroy(interrupted());
   signal?.addEventListener('abort', onAbort);
-  const silence = new Silence(idleSecondsMax, () => stream.destroy(copyStalled(idleSecondsMax)));
+  const onSilence = (seconds: number) => stream.destroy(copyStalled(seconds));
+  const silence = new Silence({ firstSecondsMax, idleSecondsMax, onSilence });
   try {
     for await (const block of blocksOfRows(silence.watch(stream), blockBytes)) await take(block);
     await untilAnswered(client, idleSecondsMax); // the count follows the rows
@@ -112,18 +115,28 @@ async function untilAnswered(client: Client, secondsMax: number): Promise<void> 
   if ((await within(secondsMax * 1000, answer)) === undefined) throw copyStalled(secondsMax);
 }
 
+interface SilenceOptions {
+  readonly firstSecondsMax: number | undefined;
+  readonly idleSecondsMax: number;
+  readonly onSilence: (seconds: number) => void;
+}
+
 /** Notices that a stream which is waited for gives nothing. */
 class Silence {
   /** Infinity while nobody waits. */
   #waitingSince = Infinity;
+  #secondsMax: number;
+  readonly #idleSecondsMax: number;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(secondsMax: number, onSilence: () => void) {
+  constructor({ firstSecondsMax, idleSecondsMax, onSilence }: SilenceOptions) {
+    this.#secondsMax = firstSecondsMax ?? idleSecondsMax;
+    this.#idleSecondsMax = idleSecondsMax;
     this.#timer = setInterval(
       () => {
-        if (Date.now() - this.#waitingSince >= secondsMax * 1000) onSilence();
+        if (Date.now() - this.#waitingSince >= this.#secondsMax * 1000) onSilence(this.#secondsMax);
       },
-      Math.min(1000, secondsMax * 250),
+      Math.min(1000, idleSecondsMax * 250),
     );
   }
 
@@ -131,6 +144,7 @@ class Silence {
     this.#waitingSince = Date.now();
     for await (const chunk of chunks) {
       this.#waitingSince = Infinity;
+      this.#secondsMax = this.#idleSecondsMax;
       yield chunk;
       this.#waitingSince = Date.now();
     }

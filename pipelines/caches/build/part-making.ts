@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import type { OpenBasis } from './basis.ts';
 import { BlockQueue, Backlog } from './block-queue.ts';
 import type { RowCounts } from './build-plan.ts';
@@ -30,8 +29,7 @@ interface PartMakingOptions {
   readonly settings: {
     readonly segmentRowsMax: number;
     readonly buildProfile: BuildProfile;
-    /** Absent: one for each two cores, 4 at most. */
-    readonly buildStreams?: number | undefined;
+    readonly buildStreams: number;
   };
   /** Ends the work of the readers after an error. */
   readonly stop: () => void;
@@ -61,17 +59,6 @@ export interface MadeParts {
   readonly plainSha256: string | null;
 }
 
-/** Streams of one build at most, unless the setting says more. */
-const streamsMax = 4;
-
-/**
- * The server's process of a stream takes a core, and the build takes another: with two cores and 2 million rows one stream took
- * 1.43 s and two 1.69 s (bench/night.ts, 24 November 2026).
- */
-function streamsOfMachine(): number {
-  return Math.max(1, Math.min(streamsMax, Math.floor(availableParallelism() / 2)));
-}
-
 /**
  * Makes the parts of an artefact and writes them in order: several streams read ranges, another producer takes from the basis, and
  * threads compress what they give. Each waits when it is far ahead of the writing, so memory does not grow with the rows.
@@ -87,7 +74,7 @@ export async function makeParts(options: PartMakingOptions): Promise<MadeParts> 
     throw error;
   };
   const ranges = [...parts.entries()].flatMap(([at, part]) => (part.kind === 'read' ? [{ at, ...part.range }] : []));
-  const streams = Math.min(ranges.length, settings.buildStreams ?? streamsOfMachine());
+  const streams = Math.min(ranges.length, settings.buildStreams);
   const waiting = shared === undefined ? ranges.values() : takeShares(ranges, shared); // each stream takes the next one
   const work = [
     ...Array.from({ length: streams }, () => making.readRanges(waiting)),

@@ -299,7 +299,10 @@ class RowCounter {
   }
 
   async countAll(): Promise<RowCounts> {
-    return (await this.#count([allPhones], endOfPrefix))[0]!;
+    const { cache, country } = this.#artefact;
+    if (cache !== 'phones' && cache !== 'spammer_phones') return (await this.#count([allPhones], endOfPrefix))[0]!;
+    const statement = sql(cache === 'phones' ? 'caches/count_all_profile_phones' : 'caches/count_all_spammer_phones');
+    return sumRanges(await queryRows<RangeCount>(this.#db, statement, cache === 'phones' ? [country] : []), 1)[0]!;
   }
 
   /** Of all these keys together. */
@@ -321,19 +324,26 @@ class RowCounter {
       spammer_phones: ranges,
       spam_ranges: ranges,
     }[cache];
-    const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(
-      this.#db,
-      sql(countStatements[cache]),
-      parameters,
-    );
-    const counts = starts.map(() => ({ rows: 0, levels: {} as LevelCounts }));
-    for (const { range, level, rows: counted } of rows) {
-      const count = counts[range - 1]!;
-      count.rows += counted;
-      if (level !== null) count.levels[level] = counted;
-    }
-    return counts;
+    return sumRanges(await queryRows<RangeCount>(this.#db, sql(countStatements[cache]), parameters), starts.length);
   }
+}
+
+/** A row of the statements that count. */
+interface RangeCount {
+  /** From 1. */
+  readonly range: number;
+  readonly level: keyof LevelCounts | null;
+  readonly rows: number;
+}
+
+function sumRanges(rows: readonly RangeCount[], ranges: number): RowCounts[] {
+  const counts = Array.from({ length: ranges }, () => ({ rows: 0, levels: {} as LevelCounts }));
+  for (const { range, level, rows: counted } of rows) {
+    const count = counts[range - 1]!;
+    count.rows += counted;
+    if (level !== null) count.levels[level] = counted;
+  }
+  return counts;
 }
 
 const countStatements = {

@@ -129,6 +129,17 @@ describe('a COPY', () => {
     });
   });
 
+  it('waits longer for the first row, before which the server may sort', async () => {
+    await withClient(async (client) => {
+      const limits = { firstSecondsMax: 10, idleSecondsMax: 0.4 };
+      expect((await copyAll(client, 'SELECT 1 FROM pg_sleep(0.8)', limits)).rowsCopied).toBe(1);
+      const silentLater =
+        "SELECT repeat('x', 9000), pg_sleep(CASE n WHEN 3 THEN 10 ELSE 0 END) FROM generate_series(1, 3) AS n";
+      await expect(copyAll(client, silentLater, limits)).rejects.toMatchObject({ code: 'copy_stalled' });
+      socketOf(client).destroy();
+    });
+  });
+
   it('stops the server when nobody takes the blocks, and goes on when somebody does', async () => {
     await withClient(async (client) => {
       let [rows, bytesRead] = [0, 0];

@@ -17,7 +17,7 @@ import { manyNumbers, putNumbers } from '../../../support/numbers.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
-const settings = { SEGMENT_ROWS_MAX: '100' };
+const settings = { SEGMENT_ROWS_MAX: '100', BUILD_STREAMS: '2' };
 const rangeBytes = 2000;
 const artefact = { cache: 'phones', country: 'US' } as const;
 
