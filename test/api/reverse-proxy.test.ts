@@ -12,7 +12,7 @@ import { until, useTestApi } from './support/running-api.ts';
 const missing = spawnSync('nginx', ['-v']).error !== undefined;
 if (missing && process.env['CI_REQUIRE_NGINX'] === '1') throw new Error('nginx is missing');
 
-/** The locations of docs/operations.md. */
+/** The locations of docs/operations/scaling.md. */
 const locations = (api: string, artefactDir: string) => `
   location / {
     proxy_pass ${api};

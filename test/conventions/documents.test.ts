@@ -119,6 +119,14 @@ describe('docs/configuration.md', () => {
   }
 });
 
+describe('docs/operations/install.md', () => {
+  it('says of each process of the Procfile what it needs', () => {
+    const commands = tableRows(readProjectFile('docs/operations/install.md')).map((cells) => codeIn(cells[1]));
+    const processes = [...readProjectFile('Procfile').matchAll(/^[a-z-]+: (.+)$/gm)].map(([, command]) => command!);
+    expect(processes.filter((command) => !commands.includes(command))).toEqual([]);
+  });
+});
+
 describe('docs/errors.md', () => {
   const rows = tableRows(readProjectFile('docs/errors.md'));
 

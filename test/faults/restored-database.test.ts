@@ -100,7 +100,7 @@ async function doctor(env: Record<string, string>): Promise<{ code: number; bad:
 describe.skipIf(programs === undefined)(
   'a database that pg_dump saved (skipped without the programs of a PostgreSQL server)',
   () => {
-    it('is restored into a fresh cluster as docs/operations.md says, and serves again', async () => {
+    it('is restored into a fresh cluster as docs/operations/backup-and-restore.md says, and serves again', async () => {
       // What there was.
       const before = await startCluster('before');
       const stateDir = join(directory, 'state');
