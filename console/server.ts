@@ -84,8 +84,8 @@ interface ConsoleServerOptions {
 const bodyBytesMax = 1024 * 1024;
 
 /**
- * Requests per minute and address. Static files do not count: they are in memory, and loading a page without a cache takes
- * about 35 of them, so that an office behind one address would exceed the limit. A live page makes one request.
+ * Requests per minute and address. The files of the pages do not count: they are in memory. A page asks for the session and what it
+ * shows, some three requests; a live page makes one.
  */
 const requestsPerMinuteMax = 1200;
 

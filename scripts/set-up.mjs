@@ -88,7 +88,9 @@ const installedPackages =
 /** pg looks for its socket by this, and loads Node's HTTP client where it is absent, as in Node 20. */
 const navigator = '{"userAgent":"Node.js"}';
 
-const isPage = (file) => file.startsWith('console/pages/');
+const pagesFolder = 'console/pages';
+
+const isPage = (file) => file.startsWith(`${pagesFolder}/`);
 
 async function compileIfNeeded() {
   const sources = listSources();
@@ -106,7 +108,7 @@ async function compileIfNeeded() {
     [programs.filter((file) => !isProduct(file)), 'bench/chunks'],
   ])
     if (names.length > 0) for (const file of await bundle(names, chunks)) made.add(file); // an image has no bench and test
-  for (const file of await compilePages(sources.filter(isPage))) made.add(file);
+  for (const file of await bundlePages()) made.add(file);
   for (const file of listFiles('dist')) if (!made.has(file)) rmSync(join(root, file));
   writeFileSync(stamp, digest);
 }
@@ -132,28 +134,53 @@ async function bundle(programs, chunks) {
   return output.map(({ fileName }) => `dist/${fileName}`);
 }
 
-/** Compiles the pages of the console for browsers, file by file; gives the files. */
-async function compilePages(pages) {
-  const { transform } = await import('rolldown/utils');
-  return Promise.all(
-    pages.map(async (file) => {
-      const { code, errors } = await transform(file, readFileSync(join(root, file), 'utf8'), {
-        typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: true },
-      });
-      if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
-      const made = join('dist', file.replace(/\.ts$/, '.js'));
-      mkdirSync(join(root, dirname(made)), { recursive: true });
-      writeFileSync(join(root, made), code);
-      return made;
-    }),
-  );
+/** Styles of the pages in the order in which they hold. */
+const styles = ['console', 'overview', 'verifications', 'branding', 'nights', 'voices'];
+
+/**
+ * Makes what browsers load of the console: the document, one program with its packages, the program of its audio worklet, and one
+ * style sheet; gives the files. All pages are one program, so that a page that is open during an upgrade never asks for a part
+ * of the version before.
+ */
+async function bundlePages() {
+  const { rolldown } = await import('rolldown');
+  const made = [];
+  for (const [name, file] of [
+    ['main', 'main.ts'],
+    ['capture-worklet', 'recordings/capture/capture-worklet.ts'],
+  ]) {
+    const bundled = await rolldown({ cwd: root, input: { [name]: `${pagesFolder}/${file}` }, platform: 'browser' });
+    const { output } = await bundled.write({
+      dir: `dist/${pagesFolder}`,
+      format: 'esm',
+      minify: true,
+      entryFileNames: '[name].js',
+    });
+    await bundled.close();
+    made.push(...output.map(({ fileName }) => fileName));
+  }
+  const readPage = (name) => readFileSync(join(root, pagesFolder, name), 'utf8');
+  const uplot = readFileSync(join(root, 'node_modules/uplot/dist/uPlot.min.css'), 'utf8');
+  for (const [name, content] of [
+    ['console.css', [...styles.map((each) => readPage(`${each}.css`)), uplot].join('\n')],
+    ['index.html', readPage('index.html')],
+    ['icon.svg', readPage('icon.svg')],
+  ]) {
+    writeFileSync(join(root, 'dist', pagesFolder, name), content);
+    made.push(name);
+  }
+  return made.map((name) => `dist/${pagesFolder}/${name}`);
 }
 
 /** The files that decide what dist holds, relative to the clone. */
 function listSources() {
   const files = [...sourceFolders, 'bench', 'test']
     .flatMap(listFiles)
-    .filter((file) => /\.(ts|mjs)$/.test(file) && (!file.startsWith('test/') || isProgram.test(file)));
+    .filter(
+      (file) =>
+        (/\.(ts|mjs)$/.test(file) && (!file.startsWith('test/') || isProgram.test(file))) ||
+        (isPage(file) && /\.(css|html|svg)$/.test(file)),
+    );
   return ['cli.ts', ...files].sort();
 }
 

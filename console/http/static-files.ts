@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -23,79 +22,67 @@ const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
-  '.json': 'application/json',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
 };
 
-/** Static sources of the pages, and compiled modules. */
-const pagesDirectory = join(packageRoot, 'console', 'pages');
-const modulesDirectory = join(packageRoot, 'dist', 'console', 'pages');
+/** What the build makes for browsers. */
+const pagesDirectory = join(packageRoot, 'dist', 'console', 'pages');
 
-const require = createRequire(import.meta.url);
+/** Name of the document of every page, in which `{digest}` stands for {@link digestOf} the other files. */
+const documentName = 'index.html';
 
-/** Modules of packages, by the path under which pages import them. */
-const packageModules: Record<string, string> = {
-  'preact.js': 'preact/dist/preact.module.js',
-  'preact-hooks.js': 'preact/hooks/dist/hooks.module.js',
-  'htm.js': 'htm/dist/htm.module.js',
-  'uplot.js': 'uplot/dist/uPlot.esm.js',
-  'uplot.css': 'uplot/dist/uPlot.min.css',
-};
+/** The other files have their digest in their path: a browser keeps them, for a year at most, and asks for them once a version. */
+const kept = 'private, max-age=31536000, immutable';
 
-/** Replaces imports between packages with paths. */
-const importsOfPackages: readonly (readonly [RegExp, string])[] = [[/from\s*(["'])preact\1/g, 'from"./preact.js"']];
+/** The document is asked for again each time: it names the version. */
+const askedAgain = 'no-cache';
 
-/** Path prefixes without pages. */
-const noPage = /^\/(api|pages|modules)(\/|$)/;
+/** Paths without pages; requests for them are counted. */
+const noPages = ['/api/*', '/pages/*'];
 
-/** Serves modules and styles from memory, and the same document for the path of every page. */
+/**
+ * Serves the program and the styles of the pages from memory, and the same document for the path of every page. They are not
+ * counted by the limiter, and read no database, so that a page can always say what is wrong.
+ */
 export async function registerStaticFiles(app: FastifyInstance): Promise<void> {
-  const files = await readFiles();
-  for (const [path, file] of files)
-    app.get(path, { config: { access: 'nobody', isCounted: false } }, (request, reply) =>
-      sendFile(request, reply, file),
-    );
-  const page = files.get('/pages/index.html')!;
-  app.get('/*', { config: { access: 'nobody' } }, (request, reply) => {
-    if (noPage.test(request.url)) throw new ServiceError('route_unknown', { operation: 'route request' });
-    return sendFile(request, reply, page); // the page itself reports an unknown path
-  });
+  const config = { access: 'nobody', isCounted: false } as const;
+  const files = readFiles();
+  const digest = digestOf(files);
+  for (const [name, content] of files) {
+    const file = await makeFile(name, content);
+    app.get(`/pages/${digest}/${name}`, { config }, (request, reply) => sendFile(request, reply, file, kept));
+  }
+  const document = readFileSync(join(pagesDirectory, documentName), 'utf8').replaceAll('{digest}', digest);
+  const page = await makeFile(documentName, Buffer.from(document));
+  for (const path of noPages)
+    app.get(path, { config: { access: 'nobody' } }, () => {
+      throw new ServiceError('route_unknown', { operation: 'route request' });
+    });
+  app.get('/*', { config }, (request, reply) => sendFile(request, reply, page, askedAgain)); // the page itself reports an unknown path
 }
 
-async function readFiles(): Promise<Map<string, StaticFile>> {
-  const files = new Map<string, StaticFile>();
-  const add = async (path: string, name: string, content: Buffer) => files.set(path, await makeFile(name, content));
-  for (const name of namesIn(pagesDirectory).filter((each) => ['.html', '.css', '.svg'].includes(extname(each))))
-    await add(`/pages/${name}`, name, readFileSync(join(pagesDirectory, name)));
-  for (const name of namesIn(modulesDirectory).filter((each) => extname(each) === '.js'))
-    await add(`/pages/${name}`, name, readFileSync(join(modulesDirectory, name)));
-  for (const [name, path] of Object.entries(packageModules)) await add(`/modules/${name}`, name, readModule(path));
-  return files;
-}
-
-function namesIn(directory: string): string[] {
-  return existsSync(directory)
-    ? readdirSync(directory, { recursive: true }).map((name) => String(name).replaceAll('\\', '/'))
-    : [];
-}
-
-function readModule(path: string): Buffer {
-  const directory = require.resolve.paths(path)!.find((each) => existsSync(join(each, path))); // bypasses the exports of a package, which may not include the browser module
-  if (directory === undefined)
+/** The files beside the document by name. */
+function readFiles(): Map<string, Buffer> {
+  if (!existsSync(join(pagesDirectory, documentName)))
     throw new ServiceError('process_failed', {
       operation: 'read pages',
-      object: path,
-      problem: 'A module of the pages is not installed.',
-      hint: 'Run `npm ci`.',
+      object: pagesDirectory,
+      problem: 'The pages are not built.',
+      hint: 'Run `npm run build`.',
     });
-  const text = readFileSync(join(directory, path), 'utf8');
-  const adapted = importsOfPackages.reduce((code, [pattern, replacement]) => code.replace(pattern, replacement), text);
-  return Buffer.from(adapted.replace(/\n?\/\/# sourceMappingURL=\S+\s*$/, '\n'));
+  const names = readdirSync(pagesDirectory).filter(
+    (name) => name !== documentName && types[extname(name)] !== undefined,
+  );
+  return new Map(names.sort().map((name) => [name, readFileSync(join(pagesDirectory, name))]));
+}
+
+function digestOf(files: ReadonlyMap<string, Buffer>): string {
+  const hash = createHash('sha256');
+  for (const [name, content] of files) hash.update(`${name}\0${content.length}\0`).update(content);
+  return hash.digest('hex').slice(0, 16);
 }
 
 /** Prepares a file; its extension decides the media type. */
-export async function makeFile(name: string, plain: Buffer): Promise<StaticFile> {
+async function makeFile(name: string, plain: Buffer): Promise<StaticFile> {
   return {
     type: types[extname(name)]!,
     etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
@@ -105,12 +92,13 @@ export async function makeFile(name: string, plain: Buffer): Promise<StaticFile>
 }
 
 /** Sends a file, compressed if the browser accepts that, or 304. */
-export function sendFile(
+function sendFile(
   { headers }: FastifyRequest,
   reply: FastifyReply,
   { type, etag, plain, gzipped }: StaticFile,
+  caching: string,
 ): FastifyReply {
-  void reply.headers({ 'Cache-Control': 'no-cache', ETag: etag, Vary: 'Accept-Encoding' });
+  void reply.headers({ 'Cache-Control': caching, ETag: etag, Vary: 'Accept-Encoding' });
   if (headers['if-none-match'] === etag) return reply.code(304).send();
   const isGzipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
   if (isGzipped) void reply.header('Content-Encoding', 'gzip');

@@ -2,9 +2,10 @@ import type { Json } from '../answers/json.ts';
 import type { Session } from '../answers/session-answers.ts';
 import { ActionButton, Empty, Page, ProblemNotice } from './shell/components.ts';
 import { asProblem, sendJson, type Problem } from './shell/request.ts';
-import { Link, matchRoute, PlaceProvider, useAddress, type PageProps } from './shell/router.ts';
-import { navigationFor, routes, type NavigationPart } from './routes.ts';
-import { Component, html, useEffect, useState, type ComponentType, type Shown, type VNode } from './shell/view.ts';
+import { Link, matchRoute, PlaceProvider, useAddress } from './shell/router.ts';
+import { NavigationLink, navigationFor } from './navigation.ts';
+import { routes } from './routes.ts';
+import { Component, html, useEffect, useState, type Shown, type VNode } from './shell/view.ts';
 
 /** The frame of every page: navigation, the user, and the page itself. */
 export function Layout({ session, onLeave }: { session: Json<Session>; onLeave: () => void }): VNode {
@@ -34,17 +35,6 @@ export function Layout({ session, onLeave }: { session: Json<Session>; onLeave: 
   </div>`;
 }
 
-/** A link of the navigation. */
-export function NavigationLink({
-  link: { href, text, mark },
-  isCurrent = false,
-}: {
-  link: NavigationPart['links'][number];
-  isCurrent?: boolean;
-}): VNode {
-  return html`<${Link} href=${href} current=${isCurrent}>${text}${mark ? html`<${mark} />` : null}</${Link}>`;
-}
-
 /** Shows a fault of a page in its place; the rest of the console keeps working. */
 class FaultBoundary extends Component<{ children?: Shown }, { problem: Problem | null }> {
   override state = { problem: null };
@@ -61,29 +51,10 @@ class FaultBoundary extends Component<{ children?: Shown }, { problem: Problem |
   }
 }
 
-interface Loaded {
-  readonly path: string;
-  readonly component: ComponentType<PageProps>;
-}
-
-/** Loads the module of a page on first use; the previous page stays until then. */
+/** The page of a path. */
 function CurrentPage({ path, query }: { path: string; query: URLSearchParams }): VNode {
   const match = matchRoute(routes, path);
-  const [loaded, setLoaded] = useState<Loaded | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    if (match === undefined) return;
-    setProblem(null);
-    match.route.load().then(
-      (module) => setLoaded({ path: match.route.path, component: module.default }),
-      (error: unknown) => setProblem(asProblem(error)),
-    );
-  }, [match?.route.path, round]);
   if (match === undefined)
     return html`<${Page} title="No such page"><${Empty} title=${`There is no page ${path}.`}>The navigation leads to every page.</${Empty}></${Page}>`;
-  if (problem !== null) return html`<${ProblemNotice} problem=${problem} onAgain=${() => setRound(round + 1)} />`;
-  if (loaded === null || loaded.path !== match.route.path)
-    return html`<p class="loading" role="status">Loading the page …</p>`;
-  return html`<${loaded.component} key=${path} params=${match.params} query=${query} />`;
+  return html`<${match.route.page} key=${path} params=${match.params} query=${query} />`;
 }

@@ -1,9 +1,8 @@
 import type { Json } from '../answers/json.ts';
 import type { NightHistory } from '../answers/night-answers.ts';
 import type { Attention, CacheStanding, Overview } from '../answers/overview-answers.ts';
-import { NavigationLink } from './layout.ts';
 import { NightProgress } from './nights/night-progress.ts';
-import { navigationFor } from './routes.ts';
+import { NavigationLink, navigationFor } from './navigation.ts';
 import { Facts, Page, Read, Section, State, Table, type Columns, When } from './shell/components.ts';
 import { useLive, useReading } from './shell/reading.ts';
 import { currentSession } from './shell/request.ts';

@@ -61,9 +61,48 @@ describe.skipIf(noChromium)('the frame of the console', () => {
     const { cookie } = await logIn(running, 'viewer');
     await running.database.db.query("UPDATE console_session SET seen_at = now() - interval '5 minutes'");
     const before = await seenAt('viewer');
-    for (const path of ['/', '/pages/main.js', '/modules/preact.js'])
+    const page = await (await fetch(running.url)).text();
+    const files = [...page.matchAll(/"(\/pages\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(files.map((path) => path.split('/').at(-1))).toEqual(['icon.svg', 'console.css', 'main.js']);
+    for (const path of ['/', ...files])
       expect((await fetch(`${running.url}${path}`, { headers: { Cookie: cookie } })).status).toBe(200);
     expect(await seenAt('viewer')).toBe(before);
+  });
+
+  it('loads with six requests, and again with none for its files', async () => {
+    const page = await browser.open('/');
+    const requests = async () => {
+      await page.getByText('As of').waitFor();
+      return page.evaluate<string[]>(
+        "performance.getEntries().filter(({ transferSize }) => transferSize > 0).map(({ name }) => new URL(name).pathname.replace(/[0-9a-f]{16}/, '*'))",
+      );
+    };
+    const files = ['/pages/*/console.css', '/pages/*/main.js'];
+    const first = await requests();
+    expect(first).toEqual(expect.arrayContaining(['/', ...files]));
+    expect(first.length).toBeLessThanOrEqual(6);
+    await page.reload();
+    const second = await requests();
+    expect(second.filter((path) => !path.startsWith('/api/'))).toEqual(['/']);
+  });
+
+  it('says so when its program does not come, and what is wrong when it is refused', async () => {
+    const page = await browser.open('/', { refusals: [404, 429] });
+    await page.getByText('As of').waitFor();
+    await page.route(/main\.js/, (route) => route.fulfill({ status: 404 }));
+    await page.reload();
+    await page.evaluate('for (const animation of document.getAnimations()) animation.finish()');
+    await page.getByText('It should be here by now').waitFor({ state: 'visible' });
+    await page.unroute(/main\.js/);
+    const detail = 'Too many requests from this address.';
+    await page.route('**/api/session', (route) =>
+      route.fulfill({ status: 429, json: { code: 'rate_limited', detail, hint: 'Try again in a minute.' } }),
+    );
+    await page.reload();
+    await page.getByText(detail).waitFor();
+    await page.unroute('**/api/session');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('As of').waitFor();
   });
 
   it.each([

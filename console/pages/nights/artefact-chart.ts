@@ -1,4 +1,4 @@
-import UPlot from '/modules/uplot.js';
+import UPlot from 'uplot';
 import { formatBytes, formatCount } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 

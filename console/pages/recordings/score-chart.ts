@@ -1,7 +1,7 @@
 import type { Json } from '../../answers/json.ts';
 import type { ScoreName, ScoredWindow, Scores } from '../../answers/verification-answers.ts';
 import type { RecordingWaveform } from '../../answers/verification-answers.ts';
-import uPlot from '/modules/uplot.js';
+import uPlot from 'uplot';
 import { html, useEffect, useRef, type VNode } from '../shell/view.ts';
 
 /** Margins of every picture in pixels, so that all share the same time axis. */

@@ -1,4 +1,4 @@
-import type { Problem } from './request.ts';
+import { asProblem, type Problem } from './request.ts';
 import type { Reading } from './reading.ts';
 import { asWords, formatAge, visible } from './text.ts';
 import { html, useEffect, useId, useRef, useState, type Shown, type VNode } from './view.ts';
@@ -284,7 +284,6 @@ export function ActionButton({
       await act();
       setState({ isBusy: false, problem: null });
     } catch (error) {
-      const { asProblem } = await import('./request.ts');
       setState({ isBusy: false, problem: asProblem(error) });
     }
   };

@@ -19,7 +19,7 @@ export interface PageProps {
 export interface Route {
   /** `/nights/:run` */
   readonly path: string;
-  readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
+  readonly page: ComponentType<PageProps>;
 }
 
 /** The current path and query. */

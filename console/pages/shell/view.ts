@@ -1,14 +1,6 @@
-import htm from '/modules/htm.js';
-import {
-  Component,
-  createContext,
-  h,
-  render,
-  type ComponentChildren,
-  type ComponentType,
-  type VNode,
-} from '/modules/preact.js';
-import { useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from '/modules/preact-hooks.js';
+import htm from 'htm';
+import { Component, createContext, h, render, type ComponentChildren, type ComponentType, type VNode } from 'preact';
+import { useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 /**
  * The view library of the pages: Preact with htm; only types are compiled. Every element needs a closing tag or a slash;

@@ -77,13 +77,15 @@ describe('the routes', () => {
     expect(rules.length).toBeGreaterThan(60);
     expect(changing.length).toBeGreaterThan(15);
     const open = rules
-      .filter(({ access, url }) => access === 'nobody' && !/^\/(pages|modules)\//.test(url))
+      .filter(({ access, url }) => access === 'nobody' && !/^\/pages\//.test(url))
       .map(({ method, url }) => `${method} ${url}`);
     expect(open.sort()).toEqual([
       'GET /*',
+      'GET /api/*',
       'GET /api/session',
       'GET /api/stream',
       'HEAD /*',
+      'HEAD /api/*',
       'HEAD /api/session',
       'HEAD /api/stream',
       'POST /api/session',
