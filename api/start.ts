@@ -7,12 +7,12 @@ import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { FeedWatch } from './http/feed-watch.ts';
-import { createMetricsServer } from './metrics-server.ts';
 import { createMetrics } from './http/metrics.ts';
 import { startPolling, type Poller } from './http/poller.ts';
 import { PublicationIndex } from './downloads/publication-index.ts';
 import { SignedDocuments } from './downloads/signed-documents.ts';
-import { openServer } from './open-server.ts';
+import { serveMetrics } from '../runtime/metrics/serve-metrics.ts';
+import { openServer } from '../runtime/open-server.ts';
 import {
   databaseProblem,
   openReaderDatabase,
@@ -60,7 +60,8 @@ export async function startApi(
     stopping: false,
   };
   const connection = new Connection(config);
-  const metrics = createMetrics({ publications: state.publications, feeds: state.feeds, now });
+  const served = await serveMetrics('api', { config, log });
+  const metrics = createMetrics({ metrics: served.metrics, publications: state.publications, now });
   const reads = new RequestReads({ opened: () => connection.opened, metrics });
   const app = await createServer({
     limits: config,
@@ -73,23 +74,22 @@ export async function startApi(
     now,
   });
   await app.ready();
-  const api = await openServer(app.server, { host: config.apiHost, port: config.apiPort });
-  const metricsPort = await openServer(createMetricsServer(metrics), {
-    host: config.metricsHost,
-    port: config.metricsPort,
-  }).catch(async (error: unknown) => {
-    await app.close();
-    throw error;
-  });
+  const api = await openServer(app.server, { host: config.apiHost, port: config.apiPort }).catch(
+    async (error: unknown) => {
+      await app.close();
+      await served.close();
+      throw error;
+    },
+  );
   const discovery = await writeDiscovery(config.stateDir, 'api.json', {
     url: api.url,
-    metricsUrl: metricsPort.url,
+    metricsUrl: served.url,
     pid: process.pid,
   });
   const follower = followDatabase({ config, connection, log, ...state });
   const fileChecks = startFileChecks(state.publications, config, log);
   log.info(
-    { url: api.url, metricsUrl: metricsPort.url, host: config.apiHost, port: Number(new URL(api.url).port) },
+    { url: api.url, metricsUrl: served.url, host: config.apiHost, port: Number(new URL(api.url).port) },
     'listening',
   );
 
@@ -97,12 +97,12 @@ export async function startApi(
   const close = async () => {
     state.stopping = true;
     await api.end({ graceSeconds: config.shutdownGraceSeconds, close: () => app.close() });
-    await metricsPort.end({ graceSeconds: 0 });
+    await served.close();
     await Promise.all([follower.stop(), fileChecks.stop()]);
     state.publications.close();
     await discovery.remove();
   };
-  return { url: api.url, metricsUrl: metricsPort.url, failed: follower.failed, close: () => (closing ??= close()) };
+  return { url: api.url, metricsUrl: served.url, failed: follower.failed, close: () => (closing ??= close()) };
 }
 
 /** The state of the process. */

@@ -19,7 +19,7 @@ import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
-import { FeedWatch } from '../api/http/feed-watch.ts';
+import { openMetrics } from '../runtime/metrics/prometheus.ts';
 import { createMetrics } from '../api/http/metrics.ts';
 import { PublicationIndex } from '../api/downloads/publication-index.ts';
 import { SignedDocuments } from '../api/downloads/signed-documents.ts';
@@ -150,7 +150,7 @@ async function startService(store: ArtefactStore): Promise<Service> {
   const keys = new KeyTable({ secret: async () => secret });
   await keys.refresh(makeRows(keyRows));
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const metrics = createMetrics({ publications, feeds: new FeedWatch({ limits: loadConfig({}), now: Date.now }) });
+  const metrics = createMetrics({ metrics: openMetrics('api'), publications });
   const app = await createServer({
     limits,
     publications,

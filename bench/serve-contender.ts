@@ -7,7 +7,7 @@ import staticFiles from '@fastify/static';
 import fastify from 'fastify';
 import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
-import { FeedWatch } from '../api/http/feed-watch.ts';
+import { openMetrics } from '../runtime/metrics/prometheus.ts';
 import { createMetrics } from '../api/http/metrics.ts';
 import { PublicationIndex } from '../api/downloads/publication-index.ts';
 import { SignedDocuments } from '../api/downloads/signed-documents.ts';
@@ -94,7 +94,7 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
   await publications.refresh(db);
   await keys.refresh(db);
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const metrics = createMetrics({ publications, feeds: new FeedWatch({ limits: loadConfig({}), now: Date.now }) });
+  const metrics = createMetrics({ metrics: openMetrics('api'), publications });
   const app = await createServer({
     limits,
     publications,

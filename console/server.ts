@@ -4,6 +4,7 @@ import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../runtime/errors.ts';
+import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
 import { guardRoutes } from './access/guard.ts';
 import type { ConsoleAddress } from './access/address.ts';
 import type { ConsoleWork } from './http/console-work.ts';
@@ -76,6 +77,8 @@ declare module 'fastify' {
 /** Dependencies of the server. */
 interface ConsoleServerOptions {
   readonly work: ConsoleWork;
+  /** Default: requests are not counted. */
+  readonly metrics?: Metrics;
   /** Known once the server listens. */
   readonly address: () => ConsoleAddress;
 }
@@ -94,7 +97,11 @@ const requestSecondsMax = 900;
 const headersSecondsMax = 10;
 
 /** The HTTP server of the console, ready to listen. */
-export async function createConsoleServer({ work, address }: ConsoleServerOptions): Promise<FastifyInstance> {
+export async function createConsoleServer({
+  work,
+  metrics = unmeasured,
+  address,
+}: ConsoleServerOptions): Promise<FastifyInstance> {
   const { db, config, log } = work;
   const app = fastify({
     trustProxy: config.consoleOrigin === undefined ? false : config.consoleProxies, // otherwise every user would have the address of the proxy, and share its limits
@@ -129,6 +136,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   });
   app.removeContentTypeParser('text/plain'); // cross-site forms can send it
   app.addHook('onRequest', async (request, reply) => void setHeaders(request, reply));
+  measureRequests(app, metrics);
   await app.register(fastifyCookie);
   // The address is absent once the connection is gone.
   const keyGenerator = ({ ip }: { ip?: string }) => (ip === undefined ? 'gone' : normalizeIP(ip));
@@ -171,6 +179,20 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   registerVoiceRoutes(app, work);
   await registerStaticFiles(app);
   return app;
+}
+
+/** Routes that clients invent are one label. */
+const unknownRoute = 'unknown';
+
+/** Live answers and streams last as long as somebody looks at them: they are counted, without their duration. */
+function measureRequests(app: FastifyInstance, metrics: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.is404 ? unknownRoute : (request.routeOptions.url ?? unknownRoute);
+    const { method } = request;
+    metrics.count('caller_trust_console_requests_total', { route, method, status: reply.statusCode });
+    if (!route.endsWith('/live') && request.headers.upgrade === undefined)
+      metrics.observe('caller_trust_console_request_seconds', { route, method }, reply.elapsedTime / 1000);
+  });
 }
 
 /** Fails at startup if a route has no access rule. */

@@ -23,7 +23,7 @@ interface RunningConsole {
  * @throws ServiceError `setting_invalid` if it would be reachable without TLS, `address_unavailable` if the port is taken
  */
 export async function startConsole(services: Services): Promise<RunningConsole> {
-  const { config, db, log, database } = services;
+  const { config, db, log, database, metrics } = services;
   requireOrigin(config.consoleHost, config.consoleOrigin);
   const stopping = new AbortController();
   await sweepUploads(config.stateDir);
@@ -35,11 +35,11 @@ export async function startConsole(services: Services): Promise<RunningConsole> 
     log,
     vault: await openVault(config),
     store: openArtefactStore(config),
-    scoring: openScoringPool({ config, log }),
+    scoring: openScoringPool({ config, log, metrics }),
     signal: stopping.signal,
   };
   let address: ConsoleAddress | undefined;
-  const app = await createConsoleServer({ work, address: () => address! });
+  const app = await createConsoleServer({ work, metrics, address: () => address! });
   const { consoleHost: host, consolePort } = config;
   await app.listen({ host, port: consolePort }).catch(async (cause: unknown) => {
     await queues.close();

@@ -14,6 +14,7 @@ import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { ServiceError, type ErrorCode } from '../runtime/errors.ts';
+import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
 import type { Services } from '../runtime/services/services.ts';
 import type { Queues } from './queues/backend.ts';
 import { enqueueBatch } from './queues/enqueue.ts';
@@ -22,6 +23,7 @@ import type { Handler, Handlers } from './worker.ts';
 import { nightHandlers } from './night.ts';
 
 type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & {
+  readonly metrics?: Metrics;
   readonly queues: Queues;
   readonly scoring: LazyScoring;
 };
@@ -95,15 +97,24 @@ function proofCallsHandler({ config, db }: HandlerServices): Handler<'place-proo
   };
 }
 
-function verificationHandler({ config, db, scoring }: HandlerServices): Handler<'verify-items'> {
+function verificationHandler({ config, db, scoring, metrics = unmeasured }: HandlerServices): Handler<'verify-items'> {
   const store = new AudioStore(config.audioDir);
+  const score: LazyScoring['score'] = async (request, signal) => {
+    const startedAt = performance.now();
+    const scored = await scoring.score(request, signal);
+    metrics.observe('caller_trust_recording_scoring_seconds', {}, (performance.now() - startedAt) / 1000);
+    metrics.count('caller_trust_recording_audio_seconds_total', {}, scored.audio.durationSeconds);
+    return scored;
+  };
   return async (job, { log, signal, onFailure }) => {
     onFailure(async ({ reason }) => {
       await failChunk(db, job, reason);
       await finishBatch(db, job);
     });
     const registry = await loadRegistry(db, config);
-    const end = await performChunk({ db, store, registry, score: scoring.score, limits: config, log, signal }, job);
+    const end = await performChunk({ db, store, registry, score, limits: config, log, signal }, job);
+    for (const outcome of ['scored', 'reused', 'refused'] as const)
+      metrics.count('caller_trust_recordings_total', { outcome }, end[outcome]);
     // Not only in the job that ends the batch, which may wait behind others.
     if ((await finishBatch(db, job)) === 'done') log.info({ batchId: job.batchId }, 'the batch is done');
     return { ...end };

@@ -12,11 +12,15 @@ export interface LazyScoring {
 }
 
 /** Scoring for a process that may never need it. */
-export function openLazyScoring({ config, log }: Pick<Services, 'config' | 'log'>): LazyScoring {
+export function openLazyScoring({
+  config,
+  log,
+  metrics,
+}: Pick<Services, 'config' | 'log'> & Partial<Pick<Services, 'metrics'>>): LazyScoring {
   let opened: Promise<ScoringPool> | undefined;
   const pool = (): Promise<ScoringPool> =>
     (opened ??= import('../pipelines/audio/scorers/scoring-pool.ts').then(({ openScoringPool }) =>
-      openScoringPool({ config, log }),
+      openScoringPool({ config, log, ...(metrics && { metrics }) }),
     ));
   return {
     score: async (request, signal) => (await pool()).score(request, signal),

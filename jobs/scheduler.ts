@@ -5,6 +5,7 @@ import { everything, requestNight } from '../pipelines/caches/night/night-reques
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
+import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
 import { inTransaction, queryRow, type Pool } from '../runtime/postgres.ts';
 import { repeat } from '../runtime/processes/repeat.ts';
 import { sql } from '../sql/sql.ts';
@@ -23,6 +24,8 @@ interface SchedulerOptions {
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
+  /** Default: nothing is counted. */
+  readonly metrics?: Metrics;
   /** Submits a file of the drop folder to the intake. */
   readonly submit: SubmitDropped;
   /** Default: the system's. */
@@ -44,7 +47,7 @@ const hourMs = 60 * minuteMs;
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression, or has several times of a day
  */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
-  const { config, db, queues, log, submit, clock = () => new Date() } = options;
+  const { config, db, queues, log, metrics = unmeasured, submit, clock = () => new Date() } = options;
   requireSchedule(config.nightSchedule);
   const onError = (error: unknown): void => log.error({ err: error }, 'an error of the scheduler; it continues');
   const catchUp = () => catchUpNight({ config, db, queues, log, clock });
@@ -53,6 +56,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     suppressMissedWarning: true,
   });
   await task.start();
+  const done = (work: string) =>
+    metrics.set('caller_trust_scheduler_work_timestamp_seconds', { work }, clock().getTime() / 1000);
   const stopping = new AbortController();
   const inboxes = [
     ...feedInboxes({ config, queues, log, submit }),
@@ -63,15 +68,18 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     // Catches up on a tick that was missed because the machine slept or the database was unavailable.
     repeat({
       seconds: config.reconcileSeconds,
-      work: () =>
-        catchUp()
-          .then(() => reconcile({ db, queues, log }))
-          .then(() => {}),
+      work: async () => {
+        await catchUp();
+        const { enqueued, lost } = await reconcile({ db, queues, log });
+        metrics.count('caller_trust_scheduler_corrections_total', { kind: 'enqueued' }, enqueued);
+        metrics.count('caller_trust_scheduler_corrections_total', { kind: 'lost' }, lost);
+        done('reconcile');
+      },
       onError,
     }),
-    watchDropFolder({ config, db, log, inboxes, clock }),
-    keepAudioRetention({ config, db, log, clock }),
-    keepSignaturesFresh({ config, db, log, clock }),
+    watchDropFolder({ config, db, log, inboxes, clock, onDone: () => done('drop_folder') }),
+    keepAudioRetention({ config, db, log, clock, onDone: () => done('retention') }),
+    keepSignaturesFresh({ config, db, log, clock, onDone: () => done('signatures') }),
   ];
   return {
     async stop() {
@@ -164,16 +172,18 @@ interface AudioRetentionOptions {
   readonly db: Pool;
   readonly log: Log;
   readonly clock: () => Date;
+  readonly onDone?: () => void;
 }
 
 /** Deletes stored audio after its retention time, every hour. Not part of a night, which a failure here would stop. */
-function keepAudioRetention({ config, db, log, clock }: AudioRetentionOptions): { stop(): Promise<void> } {
+function keepAudioRetention({ config, db, log, clock, onDone }: AudioRetentionOptions): { stop(): Promise<void> } {
   const store = new AudioStore(config.audioDir);
   return repeat({
     seconds: retentionEverySeconds,
     work: async () => {
       const end = await runRetention({ db, store }, { retentionDays: config.audioRetentionDays, at: clock() });
       if (end.deleted + end.swept + end.cancelled > 0) log.info(end, 'stored audio past its retention time is deleted');
+      onDone?.();
     },
     onError: (error) => log.error({ err: error }, 'stored audio could not be deleted; the next run tries again'),
   });
@@ -191,14 +201,18 @@ export function keepSignaturesFresh({
   db,
   log,
   clock,
-}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date }): { stop(): Promise<void> } {
+  onDone,
+}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date; readonly onDone?: () => void }): {
+  stop(): Promise<void>;
+} {
   return repeat({
     seconds: signaturesEverySeconds,
     work: async () => {
-      if ((await readPresentSet(db)).root === undefined) return;
+      if ((await readPresentSet(db)).root === undefined) return onDone?.();
       const vault = await openVault(config);
       const signed = await inTransaction(db, (client) => refreshSignatures(client, { vault, now: clock() }));
       if (signed === true) log.info('the signatures of what is published are renewed');
+      onDone?.();
     },
     onError: (error) =>
       log.error(

@@ -33,6 +33,7 @@ await runProcess('worker', async () => {
     config,
     databaseUrl: services.database.url,
     log: services.log,
+    metrics: services.metrics,
     handlers: createHandlers({ ...services, queues, scoring }),
   });
   services.log.info({ queues: queues.kind }, 'the worker runs');

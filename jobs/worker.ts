@@ -11,6 +11,7 @@ import {
   type Failure,
 } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
+import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
 import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './queues/backend.ts';
 import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
 import { within } from '../runtime/processes/repeat.ts';
@@ -43,6 +44,8 @@ export interface WorkerOptions {
   readonly databaseUrl: string;
   readonly log: Log;
   readonly handlers: Partial<Handlers>;
+  /** Default: nothing is counted. */
+  readonly metrics?: Metrics;
   /** Default: the queues that have a handler. */
   readonly queues?: readonly QueueName[];
 }
@@ -69,18 +72,31 @@ const abortSecondsMax = 5;
  * worker runs the job a second time. A job that is interrupted, or that another worker has taken, has not failed.
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`
  */
-export async function startWorker({ config, databaseUrl, log, handlers, queues }: WorkerOptions): Promise<Worker> {
+export async function startWorker({
+  config,
+  databaseUrl,
+  log,
+  handlers,
+  metrics = unmeasured,
+  queues,
+}: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const active = new Map<string, AbortController>();
   const reportError = makeErrorReporter(log);
   const requests = (queues ?? queuesOf(handlers)).map((queue): WorkerRequest => ({
     queue,
-    process: (job, token) => runJob({ job, token, queue, handlers, log, stopping: stopping.signal, active }),
+    process: (job, token) =>
+      measured(metrics, { job, queue }, (ended) =>
+        runJob({ job, token, queue, handlers, log, stopping: stopping.signal, active, ended }),
+      ),
     onError: (error) => reportError(queue, error),
     onFailed: (job, error) => reportFailure(log, queue, job, error),
     onLocksLost: (ids) =>
       ids.forEach((id) => active.get(`${queue}/${id}`)?.abort(jobInterrupted('Another worker has taken the job.'))),
-    onStalled: (jobId) => log.warn({ queue, jobId }, 'the worker of this job crashed; it is run again'),
+    onStalled: (jobId) => {
+      metrics.count('caller_trust_job_crashes_total', { queue });
+      log.warn({ queue, jobId }, 'the worker of this job crashed; it is run again');
+    },
   }));
   const workers = await startWorkers(config, databaseUrl, requests);
   return {
@@ -92,6 +108,28 @@ function queuesOf(handlers: Partial<Handlers>): QueueName[] {
   return queueNames.filter((queue) => Object.keys(QUEUES[queue].jobs).some((job) => job in handlers));
 }
 
+/** How an attempt at a job ends: `waiting` for a full disk or an absent database. */
+type AttemptOutcome = 'done' | 'failed' | 'retried' | 'waiting' | 'interrupted';
+
+/** Counts an attempt at a job, which says how it ended. */
+async function measured(
+  metrics: Metrics,
+  { job, queue }: { readonly job: ActiveJob; readonly queue: QueueName },
+  attempt: (ended: (outcome: AttemptOutcome) => void) => Promise<unknown>,
+): Promise<unknown> {
+  const startedAt = performance.now();
+  const labels = { queue, job_name: job.name };
+  let outcome: AttemptOutcome = 'done';
+  metrics.change('caller_trust_jobs_in_progress', { queue }, 1);
+  try {
+    return await attempt((ended) => (outcome = ended));
+  } finally {
+    metrics.change('caller_trust_jobs_in_progress', { queue }, -1);
+    metrics.count('caller_trust_jobs_total', { ...labels, outcome });
+    metrics.observe('caller_trust_job_seconds', labels, (performance.now() - startedAt) / 1000);
+  }
+}
+
 interface Run {
   readonly job: ActiveJob;
   readonly token: string;
@@ -100,10 +138,12 @@ interface Run {
   readonly log: Log;
   readonly stopping: AbortSignal;
   readonly active: Map<string, AbortController>;
+  /** Says how an attempt ended that was not done. */
+  readonly ended: (outcome: AttemptOutcome) => void;
 }
 
 async function runJob(run: Run): Promise<unknown> {
-  const { job, queue, stopping, active } = run;
+  const { job, queue, stopping, active, ended } = run;
   const key = `${queue}/${job.id}`;
   const lost = new AbortController();
   active.set(key, lost);
@@ -112,10 +152,14 @@ async function runJob(run: Run): Promise<unknown> {
   try {
     return await callHandler(run, { signal: AbortSignal.any([stopping, lost.signal]), onFailure });
   } catch (error) {
+    ended('interrupted');
     if (lost.signal.aborted) throw new WaitingError(); // another worker owns the job now
     if (stopping.aborted) return await putBack(run);
+    ended('waiting');
     if (isOutage(error) && waitsForOutage(run)) return await delayForOutage(run, error);
-    if (isFinalFailure(error, attemptOf(job) >= (job.opts.attempts ?? 1))) await recordFailure(failureOf(error));
+    const isFinal = isFinalFailure(error, attemptOf(job) >= (job.opts.attempts ?? 1));
+    ended(isFinal ? 'failed' : 'retried');
+    if (isFinal) await recordFailure(failureOf(error));
     throw endsRetries(error) ? Object.assign(new UnrecoverableError(failureText(error)), { cause: error }) : error;
   } finally {
     if (active.get(key) === lost) active.delete(key);

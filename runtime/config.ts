@@ -514,8 +514,16 @@ export const SETTINGS = {
 
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
   apiPort: setting('API_PORT', port(8080), 'Port of the API; 0 takes a free one.'),
-  metricsHost: setting('METRICS_HOST', text().default('127.0.0.1'), 'Address on which metrics are served.'),
-  metricsPort: setting('METRICS_PORT', port(9464), 'Port of the metrics; 0 takes a free one.'),
+  metricsHost: setting(
+    'METRICS_HOST',
+    text().default('127.0.0.1'),
+    'Address on which each process serves its metrics.',
+  ),
+  metricsPort: setting(
+    'METRICS_PORT',
+    count(9464, { min: 0, max: 65_531 }),
+    'Port of the metrics of the API; those of the worker are on the next port, then scheduler, console and intake. 0: each takes a free one.',
+  ),
   consoleHost: setting(
     'CONSOLE_HOST',
     text().default('127.0.0.1'),

@@ -18,6 +18,8 @@ interface DropFolderOptions {
   readonly log: Log;
   readonly inboxes: readonly Inbox[];
   readonly clock: () => Date;
+  /** Called after each poll without an error. */
+  readonly onDone?: () => void;
 }
 
 /** A watcher without its timer, for tests and for {@link watchDropFolder}. */
@@ -34,7 +36,7 @@ export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<v
   const folder = openDropFolder(options);
   const loop = repeat({
     seconds: options.config.dropPollSeconds,
-    work: () => folder.poll(),
+    work: () => folder.poll().then(() => options.onDone?.()),
     onError: (error) => options.log.error({ err: error }, 'the drop folder could not be read'),
   });
   return {

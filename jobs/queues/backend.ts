@@ -90,6 +90,8 @@ export interface Queues {
   failure(queue: QueueName, id: string): Promise<FailedJob | undefined>;
   /** The next waiting job with a priority, if there is one. */
   firstWaiting(queue: QueueName): Promise<WaitingJob | undefined>;
+  /** When the job that runs next was queued, in ms since 1970; null for a queue where none waits. */
+  nextQueuedAt(): Promise<Record<QueueName, number | null>>;
   /** Removes a job with its children; false if it is missing or active. */
   remove(queue: QueueName, id: string): Promise<boolean>;
   counts(): Promise<Record<QueueName, QueueCounts>>;
@@ -359,6 +361,7 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
         ? undefined
         : { priority: job.opts.priority ?? 0, payload: job.data, queuedAt: job.timestamp };
     },
+    nextQueuedAt: () => everyQueue(readNextQueuedAt),
     remove: (queue, id) => removeJob(producers.queue(queue), id),
     counts: () => everyQueue(countJobs),
     workers: () => everyQueue((queue) => queue.getWorkersCount()),
@@ -373,6 +376,12 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
     runNow: (queue, id) => runJobNow(producers.queue(queue), id),
     close: () => producers.close(),
   };
+}
+
+/** Jobs without a priority run before those that have one. */
+async function readNextQueuedAt(queue: BackendQueue): Promise<number | null> {
+  const [first = (await queue.getJobs(['prioritized'], 0, 0, true))[0]] = await queue.getJobs(['waiting'], 0, 0, true);
+  return first?.timestamp ?? null;
 }
 
 async function countJobs(queue: BackendQueue): Promise<QueueCounts> {

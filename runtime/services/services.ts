@@ -3,6 +3,9 @@ import type { Config } from '../config.ts';
 import { acquireEmbeddedDatabase, holdEmbeddedDatabase } from './embedded-postgres.ts';
 import { ServiceError } from '../errors.ts';
 import { createLog, type Log } from '../log.ts';
+import type { ServedMetrics } from '../metrics/serve-metrics.ts';
+import { unmeasured, type Metrics } from '../metrics/metrics.ts';
+import type { MetricsProcess } from '../metrics/metric-table.ts';
 import { createPool, databaseUnavailable, type Pool } from '../postgres.ts';
 
 /** The database of this process. */
@@ -47,11 +50,17 @@ export interface Services {
   readonly log: Log;
   readonly db: Pool;
   readonly database: ResolvedDatabase;
+  /** Served on a port of their own in the processes of {@link metricsProcesses}. */
+  readonly metrics: Metrics;
   close(): Promise<void>;
 }
 
+/** The processes of the service that this module opens; a command, a bench and a test serve no metrics. */
+const metricsProcesses: readonly string[] = ['worker', 'scheduler', 'console', 'intake'] satisfies MetricsProcess[];
+
 /**
- * Opens log and database for a process. `close` releases them, the embedded database last.
+ * Opens log and database for a process, and serves its metrics if it is one of {@link metricsProcesses}. `close` releases them,
+ * the embedded database last.
  * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be created or written
  */
 export async function openServices(config: Config, process: string): Promise<Services> {
@@ -74,7 +83,35 @@ export async function openServices(config: Config, process: string): Promise<Ser
     await close();
     throw databaseUnavailable(error);
   }
-  return { config, log, db, database, close };
+  const served = metricsProcesses.includes(process)
+    ? await measure(process as MetricsProcess, { config, log, db })
+    : undefined;
+  return {
+    config,
+    log,
+    db,
+    database,
+    metrics: served?.metrics ?? unmeasured,
+    async close() {
+      await served?.close();
+      await close();
+    },
+  };
+}
+
+async function measure(
+  process: MetricsProcess,
+  { config, log, db }: Pick<Services, 'config' | 'log' | 'db'>,
+): Promise<ServedMetrics> {
+  const { serveMetrics } = await import('../metrics/serve-metrics.ts'); // commands never load it
+  const served = await serveMetrics(process, { config, log });
+  const names = ['caller_trust_database_pool_connections', 'caller_trust_database_pool_waiting'] as const;
+  served.metrics.atScrape(names, (set) => {
+    set('caller_trust_database_pool_connections', { state: 'idle' }, db.idleCount);
+    set('caller_trust_database_pool_connections', { state: 'busy' }, db.totalCount - db.idleCount);
+    set('caller_trust_database_pool_waiting', {}, db.waitingCount);
+  });
+  return served;
 }
 
 async function makeStateDirectory({ stateDir, databaseUrl }: Config): Promise<void> {

@@ -136,7 +136,7 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   'node-av': { where: /^pipelines\/audio\/decode\/decoder-library\.ts$/, types: 'anywhere' },
   commander: { where: /^cli(\.ts$|\/)/ },
   pino: { where: /^runtime\/log\.ts$/ },
-  'prom-client': { where: /^api\/http\/metrics\.ts$/ },
+  'prom-client': { where: /^runtime\/metrics\/prometheus\.ts$/ },
   fastify: { where: /^(api|console)\// },
   'fastify-type-provider-zod': { where: /^(api|console)\// },
   '@fastify/rate-limit': { where: /^(api|console)\// },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,13 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
   return child.exitCode;
 }
 
+/** A scrape of the process that has written its address to the state directory. */
+async function metricsOf(stateDir: string, process: string): Promise<string> {
+  const name = (await readdir(join(stateDir, 'metrics'))).find((file) => file.startsWith(process))!;
+  const [target] = JSON.parse(await readFile(join(stateDir, 'metrics', name), 'utf8')) as { targets: string[] }[];
+  return (await fetch(`http://${target!.targets[0]}/metrics`)).text();
+}
+
 afterEach(() => {
   for (const child of children) child.kill('SIGKILL');
   children = [];
@@ -45,6 +52,7 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
         DROP_POLL_SECONDS: '1',
         RECONCILE_SECONDS: '1',
         SHUTDOWN_GRACE_SECONDS: '2',
+        METRICS_PORT: '0',
       });
       env = backend.env;
     });
@@ -68,8 +76,19 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
         (night) => night?.state === 'finished',
         40,
       );
+      const worker = await until(
+        () => metricsOf(directory, 'worker'),
+        (text) => text.includes('job_name="open-night",outcome="done"} 1'),
+      );
+      expect(worker).toMatch(/caller_trust_job_seconds_count\{queue="feeds",job_name="load-feed"\} 1/);
+      const scheduler = await metricsOf(directory, 'scheduler');
+      expect(scheduler).toContain('caller_trust_night_outcome{outcome="ok"} 1');
+      expect(scheduler).toContain('caller_trust_queue_workers{queue="nights"} 1');
+      expect(scheduler).toContain('caller_trust_feed_rows{feed="directory",source=""} 1');
+      expect(scheduler).toMatch(/caller_trust_scheduler_work_timestamp_seconds\{work="drop_folder"\} \d+/);
       for (const child of processes) child.kill('SIGTERM');
       expect(await Promise.all(processes.map(exitOf))).toEqual([0, 0]);
+      expect(await readdir(join(directory, 'metrics'))).toEqual([]);
     });
 
     it('end when the process is gone that started them', async () => {

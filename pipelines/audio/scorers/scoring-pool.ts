@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Config } from '../../../runtime/config.ts';
 import { errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
+import { unmeasured, type Metrics } from '../../../runtime/metrics/metrics.ts';
 import { resampleRates } from '../signal/resample.ts';
 import type { DecodeLimits } from '../decode/recording.ts';
 import type { ModelManifest } from '../models/manifest.ts';
@@ -111,11 +112,17 @@ export function decodeLimitsOf(
 export function openScoringPool({
   config,
   log,
+  metrics = unmeasured,
 }: {
   readonly config: PoolConfig;
   readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly metrics?: Metrics;
 }): ScoringPool {
-  return new Pool(config, log);
+  const pool = new Pool({ config, log, metrics });
+  metrics.atScrape(['caller_trust_scorers_running'], (set) =>
+    set('caller_trust_scorers_running', {}, pool.pids().length),
+  );
+  return pool;
 }
 
 interface Asking {
@@ -137,6 +144,7 @@ interface Waiting extends Asking {
 class Pool implements ScoringPool {
   private readonly config: PoolConfig;
   private readonly log: Pick<Log, 'warn' | 'error'>;
+  private readonly metrics: Metrics;
   private readonly idle: ScorerProcess[] = [];
   private readonly busy = new Set<ScorerProcess>();
   private readonly queue: Waiting[] = [];
@@ -144,9 +152,10 @@ class Pool implements ScoringPool {
   private readonly starting = new Map<Promise<unknown>, number>();
   private isClosed = false;
 
-  constructor(config: PoolConfig, log: Pick<Log, 'warn' | 'error'>) {
+  constructor({ config, log, metrics }: { config: PoolConfig; log: Pick<Log, 'warn' | 'error'>; metrics: Metrics }) {
     this.config = config;
     this.log = log;
+    this.metrics = metrics;
   }
 
   async score({ file, model, settings }: PoolRequest, signal?: AbortSignal): Promise<ScoredRecording> {
@@ -271,7 +280,10 @@ class Pool implements ScoringPool {
    */
   private dispatch(): void {
     for (let place = this.idle.length - 1; place >= 0; place--)
-      if (!this.idle[place]!.isAlive) this.idle.splice(place, 1); // died between two recordings
+      if (!this.idle[place]!.isAlive) {
+        this.idle.splice(place, 1); // died between two recordings
+        this.countEnd('lost');
+      }
     const awaited = [...this.starting.values()];
     for (const waiting of this.queue.slice()) {
       const place = this.idle.findLastIndex(({ memoryBytesMax }) => memoryBytesMax === waiting.memoryBytesMax);
@@ -295,10 +307,12 @@ class Pool implements ScoringPool {
       .then(() => ScorerProcess.start({ secondsMax: this.config.audioWorkSecondsMax, memoryBytesMax }))
       .then(
         async (scorer) => {
+          this.metrics.count('caller_trust_scorer_starts_total', {});
           if (this.isClosed) await scorer.end();
           else this.idle.push(scorer);
         },
         (error: unknown) => {
+          this.countEnd('start_failed');
           // The next task in the queue starts another process.
           const place = this.queue.findIndex((waiting) => waiting.memoryBytesMax === memoryBytesMax);
           const [first] = place === -1 ? [] : this.queue.splice(place, 1);
@@ -319,6 +333,7 @@ class Pool implements ScoringPool {
     await nextTurn(); // by then the end of an idle process is noticed, before it gets a recording
     if (!scorer.isAlive) {
       this.busy.delete(scorer);
+      this.countEnd('lost');
       this.queue.unshift(waiting);
       return this.dispatch();
     }
@@ -331,8 +346,11 @@ class Pool implements ScoringPool {
       reject(error);
     } finally {
       this.busy.delete(scorer);
-      if (this.isWorn(scorer)) await scorer.end();
-      else if (scorer.isAlive) this.idle.push(scorer);
+      if (this.isWorn(scorer)) {
+        if (!this.isClosed) this.countEnd('worn');
+        await scorer.end();
+      } else if (scorer.isAlive) this.idle.push(scorer);
+      else if (!this.isClosed) this.countEnd('lost');
       this.dispatch();
     }
   }
@@ -342,6 +360,10 @@ class Pool implements ScoringPool {
     if (model === null) return null;
     const { name, manifest, manifestSha256, weightsFile } = model;
     return { name, manifest, manifestSha256, weightsFile, execution: executionOf(this.config) };
+  }
+
+  private countEnd(cause: 'lost' | 'worn' | 'start_failed'): void {
+    this.metrics.count('caller_trust_scorer_ends_total', { cause });
   }
 
   private isWorn(scorer: ScorerProcess): boolean {

@@ -14,6 +14,7 @@ import {
   type ServerMessage,
 } from '../../../pipelines/audio/streaming/stream-protocol.ts';
 import { loadConfig, type Config } from '../../../runtime/config.ts';
+import { unmeasured } from '../../../runtime/metrics/metrics.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { streamLimits } from '../../../pipelines/audio/streaming/stream-limits.ts';
@@ -51,6 +52,7 @@ export async function openStreamingConsole(
     config: { ...config, ...limits },
     log,
     db: database.db,
+    metrics: unmeasured,
     database: { url: database.url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} },
     close: async () => {},
   });

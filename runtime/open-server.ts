@@ -1,12 +1,12 @@
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { ServiceError } from '../runtime/errors.ts';
+import { ServiceError } from './errors.ts';
 
 /** How often idle connections are closed while the server stops. */
 const idleCloseMs = 50;
 
 /** A listening server. */
-interface OpenServer {
+export interface OpenServer {
   readonly url: string;
   /** Stops accepting connections, and resolves when the last one has closed, at the latest at the end of the grace period. */
   end(options: { graceSeconds: number; close?: () => PromiseLike<unknown> }): Promise<void>;
