@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
+import { findEndingSignatures, type SignatureExpiry } from '../pipelines/caches/signing/signature-expiry.ts';
 import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
 import type { PublicationSnapshot } from './downloads/publication-index.ts';
 import type { DatabaseProblem } from './http/reader-database.ts';
@@ -18,6 +19,8 @@ interface ReadinessFacts {
   readonly databaseSilenceMsMax: number;
   /** The last arrival of each feed. */
   readonly feeds: readonly FeedArrival[];
+  /** When the present signatures expire. */
+  readonly signatures: readonly SignatureExpiry[];
   readonly keysKnown: boolean;
   readonly stopping: boolean;
   readonly ageHoursMax: number;
@@ -27,7 +30,7 @@ const hourMs = 3_600_000;
 
 /**
  * Decides readiness. `not_ready` only if requests would be refused: nothing has been read yet, or the process is stopping.
- * An unreachable database, an old artefact or a late feed is `degraded`: the known files are still served, and removing
+ * An unreachable database, an old artefact, a late feed or a signature that ends is `degraded`: the known files are still served, and removing
  * every server from a load balancer would turn the degradation into an outage.
  */
 export function decideReadiness(facts: ReadinessFacts): Readiness {
@@ -53,10 +56,11 @@ export function decideReadiness(facts: ReadinessFacts): Readiness {
       ageHours,
       expectedHours,
     }));
+  const endingSignatures = findEndingSignatures(facts.signatures, now);
   const isRead = databaseReadAt !== undefined && now - databaseReadAt <= facts.databaseSilenceMsMax;
   const problem = isRead ? null : (facts.databaseProblem ?? 'unreachable');
   const serves = snapshot !== undefined && keysKnown && !stopping;
-  const good = isRead && stale.length === 0 && old.length === 0 && lateFeeds.length === 0 && unavailable.length === 0;
+  const good = isRead && [stale, old, lateFeeds, unavailable, endingSignatures].every(({ length }) => length === 0);
   return {
     status: !serves ? 'not_ready' : good ? 'ready' : 'degraded',
     database: {
@@ -70,6 +74,7 @@ export function decideReadiness(facts: ReadinessFacts): Readiness {
     stale,
     old,
     lateFeeds,
+    endingSignatures,
   };
 }
 

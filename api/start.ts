@@ -115,7 +115,7 @@ interface ApiState {
 }
 
 function readReadiness(
-  { publications, feeds, keys, stopping }: ApiState,
+  { publications, signed, feeds, keys, stopping }: ApiState,
   { config, problem, now }: { config: Config; problem: DatabaseProblem | undefined; now: number },
 ): Readiness {
   return decideReadiness({
@@ -125,6 +125,7 @@ function readReadiness(
     databaseProblem: problem,
     databaseSilenceMsMax: Math.max(missedPollsMax * config.publicationPollMs, silenceMsMin),
     feeds: feeds.arrivals,
+    signatures: signed.expiries,
     keysKnown: keys.known,
     stopping,
     ageHoursMax: config.artefactAgeHoursMax,

@@ -209,6 +209,15 @@ export const readinessSchema = z.object({
       }),
     )
     .describe('Feeds whose last load is older than their usual interval allows.'),
+  endingSignatures: z
+    .array(
+      z.object({
+        role: z.enum(['root', 'targets', 'snapshot', 'timestamp']),
+        expires: timeSchema,
+        expired: z.boolean().describe('True: clients refuse what is served.'),
+      }),
+    )
+    .describe('Signed metadata that has expired, or will before it is usually renewed.'),
 });
 
 const schemaIds: readonly (readonly [z.ZodType, string])[] = [

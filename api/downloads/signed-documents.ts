@@ -1,3 +1,4 @@
+import { listSignatureExpiries, type SignatureExpiry } from '../../pipelines/caches/signing/signature-expiry.ts';
 import { parseMetadata, type Role, type TargetFile } from '../../pipelines/caches/trust/metadata.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
@@ -20,6 +21,12 @@ export class SignedDocuments {
   #documents: ReadonlyMap<string, DocumentName & JsonDocument> = new Map();
   #byName: ReadonlyMap<string, JsonDocument> = new Map();
   #targets: Readonly<Record<string, TargetFile>> = {};
+  #expiries: readonly SignatureExpiry[] = [];
+
+  /** When the present signatures expire; empty while the service does not sign. */
+  get expiries(): readonly SignatureExpiry[] {
+    return this.#expiries;
+  }
 
   /** Reads what was signed since the last call. On any error nothing changes. One call at a time. */
   async refresh(db: Queryable): Promise<void> {
@@ -38,6 +45,7 @@ export class SignedDocuments {
       const body = read.get(keyOf(name)) ?? this.#documents.get(keyOf(name))?.body;
       return body === undefined ? [] : [{ ...name, body, etag: `"${name.sha256}"` }]; // else superseded and deleted meanwhile
     });
+    this.#expiries = await listSignatureExpiries(db);
     this.#documents = new Map(documents.map((document) => [keyOf(document), document]));
     const present = documents.filter(({ superseded }) => !superseded);
     this.#byName = new Map([...documents, ...present].map((document) => [document.name, document]));

@@ -10,6 +10,11 @@ import {
 } from '../../api/http/reader-database.ts';
 import { requireKeySecret, findKeySecret } from '../../pipelines/access/key-secret.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
+import {
+  describeEndingSignature,
+  findEndingSignatures,
+  listSignatureExpiries,
+} from '../../pipelines/caches/signing/signature-expiry.ts';
 import { keptVersions, listVersions, namesOf } from '../../pipelines/caches/store/artefact-check.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../../runtime/errors.ts';
@@ -62,6 +67,8 @@ async function dumpCommand({ db }: Services): Promise<Outcome> {
 interface Finding {
   readonly thing: string;
   readonly good: boolean;
+  /** True: it works, and a person should look. Fails no command: a probe must not end what could mend it. */
+  readonly warns: boolean;
   readonly detail: string;
   /** Exit code of a failed check. */
   readonly exit: number;
@@ -80,15 +87,18 @@ async function doctor(): Promise<Outcome> {
       await look('keys', () => describeKeys(services)),
       await look('artefacts', () => describeStore(services)),
       await look('letters', () => describeLetters(services)),
+      await look('signatures', () => describeSignatures(services)),
       await look('state', async () => services.config.stateDir),
     ];
     const bad = findings.filter(({ good }) => !good);
     const text = formatFacts(
-      findings.map(({ thing, good, detail }) => [thing, `${good ? 'ok ' : 'BAD'} ${detail}`] as const),
+      findings.map(
+        ({ thing, good, warns, detail }) => [thing, `${!good ? 'BAD' : warns ? '?? ' : 'ok '} ${detail}`] as const,
+      ),
     );
     const exit = Math.max(...findings.map((finding) => finding.exit)); // 69, a service is missing, before 1 and 2
     return {
-      json: { findings: findings.map(({ thing, good, detail }) => ({ thing, good, detail })) },
+      json: { findings: findings.map(({ thing, good, warns, detail }) => ({ thing, good, warns, detail })) },
       text,
       failed: bad.length > 0,
       exit,
@@ -98,11 +108,13 @@ async function doctor(): Promise<Outcome> {
   }
 }
 
-async function look(thing: string, describe: () => Promise<string>): Promise<Finding> {
+async function look(thing: string, describe: () => Promise<string | { warning: string }>): Promise<Finding> {
   try {
-    return { thing, good: true, detail: await describe(), exit: exitCodes.done };
+    const found = await describe();
+    const warns = typeof found !== 'string';
+    return { thing, good: true, warns, detail: warns ? found.warning : found, exit: exitCodes.done };
   } catch (error) {
-    return { thing, good: false, detail: errorMessageOf(error), exit: ERRORS[errorCodeOf(error)].exit };
+    return { thing, good: false, warns: false, detail: errorMessageOf(error), exit: ERRORS[errorCodeOf(error)].exit };
   }
 }
 
@@ -140,6 +152,15 @@ async function describeLetters({ config }: Services): Promise<string> {
   if (roots === 0 && config.letterApproval !== 'form+numbers')
     return `no trusted roots (LETTER_TRUST_ROOTS): rules approve no letter, a person decides each (LETTER_APPROVAL ${config.letterApproval})`;
   return `rules approve issued forms by ${config.letterApproval}, with ${roots} trusted roots`;
+}
+
+async function describeSignatures({ db }: Services): Promise<string | { warning: string }> {
+  const expiries = await listSignatureExpiries(db);
+  if (expiries.length === 0) return 'the service does not sign what it publishes';
+  const ending = findEndingSignatures(expiries, Date.now());
+  if (ending.length > 0) return { warning: ending.map(describeEndingSignature).join(' ') };
+  const [next] = expiries.toSorted((a, b) => a.expires.localeCompare(b.expires));
+  return `valid; the next to expire is the ${next!.role}, at ${next!.expires}`;
 }
 
 async function describeStore({ config, db }: Services): Promise<string> {

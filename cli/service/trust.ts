@@ -11,6 +11,7 @@ import {
   type TrustStatus,
 } from '../../pipelines/caches/signing/ceremony.ts';
 import { readRootKey, writeNew, writeRootKeys } from '../../pipelines/caches/signing/root-key-files.ts';
+import { describeEndingSignature, findEndingSignatures } from '../../pipelines/caches/signing/signature-expiry.ts';
 import { metadataName } from '../../pipelines/caches/trust/metadata.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { openVault } from '../../runtime/vault.ts';
@@ -159,9 +160,6 @@ async function readPassphrase(path: string | undefined): Promise<string | undefi
   });
 }
 
-/** Days before the end of the root from which on the status is a failure: a rotation needs people to meet. */
-const rootWarningDays = 30;
-
 function status(): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const now = new Date();
@@ -172,16 +170,8 @@ function status(): Promise<Outcome> {
 }
 
 function findWarnings({ roles, problem }: TrustStatus, now: Date): string[] {
-  const soon = roles.filter(
-    ({ role, expired, expires }) =>
-      expired || (role === 'root' && Date.parse(expires) - now.getTime() < rootWarningDays * 24 * 3_600_000),
-  );
   return [
-    ...soon.map(({ role, expired, expires }) =>
-      expired
-        ? `The ${role} metadata expired at ${expires}: clients refuse what is served.`
-        : `The root expires at ${expires}: renew it with \`caller-trust trust rotate\`.`,
-    ),
+    ...findEndingSignatures(roles, now.getTime()).map(describeEndingSignature),
     ...(problem === null ? [] : [problem]),
   ];
 }

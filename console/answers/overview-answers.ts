@@ -2,6 +2,12 @@ import { CACHES, formatArtefact, type CacheName } from '../../pipelines/caches/d
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import type { Publication } from '../../pipelines/caches/artefact-facts.ts';
 import { listFeedArrivals, nameOfFeed, type FeedArrival } from '../../pipelines/intake/feed-arrivals.ts';
+import {
+  describeEndingSignature,
+  findEndingSignatures,
+  listSignatureExpiries,
+  type SignatureExpiry,
+} from '../../pipelines/caches/signing/signature-expiry.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
 import type { Config } from '../../runtime/config.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
@@ -76,6 +82,7 @@ export interface StandingFacts extends Pick<Overview, 'caches' | 'feeds' | 'wait
   readonly now: number;
   readonly publications: readonly Pick<Publication, 'cache' | 'country' | 'stale' | 'confirmedAsOf'>[];
   readonly held: HeldCounts;
+  readonly signatures: readonly SignatureExpiry[];
   readonly ageHoursMax: number;
 }
 
@@ -96,6 +103,7 @@ export async function readOverview(
     feeds: await listFeedArrivals(db, config, now),
     waiting: await countWaiting(db),
     held: (await queryRow<HeldCounts>(db, sql('console/count_held')))!,
+    signatures: await listSignatureExpiries(db),
     queues: (await listQueues(queues)).queues,
   };
   const { lastNight, caches, feeds, waiting, queues: queueList } = facts;
@@ -139,6 +147,7 @@ export function decideAttention(facts: StandingFacts): Attention[] {
   const all = [
     ...attentionToFiles(facts),
     ...attentionToNight(facts),
+    ...attentionToSignatures(facts),
     ...attentionToFeeds(facts),
     ...attentionToQueues(facts),
     ...attentionToWork(facts),
@@ -195,6 +204,16 @@ function attentionToNight({ lastNight }: StandingFacts): Attention[] {
       href: `/nights/${lastNight.runId}`,
     },
   ];
+}
+
+/** The root waits for people to meet; the others are renewed by the scheduler, which then does not run or cannot. */
+function attentionToSignatures({ signatures, now }: StandingFacts): Attention[] {
+  return findEndingSignatures(signatures, now).map((ending) => ({
+    severity: ending.expired || ending.role !== 'root' ? 'bad' : 'warn',
+    title: `The signature of the ${ending.role} ${ending.expired ? 'has expired' : 'expires soon'}`,
+    detail: describeEndingSignature(ending),
+    href: '/artefacts',
+  }));
 }
 
 function attentionToFeeds({ feeds, held }: StandingFacts): Attention[] {

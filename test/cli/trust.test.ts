@@ -256,4 +256,22 @@ describe('the drills', () => {
     await until(async () => (await get('/v1/trust/3.root.json')).status === 200);
     expect((await runCli(client, ...pullArgs)).stdout).toContain('signed under version 3 of the root');
   });
+
+  it('a root that ends within 30 days: status fails, and doctor says so without failing a probe', async () => {
+    type Line = { thing: string; good: boolean; warns: boolean; detail: string };
+    const signatures = async () => {
+      const { stdout } = await runCli({ ...env, STATE_DIR: at('new-state') }, 'doctor', '--json');
+      return (JSON.parse(stdout) as { findings: Line[] }).findings.find(({ thing }) => thing === 'signatures')!;
+    };
+    expect(await signatures()).toMatchObject({ good: true, warns: false, detail: expect.stringMatching(/timestamp/) });
+    const soon = `${new Date(Date.now() + 29 * 86_400_000).toISOString().slice(0, 19)}Z`;
+    await database.db.query(
+      `UPDATE trust_document SET body = convert_to(regexp_replace(convert_from(body, 'UTF8'), '"expires":"[^"]+"', '"expires":"${soon}"'), 'UTF8')
+       WHERE name = '3.root.json'`,
+    );
+    const detail = `The root metadata expires at ${soon}. Renew it with \`caller-trust trust rotate\`, which takes its keys.`;
+    expect(await signatures()).toEqual({ thing: 'signatures', good: true, warns: true, detail });
+    const status = await runCli({ ...env, STATE_DIR: at('new-state') }, 'trust', 'status');
+    expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining(detail) as string });
+  });
 });

@@ -12,6 +12,7 @@ import {
   signMetadata,
   specVersion,
   type Metadata,
+  type Role,
   type Signed,
 } from '../trust/metadata.ts';
 import { nextRoot } from '../trust/trusted-set.ts';
@@ -193,7 +194,7 @@ export interface TrustStatus {
   } | null;
   /** Version and end of each role; of a role that was never signed nothing. */
   readonly roles: readonly {
-    readonly role: string;
+    readonly role: Role;
     readonly version: number;
     readonly expires: string;
     readonly expired: boolean;

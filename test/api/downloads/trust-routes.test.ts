@@ -48,6 +48,27 @@ describe('signed documents', async () => {
   const made = await initTrust({ db, vault, now: new Date() }, { rootKeys: makeRootKeys(2), threshold: 1 });
   await until(async () => (await open('/v1/trust/timestamp.json')).status === 200);
 
+  it('that expire sooner than they are usually renewed degrade readiness, by role, until they are renewed', async () => {
+    type State = { status: string; endingSignatures: { role: string; expired: boolean }[] };
+    const ready = async () => (await (await open('/readyz')).json()) as State;
+    const resign = (at: Date) => inTransaction(db, (client) => refreshSignatures(client, { vault, now: at }));
+    expect((await ready()).endingSignatures).toEqual([]);
+    await db.query(
+      `UPDATE trust_document SET body = convert_to(regexp_replace(convert_from(body, 'UTF8'), '"expires":"[^"]+"', '"expires":"' || $1 || '"'), 'UTF8')
+       WHERE kind = 'timestamp' AND superseded_at IS NULL`,
+      [`${new Date(Date.now() - 1000).toISOString().slice(0, 19)}Z`],
+    );
+    await db.query(
+      "UPDATE trust_document SET sha256 = repeat('0', 64) WHERE kind = 'timestamp' AND superseded_at IS NULL",
+    );
+    await db.query('UPDATE trust_state SET revision = revision + 1');
+    await until(async () => (await ready()).endingSignatures.length > 0);
+    expect(await ready()).toMatchObject({ endingSignatures: [{ role: 'timestamp', expired: true }] });
+    expect(['degraded', 'not_ready']).toContain((await ready()).status);
+    await resign(new Date());
+    await until(async () => (await ready()).endingSignatures.length === 0);
+  });
+
   it('are served byte for byte without a key, with lengths, entity tags and lifetimes', async () => {
     const answer = await open('/v1/trust/1.root.json');
     expect(Buffer.from(await answer.arrayBuffer()).equals(made.bytes)).toBe(true);

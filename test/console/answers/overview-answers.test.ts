@@ -16,6 +16,7 @@ function facts(different: Partial<StandingFacts> = {}): StandingFacts {
     feeds: [{ feed: 'complaints', source: '', lastAt: null, rows: 1, expectedHours: 24, ageHours: 2, late: false }],
     waiting: { letters: 0, brands: 0, disputes: 0 },
     held: { loadsHeld: 0, loadsFailed: 0, operationsFailed: 0 },
+    signatures: [],
     queues: [{ name: 'nights', isPaused: false, workers: 1, counts: idle }],
     ...different,
   };
@@ -55,6 +56,20 @@ describe('what needs attention', () => {
     expect(titles({ publications: [{ cache: 'phones', country: 'US', stale: null, confirmedAsOf }] })).toEqual(
       expected,
     );
+  });
+
+  it('names signatures that end: of the root while people can still meet, of the others when the scheduler fails', () => {
+    const signatures = [
+      { role: 'root', expires: '2026-04-01T07:59:59Z' },
+      { role: 'timestamp', expires: '2026-03-02T08:00:00Z' },
+      { role: 'snapshot', expires: '2026-03-05T07:59:59Z' },
+      { role: 'targets', expires: '2026-03-09T08:00:00Z' }, // seven days are enough
+    ] as const;
+    expect(titles({ signatures })).toEqual([
+      'bad: The signature of the timestamp has expired',
+      'bad: The signature of the snapshot expires soon',
+      'warn: The signature of the root expires soon',
+    ]);
   });
 
   it('tells a night that failed from none at all', () => {
