@@ -16,7 +16,7 @@ import { promisify } from 'node:util';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
-import { allPhones, endOfPrefix } from '../pipelines/caches/format/key-range.ts';
+import { allPhones, endOfPrefix } from '../clients/typescript/format/key-range.ts';
 import { buildProfiles } from '../pipelines/caches/format/row-deflate.ts';
 import { sqlWithLiterals } from '../sql/sql.ts';
 import { addEndedBrands, changeSomeNumbers, fillNumbers } from './night-data.ts';

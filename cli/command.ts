@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../runtime/config.ts';
-import { ERRORS, errorCodeOf, errorMessageOf, recognizeError, ServiceError } from '../runtime/errors.ts';
+import {
+  ERRORS,
+  errorCodeOf,
+  errorMessageOf,
+  recognizeError,
+  ServiceError,
+  isServiceError,
+} from '../runtime/errors.ts';
 import { ownAccountName } from '../runtime/processes/account.ts';
 import { openServices, type Services } from '../runtime/services/services.ts';
 import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postgres.ts';
@@ -88,10 +95,9 @@ export async function migrateDatabase({ database, config }: Pick<Services, 'data
 function printError(error: unknown, asJson: boolean): void {
   const code = errorCodeOf(error);
   if (asJson) {
-    const known =
-      error instanceof ServiceError
-        ? { operation: error.operation, object: error.object, problem: error.problem, hint: error.hint }
-        : { problem: errorMessageOf(error) };
+    const known = isServiceError(error)
+      ? { operation: error.operation, object: error.object, problem: error.problem, hint: error.hint }
+      : { problem: errorMessageOf(error) };
     process.stderr.write(`${JSON.stringify({ error: { code, ...known } }, null, 2)}\n`);
   } else {
     process.stderr.write(`caller-trust: ${errorMessageOf(error)} [${code}]\n`);

@@ -9,6 +9,7 @@ import {
   isServiceError,
   ServiceError,
   type Failure,
+  factsOf,
 } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
@@ -220,7 +221,7 @@ async function delayForOutage({ job, queue, token, log }: Run, error: unknown): 
 }
 
 function endsRetries(error: unknown): boolean {
-  return isServiceError(error) && !error.facts.retry;
+  return isServiceError(error) && !factsOf(error).retry;
 }
 
 /** Code and message: the queue stores only a text. */

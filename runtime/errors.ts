@@ -1,3 +1,7 @@
+import { CLIENT_ERRORS, CodedError, type ErrorDetail } from '../clients/typescript/base/errors.ts';
+
+export { messageOf as errorMessageOf, type ErrorDetail } from '../clients/typescript/base/errors.ts';
+
 /**
  * The closed list of errors. docs/errors.md is checked against it both ways.
  *
@@ -7,29 +11,14 @@
  */
 export const ERRORS = {
   // asking
-  usage_invalid: { http: 400, retry: false, exit: 2, meaning: 'A command or its options are not valid.' },
+  usage_invalid: { http: 400, retry: false, exit: 2, meaning: CLIENT_ERRORS.usage_invalid },
   setting_invalid: { http: 500, retry: false, exit: 2, meaning: 'A setting in the environment is not valid.' },
-  country_required: { http: 400, retry: false, exit: 2, meaning: 'The cache is split by country and none was given.' },
-  country_invalid: {
-    http: 400,
-    retry: false,
-    exit: 2,
-    meaning: 'The country is not two letters of ISO 3166-1, or was given twice.',
-  },
-  parameter_unknown: {
-    http: 400,
-    retry: false,
-    exit: 2,
-    meaning: 'The request carries a parameter that the resource does not have.',
-  },
-  parameter_invalid: {
-    http: 400,
-    retry: false,
-    exit: 2,
-    meaning: 'A parameter has a value that it cannot have, or was given twice.',
-  },
-  cache_unknown: { http: 404, retry: false, exit: 2, meaning: 'No cache has this name.' },
-  route_unknown: { http: 404, retry: false, exit: 1, meaning: 'No resource has this path.' },
+  country_required: { http: 400, retry: false, exit: 2, meaning: CLIENT_ERRORS.country_required },
+  country_invalid: { http: 400, retry: false, exit: 2, meaning: CLIENT_ERRORS.country_invalid },
+  parameter_unknown: { http: 400, retry: false, exit: 2, meaning: CLIENT_ERRORS.parameter_unknown },
+  parameter_invalid: { http: 400, retry: false, exit: 2, meaning: CLIENT_ERRORS.parameter_invalid },
+  cache_unknown: { http: 404, retry: false, exit: 2, meaning: CLIENT_ERRORS.cache_unknown },
+  route_unknown: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.route_unknown },
   method_not_allowed: { http: 405, retry: false, exit: 1, meaning: 'The API is read only: GET and HEAD.' },
   request_invalid: { http: 400, retry: false, exit: 1, meaning: 'The HTTP request could not be read.' },
   request_timeout: { http: 408, retry: true, exit: 1, meaning: 'The request did not arrive in time.' },
@@ -39,10 +28,10 @@ export const ERRORS = {
     exit: 1,
     meaning: 'The header of the request is larger than the limit.',
   },
-  unauthenticated: { http: 401, retry: false, exit: 1, meaning: 'No valid key was given.' },
-  forbidden: { http: 403, retry: false, exit: 1, meaning: 'The key lacks the scope.' },
+  unauthenticated: { http: 401, retry: false, exit: 1, meaning: CLIENT_ERRORS.unauthenticated },
+  forbidden: { http: 403, retry: false, exit: 1, meaning: CLIENT_ERRORS.forbidden },
   rate_limited: { http: 429, retry: true, exit: 1, meaning: 'Too many requests for this key or address.' },
-  artefact_not_found: { http: 404, retry: false, exit: 1, meaning: 'This cache was never built.' },
+  artefact_not_found: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.artefact_not_found },
   precondition_failed: {
     http: 412,
     retry: false,
@@ -70,27 +59,12 @@ export const ERRORS = {
     meaning: 'A fault in the service; the log has the cause under the same request id.',
   },
   // signed publications
-  trust_document_unknown: {
-    http: 404,
-    retry: false,
-    exit: 1,
-    meaning: 'No signed document has this name, or the service does not sign.',
-  },
-  trust_unsigned: {
-    http: 500,
-    retry: false,
-    exit: 1,
-    meaning: 'The service serves nothing signed, though it did before or a root was given.',
-  },
-  trust_invalid: {
-    http: 500,
-    retry: false,
-    exit: 1,
-    meaning: 'Signed metadata is malformed, too long, or lacks the signatures that the root asks for.',
-  },
-  trust_older: { http: 500, retry: false, exit: 1, meaning: 'Signed metadata is older than what was trusted before.' },
-  trust_expired: { http: 500, retry: false, exit: 1, meaning: 'Signed metadata has expired.' },
-  trust_mixed: { http: 500, retry: false, exit: 1, meaning: 'A file is not the one that the signed metadata names.' },
+  trust_document_unknown: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.trust_document_unknown },
+  trust_unsigned: { http: 500, retry: false, exit: 1, meaning: CLIENT_ERRORS.trust_unsigned },
+  trust_invalid: { http: 500, retry: false, exit: 1, meaning: CLIENT_ERRORS.trust_invalid },
+  trust_older: { http: 500, retry: false, exit: 1, meaning: CLIENT_ERRORS.trust_older },
+  trust_expired: { http: 500, retry: false, exit: 1, meaning: CLIENT_ERRORS.trust_expired },
+  trust_mixed: { http: 500, retry: false, exit: 1, meaning: CLIENT_ERRORS.trust_mixed },
   trust_key_missing: {
     http: 500,
     retry: false,
@@ -164,8 +138,8 @@ export const ERRORS = {
   feed_mostly_rejected: { http: 400, retry: false, exit: 1, meaning: 'Most rows of the feed are refused.' },
   feed_not_held: { http: 409, retry: false, exit: 1, meaning: 'The load is not held.' },
   // numbers
-  phone_invalid: { http: 400, retry: false, exit: 2, meaning: 'The text is not a phone number that can be dialled.' },
-  phone_unknown: { http: 404, retry: false, exit: 1, meaning: 'Nothing is known of this number.' },
+  phone_invalid: { http: 400, retry: false, exit: 2, meaning: CLIENT_ERRORS.phone_invalid },
+  phone_unknown: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.phone_unknown },
   protection_exists: {
     http: 409,
     retry: false,
@@ -203,7 +177,7 @@ export const ERRORS = {
     meaning: 'The idempotency key was used for another request.',
   },
   operation_unknown: { http: 404, retry: false, exit: 1, meaning: 'No branding operation has this id.' },
-  brand_unknown: { http: 404, retry: false, exit: 1, meaning: 'No brand has this handle.' },
+  brand_unknown: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.brand_unknown },
   protected_name_invalid: {
     http: 400,
     retry: false,
@@ -275,15 +249,15 @@ export const ERRORS = {
     exit: 1,
     meaning: 'The list of recordings is not a CSV or JSONL file with a path in each row.',
   },
-  batch_unknown: { http: 404, retry: false, exit: 1, meaning: 'No batch has this id.' },
+  batch_unknown: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.batch_unknown },
   batch_ended: { http: 409, retry: false, exit: 1, meaning: 'The state of the batch does not allow the action.' },
   batch_too_large: { http: 400, retry: false, exit: 1, meaning: 'The batch has more recordings than the limit.' },
   items_failed: { http: 500, retry: false, exit: 3, meaning: 'Some recordings of the batch could not be scored.' },
-  verification_unknown: { http: 404, retry: false, exit: 1, meaning: 'No verification has this id.' },
+  verification_unknown: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.verification_unknown },
   recording_unknown: { http: 404, retry: false, exit: 1, meaning: 'No recording with this digest is stored.' },
   recording_refused: { http: 400, retry: false, exit: 1, meaning: 'The recording cannot be scored.' },
-  model_unknown: { http: 404, retry: false, exit: 2, meaning: 'No model has this name.' },
-  model_removed: { http: 410, retry: false, exit: 1, meaning: 'The model was removed; another one replaces it.' },
+  model_unknown: { http: 404, retry: false, exit: 2, meaning: CLIENT_ERRORS.model_unknown },
+  model_removed: { http: 410, retry: false, exit: 1, meaning: CLIENT_ERRORS.model_removed },
   model_invalid: {
     http: 400,
     retry: false,
@@ -291,7 +265,7 @@ export const ERRORS = {
     meaning: 'The weights or the manifest of a model are not valid, or do not fit each other.',
   },
   model_exists: { http: 409, retry: false, exit: 1, meaning: 'The registry has another model of this name.' },
-  release_unknown: { http: 404, retry: false, exit: 2, meaning: 'No release has this name.' },
+  release_unknown: { http: 404, retry: false, exit: 2, meaning: CLIENT_ERRORS.release_unknown },
   drift_report_unknown: { http: 404, retry: false, exit: 1, meaning: 'No drift report has this id.' },
   drift_report_missing: {
     http: 409,
@@ -387,24 +361,9 @@ export const ERRORS = {
   night_not_held: { http: 409, retry: false, exit: 1, meaning: 'No file of this name is held.' },
   artefact_older: { http: 500, retry: false, exit: 1, meaning: 'A newer snapshot of this cache is published already.' },
   artefact_not_stored: { http: 500, retry: true, exit: 1, meaning: 'The file of an artefact could not be written.' },
-  segment_index_invalid: {
-    http: 500,
-    retry: false,
-    exit: 1,
-    meaning: 'A segment index is not well formed, or is not that of the artefact.',
-  },
-  delta_gone: {
-    http: 410,
-    retry: false,
-    exit: 1,
-    meaning: 'There is no delta from the given version to the current one; take the whole file.',
-  },
-  delta_invalid: {
-    http: 400,
-    retry: false,
-    exit: 1,
-    meaning: 'A delta is damaged, or does not fit the file that it was applied to.',
-  },
+  segment_index_invalid: { http: 500, retry: false, exit: 1, meaning: CLIENT_ERRORS.segment_index_invalid },
+  delta_gone: { http: 410, retry: false, exit: 1, meaning: CLIENT_ERRORS.delta_gone },
+  delta_invalid: { http: 400, retry: false, exit: 1, meaning: CLIENT_ERRORS.delta_invalid },
   basis_unusable: {
     http: 500,
     retry: true,
@@ -424,14 +383,9 @@ export const ERRORS = {
     meaning:
       'A storage of the service cannot be used: the object store is away or refuses, or a disk is full, broken or not writable.',
   },
-  download_failed: {
-    http: 500,
-    retry: true,
-    exit: 69,
-    meaning: 'A file could not be downloaded: the server cannot be reached, refuses, or sends too little.',
-  },
-  download_damaged: { http: 500, retry: true, exit: 1, meaning: 'The downloaded file does not match its manifest.' },
-  directory_busy: { http: 409, retry: true, exit: 1, meaning: 'Another process works in this directory.' },
+  download_failed: { http: 500, retry: true, exit: 69, meaning: CLIENT_ERRORS.download_failed },
+  download_damaged: { http: 500, retry: true, exit: 1, meaning: CLIENT_ERRORS.download_damaged },
+  directory_busy: { http: 409, retry: true, exit: 1, meaning: CLIENT_ERRORS.directory_busy },
   artefact_damaged: { http: 500, retry: false, exit: 1, meaning: 'A stored artefact does not match its manifest.' },
   build_lost: {
     http: 500,
@@ -484,48 +438,25 @@ interface ErrorFacts {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The detail of an error beside its code. */
-export interface ErrorDetail {
-  /** The operation that failed, a verb and its object: "build artefact". */
-  operation: string;
-  /** The object of the operation: "phones/US", "feed load 7". Never a phone number with a name. */
-  object?: string;
-  /** What is wrong, in one sentence. Default: the meaning of the code. */
-  problem?: string;
-  /** What to do about it. */
-  hint?: string;
-  cause?: unknown;
-}
-
 /** The error class of the service: a code of the closed list with operation, object, problem and hint. */
-export class ServiceError extends Error {
-  override readonly name = 'ServiceError';
-  readonly code: ErrorCode;
-  readonly operation: string;
-  readonly object: string | undefined;
-  readonly problem: string;
-  readonly hint: string | undefined;
+export class ServiceError extends CodedError<ErrorCode> {
+  override readonly name: string = 'ServiceError';
 
   constructor(code: ErrorCode, detail: ErrorDetail) {
-    const problem = detail.problem ?? ERRORS[code].meaning;
-    const object = detail.object === undefined ? '' : ` ${detail.object}`;
-    const hint = detail.hint === undefined ? '' : ` ${detail.hint}`;
-    super(`${detail.operation}${object}: ${problem}${hint}`, { cause: detail.cause });
-    this.code = code;
-    this.operation = detail.operation;
-    this.object = detail.object;
-    this.problem = problem;
-    this.hint = detail.hint;
-  }
-
-  get facts(): ErrorFacts {
-    return ERRORS[this.code];
+    super(code, detail, ERRORS[code].meaning);
   }
 }
 
-/** True if the value is an error of the closed list, of this code if one is given. */
+/** True if the value is an error of the closed list, the client's among them, of this code if one is given. */
 export function isServiceError(value: unknown, code?: ErrorCode): value is ServiceError {
-  return value instanceof ServiceError && (code === undefined || value.code === code);
+  return (
+    value instanceof CodedError && Object.hasOwn(ERRORS, value.code) && (code === undefined || value.code === code)
+  );
+}
+
+/** The facts about the code of an error. */
+export function factsOf({ code }: Pick<CodedError<ErrorCode>, 'code'>): ErrorFacts {
+  return ERRORS[code];
 }
 
 /** What an error of a file operation means, by its code (errno(3)). */
@@ -583,12 +514,6 @@ export function isOutage(error: unknown): boolean {
   return code === 'storage_unavailable' || code === 'database_unavailable';
 }
 
-/** The message of a thrown value. */
-export function errorMessageOf(value: unknown): string {
-  if (value instanceof AggregateError && value.message === '') return value.errors.map(errorMessageOf).join('; ');
-  return value instanceof Error ? value.message : String(value);
-}
-
 /** True for an error of node:zlib: the data is damaged. */
 export function isZlibError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
@@ -597,7 +522,7 @@ export function isZlibError(error: unknown): boolean {
 /** True if a job that threw this is not tried again: the error is final, or this was the last attempt. */
 export function isFinalFailure(error: unknown, lastAttempt: boolean): boolean {
   if (isServiceError(error, 'interrupted')) return false;
-  return lastAttempt || (isServiceError(error) && !error.facts.retry);
+  return lastAttempt || (isServiceError(error) && !factsOf(error).retry);
 }
 
 /** A failure in reports and manifests. */

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { ServiceError, errorMessageOf } from './errors.ts';
+import { ServiceError, errorMessageOf, isServiceError } from './errors.ts';
 
 export type { Redis } from 'ioredis';
 
@@ -42,7 +42,7 @@ export async function connectRedis(options: RedisOptions): Promise<Redis> {
     return client;
   } catch (error) {
     client.disconnect();
-    throw error instanceof ServiceError ? error : redisUnavailable(error);
+    throw isServiceError(error) ? error : redisUnavailable(error);
   }
 }
 

@@ -72,7 +72,18 @@ function readPackages(file) {
 }
 
 /** The sources of dist. */
-const sourceFolders = ['runtime', 'sql', 'pipelines', 'jobs', 'api', 'console', 'evaluation', 'samples', 'cli'];
+const sourceFolders = [
+  'clients',
+  'runtime',
+  'sql',
+  'pipelines',
+  'jobs',
+  'api',
+  'console',
+  'evaluation',
+  'samples',
+  'cli',
+];
 
 /** What runs as a process or a thread, and what a test loads into a process of its own. */
 const isProgram =
@@ -176,6 +187,7 @@ async function bundlePages() {
 function listSources() {
   const files = [...sourceFolders, 'bench', 'test']
     .flatMap(listFiles)
+    .filter((file) => !file.startsWith(join('clients', 'typescript', 'dist')))
     .filter(
       (file) =>
         (/\.(ts|mjs)$/.test(file) && (!file.startsWith('test/') || isProgram.test(file))) ||

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CacheDefinition } from '../../pipelines/caches/definition.ts';
 import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
-import { segmentColumns } from '../../pipelines/caches/format/segment-index.ts';
+import { segmentColumns } from '../../clients/typescript/format/segment-index.ts';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 import { problemMediaType } from '../http/problem.ts';
 import { problemSchema } from './schemas.ts';

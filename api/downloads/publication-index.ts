@@ -5,7 +5,7 @@ import type { StoredFile } from '../../pipelines/caches/store/stored-file.ts';
 import { makeManifest, type Manifest } from '../../pipelines/caches/format/manifest.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import { type Publication, type PublishedVersion, categoriesVersion } from '../../pipelines/caches/artefact-facts.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { ServiceError, isServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type Queryable, queryRows } from '../../runtime/postgres.ts';
 import { describePublishedFile, type Representation } from './download-plan.ts';
@@ -126,7 +126,7 @@ export class PublicationIndex {
       bytes: representation.size,
       object: formatArtefact(stored),
     });
-    if (!(opened instanceof ServiceError)) return opened;
+    if (!isServiceError(opened)) return opened;
     this.#log.error(
       { err: opened, artefact: formatArtefact(stored), kind: stored.kind },
       'a file of a published version cannot be served',
@@ -183,7 +183,7 @@ export class PublicationIndex {
       const known = before.get(key);
       const previous = known !== undefined && this.#checks.isDamaged(known.file.stored.name) ? undefined : known;
       const served = await this.#serve(publication, previous);
-      if (!(served instanceof ServiceError)) {
+      if (!isServiceError(served)) {
         artefacts.set(key, served);
         continue;
       }
@@ -232,7 +232,7 @@ export class PublicationIndex {
     if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
     if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
       const mended = await openArtefact(this.#store, publication);
-      if (mended instanceof ServiceError)
+      if (isServiceError(mended))
         this.#log.error(
           { err: mended, artefact: formatArtefact(publication) },
           'a confirmed version cannot be opened again; it is served from the file that is open',
@@ -242,11 +242,11 @@ export class PublicationIndex {
         publication,
         ...describeManifest(publication),
         ...describeVersionFiles(publication, previous.representation),
-        file: mended instanceof ServiceError ? previous.file : mended,
+        file: isServiceError(mended) ? previous.file : mended,
       };
     }
     const file = await openArtefact(this.#store, publication);
-    return file instanceof ServiceError ? file : makeEntry({ publication, file, previous, now: this.#now() });
+    return isServiceError(file) ? file : makeEntry({ publication, file, previous, now: this.#now() });
   }
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SpanReader } from '../../pipelines/caches/store/stored-file.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { ServiceError, isServiceError } from '../../runtime/errors.ts';
 import type { BufferPool, PooledBuffer } from './buffer-pool.ts';
 import type { ByteSpan } from './range.ts';
 import type { ReaderPace } from '../http/reader-pace.ts';
@@ -48,7 +48,7 @@ export async function sendSpan({ response, file, span, buffers, pace, onBytes }:
     return true;
   } catch (error) {
     response.destroy();
-    throw error instanceof ServiceError ? error : damaged(error);
+    throw isServiceError(error) ? error : damaged(error);
   } finally {
     reader.close();
   }

@@ -1,4 +1,4 @@
-import { recognizeError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { recognizeError, ServiceError, type ErrorCode, factsOf } from '../../runtime/errors.ts';
 import type { Headers } from './conditional.ts';
 
 /** Media type of every error (RFC 9457). */
@@ -34,7 +34,7 @@ export function withHeaders(error: ServiceError, headers: Headers): ServiceError
 }
 
 export function makeProblem(error: ServiceError, requestId: string): ProblemAnswer {
-  const { http: status, meaning } = error.facts;
+  const { http: status, meaning } = factsOf(error);
   return {
     status,
     headers: { ...headersOfCode(error.code, status), ...headersOfErrors.get(error) },
@@ -53,7 +53,8 @@ export function makeProblem(error: ServiceError, requestId: string): ProblemAnsw
  * The public detail: for an invalid request the problem and the hint, for an internal fault only the meaning of the code.
  * The object is left out because it can contain text of the request.
  */
-function detailOf({ code, problem, hint, facts }: ServiceError): string {
+function detailOf({ code, problem, hint }: ServiceError): string {
+  const facts = factsOf({ code });
   if (facts.http >= 500 && code !== 'not_ready') return facts.meaning;
   return hint === undefined ? problem : `${problem} ${hint}`;
 }

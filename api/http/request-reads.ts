@@ -1,4 +1,4 @@
-import { ServiceError } from '../../runtime/errors.ts';
+import { ServiceError, isServiceError, factsOf } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReaderDatabase } from './reader-database.ts';
@@ -33,7 +33,7 @@ export class RequestReads {
     try {
       return await reader.readForRequest(work);
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.facts.http >= 500) outcome = 'failed';
+      if (!isServiceError(error) || factsOf(error).http >= 500) outcome = 'failed';
       throw error;
     } finally {
       this.#running--;

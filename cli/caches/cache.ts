@@ -1,16 +1,16 @@
 import { readFile, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { applyDeltaFile, type AppliedDelta } from '../../pipelines/caches/client/apply-delta-file.ts';
-import { checkFile } from '../../pipelines/caches/client/check-file.ts';
-import { contentOf } from '../../pipelines/caches/client/update-copy.ts';
-import { readSignedManifest } from '../../pipelines/caches/client/manifest-source.ts';
-import { readStoredTargets } from '../../pipelines/caches/client/publication-trust.ts';
-import { parseManifest, type ServedManifest } from '../../pipelines/caches/client/served-manifest.ts';
-import { TrustStore } from '../../pipelines/caches/client/trust-store.ts';
+import { applyDeltaFile, type AppliedDelta } from '../../clients/typescript/files/apply-delta-file.ts';
+import { checkFile } from '../../clients/typescript/files/check-file.ts';
+import { contentOf } from '../../clients/typescript/service/manifest.ts';
+import { readSignedManifest } from '../../clients/typescript/service/manifest-source.ts';
+import { readStoredTargets } from '../../clients/typescript/service/publication-trust.ts';
+import { parseManifest, type ServedManifest } from '../../clients/typescript/service/manifest.ts';
+import { DirectoryStore } from '../../clients/typescript/files/directory-store.ts';
 import { findCache } from '../../pipelines/caches/definition.ts';
-import { mixed } from '../../pipelines/caches/trust/trusted-set.ts';
-import { formatTarget } from '../../pipelines/caches/trust/targets.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { mixed } from '../../clients/typescript/trust/trusted-set.ts';
+import { formatTarget } from '../../clients/typescript/trust/targets.ts';
+import { ServiceError, isServiceError } from '../../runtime/errors.ts';
 import { run, type Outcome } from '../command.ts';
 import { formatCount, formatFacts } from '../table.ts';
 import { keepWholeFile } from '../../runtime/whole-file.ts';
@@ -103,7 +103,7 @@ async function verifyManifest(
   { cache, country }: ServedManifest,
   metadata: string,
 ): Promise<ServedManifest> {
-  const targets = await readStoredTargets(new TrustStore(metadata));
+  const targets = await readStoredTargets(new DirectoryStore(metadata, { durable: true }));
   const artefact = { cache: findCache(cache).name, country: country ?? '' };
   const target = targets[formatTarget({ ...artefact, kind: 'manifest' })];
   if (target === undefined) throw mixed('manifest');
@@ -116,7 +116,7 @@ async function requireOffered(path: string, deltas: readonly { readonly sha256: 
     const fits = await checkFile(path, { sha256 }).then(
       () => true,
       (error: unknown) => {
-        if (error instanceof ServiceError) return false;
+        if (isServiceError(error)) return false;
         throw readable(error);
       },
     );

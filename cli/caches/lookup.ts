@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../../pipelines/caches/definition.ts';
-import { allCaches } from '../../pipelines/caches/client/pull.ts';
-import { lookUp } from '../../pipelines/caches/client/look-up.ts';
-import type { TrustReport } from '../../pipelines/caches/client/publication-trust.ts';
-import { ServiceClient } from '../../pipelines/caches/client/service-client.ts';
+import { allCaches } from '../../clients/typescript/files/pull.ts';
+import { findInCopy } from '../../clients/typescript/files/find-in-copy.ts';
+import { lookUpKept } from '../../clients/typescript/files/look-up-kept.ts';
+import type { Row } from '../../clients/typescript/service/find-row.ts';
+import { ServiceClient } from '../../clients/typescript/service/service-client.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -20,12 +21,12 @@ interface LookupOptions {
   trust?: string;
 }
 
-/** `lookup`: finds one number in a published cache without downloading it. It needs no database. */
+/** `lookup`: finds one number in a published cache without downloading it, or in a copy. It needs no database. */
 export function addLookupCommand(program: Command): void {
   program
     .command('lookup')
-    .description('look a number up in a published cache, without downloading it')
-    .argument('<url>', 'address of the service')
+    .description('look a number up in a published cache without downloading it, or in a copy that `pull` keeps')
+    .argument('<from>', 'address of the service, or a directory of copies')
     .argument('<phone>', 'the number, with its country code')
     .option('--cache <cache>', `${allCaches.slice(0, -1).join(', ')} or ${allCaches.at(-1)}`, 'phones')
     .option('--country <XX>', 'country of the profile phones; by default that of the number')
@@ -34,55 +35,80 @@ export function addLookupCommand(program: Command): void {
     .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')
     .addHelpText(
       'after',
-      '\nThe exit code is 1 if the number is not listed.\n\nExample:\n  caller-trust lookup https://caches.example +12122187292 --key-file key',
+      '\nThe exit code is 1 if the number is not listed.\n\nExample:\n  caller-trust lookup https://caches.example +12122187292 --key-file key\n  caller-trust lookup numbers +12122187292',
     )
-    .action(run((url: string, phone: string, options: LookupOptions) => runLookup({ url, phone, ...options })));
+    .action(run((from: string, phone: string, options: LookupOptions) => runLookup({ from, phone, ...options })));
 }
 
-async function runLookup({
-  url,
-  phone: text,
-  dir,
-  keyFile,
-  trust: trustFile,
-  ...options
-}: LookupOptions & { url: string; phone: string }): Promise<Outcome> {
-  const { phone, artefact } = whereToLook(text, options);
+type LookupArguments = LookupOptions & { readonly from: string; readonly phone: string };
+
+async function runLookup({ from, phone: text, ...options }: LookupArguments): Promise<Outcome> {
+  const place = whereToLook(text, options);
+  return /^https?:\/\//i.test(from) ? lookUpAt(from, place, options) : lookUpInCopy(from, place, options);
+}
+
+interface Place {
+  readonly phone: string;
+  readonly artefact: ArtefactName;
+}
+
+async function lookUpAt(
+  url: string,
+  { phone, artefact }: Place,
+  { dir, keyFile, trust: trustFile }: LookupOptions,
+): Promise<Outcome> {
   const client = new ServiceClient({
     url,
     key: keyFile === undefined ? loadConfig().clientKey : await readKeyFile(keyFile),
     signal: interruption.signal,
   });
-  let trust: TrustReport | undefined;
-  const { version, row } = await lookUp({
+  const { version, row, trust } = await lookUpKept({
     client,
     artefact,
     phone,
     directory: dir,
     trustAnchor: trustFile === undefined ? undefined : await readRootFile(trustFile),
-    onTrust: (report) => (trust = report),
   });
   const { bytesReceived } = client;
-  const facts =
-    row === null
-      ? []
-      : Object.entries(row).map(([name, value]): [string, string | null] => [name, value === '' ? null : value]);
   const where = `${formatArtefact(artefact)} version ${version}, ${formatCount(bytesReceived)} bytes received`;
-  const known = row === null ? `${phone} is not listed.` : formatFacts(facts);
   return {
     json: { ...artefact, version, phone, listed: row !== null, row, bytesReceived, trust: trust ?? null },
-    text: `${known}\n\n${where}.\n${formatTrust(trust, unverified)}`,
+    text: `${formatRow(phone, row)}\n\n${where}.\n${formatTrust(trust, unverified)}`,
     failed: row === null,
   };
+}
+
+/** @throws ServiceError `usage_invalid` for options that only the service has a use for */
+async function lookUpInCopy(
+  directory: string,
+  { phone, artefact }: Place,
+  { dir, keyFile, trust }: LookupOptions,
+): Promise<Outcome> {
+  if ([dir, keyFile, trust].some((given) => given !== undefined))
+    throw new ServiceError('usage_invalid', {
+      operation: 'look number up',
+      problem: 'A copy is looked up without a key: --dir, --key-file and --trust belong to an address.',
+      hint: 'Give the address with http:// or https://, or leave them out.',
+    });
+  const { version, row, isVerified } = await findInCopy({ directory, artefact, phone });
+  const where = `${formatArtefact(artefact)} version ${version}, from the copy`;
+  const signed = isVerified ? 'Verified when it was pulled.' : 'Not verified: no signature vouched for the copy.';
+  return {
+    json: { ...artefact, version, phone, listed: row !== null, row, verified: isVerified },
+    text: `${formatRow(phone, row)}\n\n${where}.\n${signed}`,
+    failed: row === null,
+  };
+}
+
+function formatRow(phone: string, row: Row | null): string {
+  if (row === null) return `${phone} is not listed.`;
+  return formatFacts(Object.entries(row).map(([name, value]) => [name, value === '' ? null : value]));
 }
 
 const unverified = 'the service signs nothing, or neither --trust nor --dir was given';
 
 /** @throws ServiceError `phone_invalid`, `cache_unknown`, `country_invalid`, `country_required` */
-function whereToLook(
-  text: string,
-  { cache, country }: Pick<LookupOptions, 'cache' | 'country'>,
-): { phone: string; artefact: ArtefactName } {
+function whereToLook(text: string, { cache, country }: Pick<LookupOptions, 'cache' | 'country'>): Place {
   const judged = judgePhone(text);
   if (isPhoneRefusal(judged))
     throw new ServiceError('phone_invalid', { operation: 'look number up', problem: judged.reason });

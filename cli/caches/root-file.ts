@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { TrustReport } from '../../pipelines/caches/client/publication-trust.ts';
+import type { TrustReport } from '../../clients/typescript/service/publication-trust.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PulledArtefact } from '../../pipelines/caches/client/pull.ts';
+import type { PulledArtefact } from '../../clients/typescript/files/pull.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { DemoCommands } from './demo-branding.ts';
 

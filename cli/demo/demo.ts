@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { crc32, gunzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import type { Manifest } from '../../pipelines/caches/format/manifest.ts';
-import { formatCrc32 } from '../../pipelines/caches/artefact-facts.ts';
+import { formatCrc32 } from '../../clients/typescript/format/crc32.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';

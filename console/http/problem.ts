@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { recognizeError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { recognizeError, ServiceError, type ErrorCode, factsOf } from '../../runtime/errors.ts';
 import { isConnectionLoss, databaseUnavailable } from '../../runtime/postgres.ts';
 
 /** The console's error answer (RFC 9457): the problem and the advice, never the cause. */
@@ -15,7 +15,7 @@ export interface ConsoleProblem {
 
 /** Answers a request with an error. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
-  const { http: status, meaning } = error.facts;
+  const { http: status, meaning } = factsOf(error);
   const isOurFault = error.code === 'internal';
   const problem: ConsoleProblem = {
     title: meaning,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isServiceError, type ServiceError } from '../../runtime/errors.ts';
+import { isServiceError, type ServiceError, factsOf } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
@@ -73,7 +73,7 @@ export function openInbox<Job, Result extends DropResult>(
     try {
       return { job: await submit(entry) };
     } catch (error) {
-      if (!isServiceError(error) || error.facts.retry || error.code === 'setting_invalid') throw error;
+      if (!isServiceError(error) || factsOf(error).retry || error.code === 'setting_invalid') throw error;
       return { refusal: await refuse(entry, error) };
     }
   };

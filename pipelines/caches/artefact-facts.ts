@@ -1,3 +1,5 @@
+import type { DeltaCounts } from '../../clients/typescript/format/delta-lines.ts';
+import type { LevelCounts } from '../../clients/typescript/format/levels.ts';
 import type { CacheName } from './definition.ts';
 
 /** Version of the list of categories: rises when one is added. */
@@ -65,26 +67,9 @@ export function isSameText(a: TextDigests, b: TextDigests): boolean {
   );
 }
 
-/** A CRC-32 as manifests and indexes have it. */
-export function formatCrc32(crc: number): string {
-  return crc.toString(16).padStart(8, '0');
-}
-
-export const LEVELS = ['NEUTRAL', 'SPAM', 'FRAUD'] as const;
-
-/** Rows by reputation level. A cache without reputation has none. */
-export type LevelCounts = Partial<Record<(typeof LEVELS)[number], number>>;
-
 /** A stored delta from an earlier version. */
 export interface StoredDelta extends DeltaCounts {
   readonly from: number;
   readonly sha256: string;
   readonly bytes: number;
-}
-
-/** How many rows a delta adds, changes and removes. */
-export interface DeltaCounts {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
 }

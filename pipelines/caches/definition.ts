@@ -1,5 +1,12 @@
 import { ServiceError } from '../../runtime/errors.ts';
-import { rangeOf } from '../phone/phone-number.ts';
+import { PUBLISHED_CACHES, type CacheName, type PublishedCache } from '../../clients/typescript/format/caches.ts';
+
+export {
+  formatArtefact,
+  isCountryCode,
+  type ArtefactName,
+  type CacheName,
+} from '../../clients/typescript/format/caches.ts';
 
 /** The closed list of what columns hold; docs/artefacts.md gives the form of each. */
 export const COLUMN_TYPES = ['e164', 'prefix', 'level', 'risk', 'category', 'count', 'date', 'text'] as const;
@@ -11,13 +18,9 @@ export interface Column {
   readonly meaning: string;
 }
 
-/** What a cache is: its name in paths, whether it is split by country, its columns, and the COPY that reads its rows. */
-export interface CacheDefinition {
-  readonly name: string;
-  /** Last part of the path below /v1/caches, and the directory of its files. */
-  readonly path: string;
+/** What a cache is: what readers know of it, its columns, and the COPY that reads its rows. */
+export interface CacheDefinition extends PublishedCache {
   readonly title: string;
-  readonly perCountry: boolean;
   /** The first column is the key: rows ascend by it in byte order, and each value occurs once. */
   readonly columns: readonly Column[];
   /** What a reader must know before using the rows; null if nothing. */
@@ -26,9 +29,9 @@ export interface CacheDefinition {
   readonly copyStatement: string;
   /** The same where no brand is live; null if the rows have nothing of brands, or nothing else. */
   readonly unbrandedCopyStatement: string | null;
-  /** The key of the row about a phone. */
-  readonly keyOf: (phone: string) => string;
 }
+
+const [publishedPhones, publishedBrandedPhones, publishedSpammerPhones, publishedSpamRanges] = PUBLISHED_CACHES;
 
 /** Columns that more than one cache has. */
 const phone = {
@@ -50,23 +53,18 @@ const displayName = { name: 'display_name', type: 'text', meaning: 'Name to show
 
 /** Branded phones: every live branded number of every country with its display name. */
 const brandedPhones = {
-  name: 'branded_phones',
-  path: 'branded_phones',
+  ...publishedBrandedPhones,
   title: 'Branded phones',
-  perCountry: false,
   columns: [phone, displayName],
   notice: null,
   copyStatement: 'caches/copy_branded_phones',
   unbrandedCopyStatement: null,
-  keyOf: (phone: string) => phone,
 } as const;
 
 /** Profile phones: reputation and display info of every known number of one country. */
 const profilePhones = {
-  name: 'phones',
-  path: 'phones',
+  ...publishedPhones,
   title: 'Profile phones',
-  perCountry: true,
   columns: [
     phone,
     reputationLevel,
@@ -79,15 +77,12 @@ const profilePhones = {
   notice: null,
   copyStatement: 'caches/copy_profile_phones',
   unbrandedCopyStatement: 'caches/copy_unbranded_profile_phones',
-  keyOf: (phone: string) => phone,
 } as const;
 
 /** Ranges at risk: blocks of 1,000 numbers from which several were reported lately. */
 const spamRanges = {
-  name: 'spam_ranges',
-  path: 'spam_ranges',
+  ...publishedSpamRanges,
   title: 'Ranges at risk',
-  perCountry: false,
   columns: [
     {
       name: 'prefix',
@@ -122,20 +117,16 @@ const spamRanges = {
     'Evidence about blocks of numbers, not a label of any number: most numbers of a range are innocent. Do not apply it to numbers of the cache branded_phones or to cleared numbers.',
   copyStatement: 'caches/copy_spam_ranges',
   unbrandedCopyStatement: null,
-  keyOf: rangeOf,
 } as const;
 
 /** Spammers: the SPAM and FRAUD numbers of every country. */
 const spammerPhones = {
-  name: 'spammer_phones',
-  path: 'spammer_phones',
+  ...publishedSpammerPhones,
   title: 'Spammers',
-  perCountry: false,
   columns: [phone, reputationLevel, reputationCategory],
   notice: null,
   copyStatement: 'caches/copy_spammer_phones',
   unbrandedCopyStatement: null,
-  keyOf: (phone: string) => phone,
 } as const;
 
 /** The closed list of caches. */
@@ -145,14 +136,6 @@ export const CACHES = [
   spammerPhones,
   spamRanges,
 ] as const satisfies readonly CacheDefinition[];
-
-export type CacheName = (typeof CACHES)[number]['name'];
-
-/** One artefact: a cache, and the country where the cache is split by country, else ''. */
-export interface ArtefactName {
-  readonly cache: CacheName;
-  readonly country: string;
-}
 
 /**
  * The definition of a cache by its name.
@@ -168,14 +151,4 @@ export function findCache(name: string): CacheDefinition & { readonly name: Cach
     });
   }
   return found;
-}
-
-/** True for two upper-case ASCII letters. Checked on the raw text: a dotless i would upper-case to I. */
-export function isCountryCode(text: string): boolean {
-  return /^[A-Z]{2}$/.test(text);
-}
-
-/** An artefact as people and reports name it: `phones/US`, `spammer_phones`. */
-export function formatArtefact({ cache, country }: { cache: string; country: string }): string {
-  return country === '' ? cache : `${cache}/${country}`;
 }

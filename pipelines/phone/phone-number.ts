@@ -27,14 +27,6 @@ export function isNumberingCountry(value: unknown): value is NumberingCountry {
   return typeof value === 'string' && isSupportedCountry(value);
 }
 
-/** Last digits of a number that are not part of its range: a range has 1,000 numbers. */
-const rangeDigits = 3;
-
-/** The range of 1,000 numbers of a number in E.164, as their common prefix. */
-export function rangeOf(phone: string): string {
-  return phone.slice(0, -rangeDigits);
-}
-
 const e164 = /^\+[1-9][0-9]{7,14}$/;
 const e164WithPunctuation = /^\+[-\d ().]{8,40}$/;
 const northAmerican = /^1?[2-9][0-9]{9}$/;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtefactName } from '../../pipelines/caches/definition.ts';
-import type { PulledArtefact } from '../../pipelines/caches/client/pull.ts';
+import type { PulledArtefact } from '../../clients/typescript/files/pull.ts';
 import { until as untilApi, useTestApi } from '../api/support/running-api.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';

@@ -13,6 +13,7 @@ const rings = {
   pipelines: 2,
   sql: 1,
   runtime: 0,
+  clients: -1,
 } as const;
 type Ring = keyof typeof rings;
 
@@ -42,6 +43,26 @@ function areaOf(path: string): string | undefined {
 }
 
 describe('imports', () => {
+  it('of the client lead to its own files and to what Node has built in alone: it is a package of its own', () => {
+    const isClient = (path: string) => path.startsWith('clients/typescript/');
+    const own = imports.filter(({ from }) => isClient(from));
+    expect(own.length).toBeGreaterThan(50);
+    const wrong = own.filter((each) => {
+      const target = targetOf(each);
+      return target === undefined ? !each.specifier.startsWith('node:') : !isClient(target);
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('of the client that browsers load lead to nothing of Node', () => {
+    const wrong = imports.filter(
+      ({ from, specifier }) =>
+        /^clients\/typescript\/(index\.ts|base\/|format\/|trust\/|service\/)/.test(from) &&
+        (specifier.startsWith('node:') || specifier.includes('/files/')),
+    );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
   it('are found in the sources', () => {
     expect(imports.length).toBeGreaterThan(100);
   });

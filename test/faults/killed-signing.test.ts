@@ -11,9 +11,9 @@ import { listPublications } from '../../pipelines/caches/publications.ts';
 import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony.ts';
 import { readPresentSet } from '../../pipelines/caches/signing/sign-publications.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
-import { parseMetadata } from '../../pipelines/caches/trust/metadata.ts';
-import { formatTarget } from '../../pipelines/caches/trust/targets.ts';
-import { acceptSnapshot, acceptTargets, acceptTimestamp } from '../../pipelines/caches/trust/trusted-set.ts';
+import { parseMetadata } from '../../clients/typescript/trust/metadata.ts';
+import { formatTarget } from '../../clients/typescript/trust/targets.ts';
+import { acceptSnapshot, acceptTargets, acceptTimestamp } from '../../clients/typescript/trust/trusted-set.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { openVault } from '../../runtime/vault.ts';
 import { sql } from '../../sql/sql.ts';
@@ -44,9 +44,9 @@ await initTrust(
 async function signedVersion(): Promise<number> {
   const [present, publications] = [await readPresentSet(db), await listPublications(db)];
   const basis = { root: parseMetadata('root', present.root!).signed, now: new Date() };
-  const timestamp = acceptTimestamp(basis, present.timestamp!, undefined).signed;
-  const snapshot = acceptSnapshot(basis, { bytes: present.snapshot!, timestamp }, undefined).signed;
-  const { targets, version } = acceptTargets(basis, { bytes: present.targets!, snapshot }).signed;
+  const { signed: timestamp } = await acceptTimestamp(basis, present.timestamp!, undefined);
+  const { signed: snapshot } = await acceptSnapshot(basis, { bytes: present.snapshot!, timestamp }, undefined);
+  const { targets, version } = (await acceptTargets(basis, { bytes: present.targets!, snapshot })).signed;
   expect(publications.length).toBeGreaterThan(2);
   for (const { cache, country, published } of publications) {
     const digestOf = (kind: 'rows' | 'manifest') => targets[formatTarget({ cache, country, kind })]!.hashes.sha256;

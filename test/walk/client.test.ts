@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PulledArtefact } from '../../pipelines/caches/client/pull.ts';
+import type { PulledArtefact } from '../../clients/typescript/files/pull.ts';
 import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';

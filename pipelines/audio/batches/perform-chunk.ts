@@ -1,4 +1,4 @@
-import { isServiceError } from '../../../runtime/errors.ts';
+import { isServiceError, factsOf } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { isConnectionLoss, queryRow, queryRows, sqlStateOf, type Pool } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
@@ -153,7 +153,7 @@ async function performItem(run: ChunkRun, item: Item, duplicates: readonly Item[
 /** Temporary faults: an unavailable service, a broken connection, a deadlock, a full disk, a database that shuts down (SQLSTATE classes 40, 53, 55, 57). */
 function isPassing(error: unknown): boolean {
   return (
-    (isServiceError(error) && error.facts.retry) ||
+    (isServiceError(error) && factsOf(error).retry) ||
     isConnectionLoss(error) ||
     /^(40|53|55|57)/.test(sqlStateOf(error) ?? '')
   );

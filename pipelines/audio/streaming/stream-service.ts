@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
+import { isServiceError, ServiceError, factsOf } from '../../../runtime/errors.ts';
 import { repeat } from '../../../runtime/processes/repeat.ts';
 import { loadRegistry, type ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
@@ -214,7 +214,7 @@ export class StreamService {
       log.info({ stream: spooled.facts.id, batch: batch.id }, 'an orphaned stream is submitted');
       await this.release(spooled, batch);
     } catch (error) {
-      if (!isServiceError(error) || error.facts.retry)
+      if (!isServiceError(error) || factsOf(error).retry)
         return log.warn({ err: error, stream: spooled.facts.id }, 'an orphaned stream could not be submitted yet');
       log.error({ err: error, stream: spooled.facts.id }, 'an orphaned stream cannot be submitted; it is moved aside');
       await this.spools

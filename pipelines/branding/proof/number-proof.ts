@@ -1,5 +1,5 @@
 import type { Config } from '../../../runtime/config.ts';
-import { ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
+import { ServiceError, type ErrorCode, isServiceError } from '../../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
@@ -304,7 +304,7 @@ export async function confirmCode(options: ConfirmCodeOptions): Promise<Confirme
     await options.record?.(client);
     return tryCode(client, brand, options);
   });
-  if (outcome instanceof ServiceError) throw outcome; // the transaction that counts the attempt is committed
+  if (isServiceError(outcome)) throw outcome; // the transaction that counts the attempt is committed
   return outcome;
 }
 

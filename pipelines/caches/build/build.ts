@@ -1,4 +1,4 @@
-import { errorCodeOf, ServiceError } from '../../../runtime/errors.ts';
+import { errorCodeOf, ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
 import { openBasis, SegmentIndexes, type OpenBasis } from './basis.ts';
 import { noBasis, unusableBasis, type BuildPlan, type RowCounts } from './build-plan.ts';
@@ -8,11 +8,12 @@ import { stepsOf, type BuildStep } from './dirty-regions.ts';
 import { areSplit, divide, keysApart, sharesOf, type KeyRange } from './key-ranges.ts';
 import { readMadeShare, type MadeShare } from './made-share.ts';
 import { makeParts, type BuildPart, type MadeParts, type SharedRanges } from './part-making.ts';
-import { allPhones } from '../format/key-range.ts';
-import type { LevelCounts } from '../artefact-facts.ts';
-import { sumLevels } from '../format/level-counts.ts';
+import { allPhones } from '../../../clients/typescript/format/key-range.ts';
+import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import { fromUtf8 } from '../../../clients/typescript/base/bytes.ts';
+import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
 import type { BuildProfile } from '../format/row-deflate.ts';
-import { formatSegmentIndex } from '../format/segment-index.ts';
+import { formatSegmentIndex } from '../../../clients/typescript/format/segment-index.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { RowReaders, rowsDiffer } from './row-reader.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
@@ -195,7 +196,7 @@ export async function buildShare({
         const { sha256, bytes } = written.file;
         const step = await delta?.end('share');
         await file.keep({ ...options.artefact, sha256, kind: 'share' });
-        const index = formatSegmentIndex(written.segments).toString('latin1');
+        const index = fromUtf8(formatSegmentIndex(written.segments));
         return { sha256, bytes, index, delta: step?.sha256 ?? null };
       });
       return made!;
@@ -410,7 +411,7 @@ export function requireSameCount(
 
 /** `artefact_not_stored` for an error of the file; `copy_cut` for other errors, after which the rows cannot be trusted. */
 function asBuildError(error: unknown): unknown {
-  if (error instanceof ServiceError) return error;
+  if (isServiceError(error)) return error;
   return isFileError(error)
     ? new ServiceError('artefact_not_stored', {
         operation: 'build artefact',

@@ -1,5 +1,5 @@
-import { findRows, type RowBlock } from '../format/row-block.ts';
-import { endOfPrefix } from '../format/key-range.ts';
+import { findRows, type RowBlock } from '../../../clients/typescript/format/row-block.ts';
+import { endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
 import type { Patch } from './dirty-regions.ts';
 
 /** Keys of one statement: their rows are held in memory until their segments are patched. */
@@ -58,7 +58,7 @@ export class ChangedKeys {
     let end = from;
     while (end < this.#patches.length && (keys.length === 0 || keys.length < keysAtOnceMax))
       keys.push(...this.#patches[end++]!.keys);
-    const read: Buffer[] = [];
+    const read: Uint8Array[] = [];
     const rows = await this.#read(keys, async ({ plain }) => void read.push(plain));
     this.rows += rows;
     return { end, block: findRows(Buffer.concat(read)) };

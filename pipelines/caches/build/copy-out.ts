@@ -1,8 +1,9 @@
 import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { ServiceError } from '../../../runtime/errors.ts';
+import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import { within } from '../../../runtime/processes/repeat.ts';
-import { blocksOfRows, type RowBlock } from '../format/row-block.ts';
+import { blocksOfRows } from './row-blocks.ts';
+import type { RowBlock } from '../../../clients/typescript/format/row-block.ts';
 
 export interface CopyOutOptions {
   readonly client: Client;
@@ -45,7 +46,7 @@ export async function copyOut(
     if (failure !== undefined) throw failure;
     return stream.rowCount;
   } catch (error) {
-    throw failure !== undefined && error === failure && !(error instanceof ServiceError) ? copyCut(failure) : error;
+    throw failure !== undefined && error === failure && !isServiceError(error) ? copyCut(failure) : error;
   } finally {
     silence.end();
     signal?.removeEventListener('abort', onAbort);

@@ -6,11 +6,14 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { isLost, type ArtefactStore, type UnfinishedFile } from '../store/artefact-store.ts';
 import type { StoredName } from '../store/stored-name.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
-import { applyDelta, differenceOf, OperationCounter } from '../format/delta-lines.ts';
-import { joinGzip, readGzip, writeGzip } from '../format/gzip-text.ts';
+import { applyDelta, OperationCounter } from '../../../clients/typescript/format/delta-lines.ts';
+import { differenceOf } from '../format/row-difference.ts';
+import { joinGzip } from '../format/gzip-joining.ts';
+import { readGzip } from '../../../clients/typescript/format/gzip-reading.ts';
+import { writeGzip } from '../../../clients/typescript/format/gzip-writing.ts';
 import { inThread } from '../format/segment-threads.ts';
-import type { GzipFacts } from '../format/gzip-member.ts';
-import { inflateSegment, type Segment } from '../format/segment-index.ts';
+import type { GzipFacts } from '../../../clients/typescript/format/gzip-member.ts';
+import { inflateSegment, type Segment } from '../../../clients/typescript/format/segment-index.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
 import { writeAll } from '../../../runtime/whole-file.ts';
@@ -116,7 +119,7 @@ function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta)
   return { from, sha256, bytes, added, changed, removed };
 }
 
-const compressInThread = (plain: Buffer) =>
+const compressInThread = (plain: Uint8Array) =>
   inThread({ kind: 'compress', cut: { prefix: '', plain, rows: 0, levels: {} }, before: null, profile: 'compact' });
 
 /** Bytes of text that wait to be compressed. */
@@ -137,8 +140,8 @@ export class DeltaFile {
     this.#from = from;
     this.#file = file;
     this.#texts.on('error', () => {}); // that of the writing, which `end` throws
-    const write = (bytes: Buffer) => writeAll(file.handle, bytes);
-    this.#written = writeGzip(this.#counter.watch(this.#texts), write, compressInThread).catch(
+    const write = (bytes: Uint8Array) => writeAll(file.handle, bytes);
+    this.#written = writeGzip(this.#counter.watch(this.#texts), { write, compress: compressInThread }).catch(
       (error: unknown) => void this.fail(error),
     );
   }
@@ -149,7 +152,7 @@ export class DeltaFile {
   }
 
   /** Takes the next lines. Does nothing after a failure. */
-  async add(text: Buffer): Promise<void> {
+  async add(text: Uint8Array): Promise<void> {
     if (this.#failure !== undefined || text.length === 0) return;
     if (!this.#texts.write(text)) await Promise.race([once(this.#texts, 'drain'), this.#written]);
   }
@@ -273,7 +276,7 @@ async function readSegment({ handle, segment }: OneSegment): Promise<Buffer> {
 }
 
 /** The rows of segments, which ascend. The next segment is decompressed while one is read. */
-async function* readSegmentRows({ handle, segments }: OpenSegments): AsyncGenerator<Buffer> {
+async function* readSegmentRows({ handle, segments }: OpenSegments): AsyncGenerator<Uint8Array> {
   const inflate = async (segment: Segment | undefined) =>
     segment === undefined ? undefined : inflateSegment(await readSegment({ handle, segment }), segment);
   let next = inflate(segments[0]);
@@ -286,7 +289,7 @@ async function* readSegmentRows({ handle, segments }: OpenSegments): AsyncGenera
 }
 
 /** Stores the text of a delta. */
-async function writeDelta(place: DeltaPlace, from: number, texts: AsyncIterable<Buffer>): Promise<DeltaStep> {
+async function writeDelta(place: DeltaPlace, from: number, texts: AsyncIterable<Uint8Array>): Promise<DeltaStep> {
   const delta = await DeltaFile.begin(place, from);
   try {
     for await (const text of texts) await delta.add(text);
@@ -314,12 +317,12 @@ async function requireLeadsTo(
 }
 
 /** The text of a stored delta. @throws as {@link readDeltaBytes} */
-function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<Uint8Array> {
   return readGzip(readDeltaBytes(store, name));
 }
 
 /** The bytes of a stored delta. @throws ServiceError `delta_invalid` at the end if their digest is not the name of the file */
-async function* readDeltaBytes(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+async function* readDeltaBytes(store: ArtefactStore, name: StoredName): AsyncGenerator<Uint8Array> {
   const handle = await store.open(name);
   const hash = createHash('sha256');
   try {
@@ -335,9 +338,9 @@ async function* readDeltaBytes(store: ArtefactStore, name: StoredName): AsyncGen
 }
 
 async function* hashing(
-  chunks: AsyncIterable<Buffer>,
-  hash: { update(bytes: Buffer): unknown },
-): AsyncGenerator<Buffer> {
+  chunks: AsyncIterable<Uint8Array>,
+  hash: { update(bytes: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;

@@ -1,9 +1,10 @@
+import { bufferOf } from '../../../runtime/buffer-of.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
 import { readWhole, type StoredFile } from '../store/stored-file.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
-import { readGzip } from '../format/gzip-text.ts';
-import { notAsIndexed, parseSegmentIndex, type Segment } from '../format/segment-index.ts';
+import { readGzip } from '../../../clients/typescript/format/gzip-reading.ts';
+import { notAsIndexed, parseSegmentIndex, type Segment } from '../../../clients/typescript/format/segment-index.ts';
 import type { SegmentBlock } from '../format/segment-work.ts';
 import { copySegments } from '../format/segment-writer.ts';
 import { stepsOf } from './dirty-regions.ts';
@@ -43,7 +44,7 @@ export async function* readMadeShare(
     yield* closing(file, readBlocks(file, segments, bytes));
     if (delta === null) return yield { ...noRows, delta };
     const text = await opened(delta);
-    for await (const lines of closing(text, readGzip(readWhole(text)))) yield { ...noRows, delta: lines };
+    for await (const lines of closing(text, readGzip(readWhole(text)))) yield { ...noRows, delta: bufferOf(lines) };
   } catch (error) {
     throw isLost(error) ? shareUnusable(artefact, error) : error;
   }

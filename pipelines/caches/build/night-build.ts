@@ -20,8 +20,8 @@ import type { CacheName } from '../definition.ts';
 import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
 import { isSameText, type StoredDelta } from '../artefact-facts.ts';
 import { countDiffering } from './dirty-regions.ts';
-import type { LevelCounts } from '../artefact-facts.ts';
-import type { Segment } from '../format/segment-index.ts';
+import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
 import { shareBuild, type SharingOptions } from './shared-build.ts';
 
 interface NightBuildOptions {

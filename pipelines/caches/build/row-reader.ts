@@ -4,8 +4,8 @@ import { connect, destroy, queryRow } from '../../../runtime/postgres.ts';
 import { within } from '../../../runtime/processes/repeat.ts';
 import { sql, sqlWithLiterals } from '../../../sql/sql.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
-import { allPhones, endOfPrefix } from '../format/key-range.ts';
-import type { RowBlock } from '../format/row-block.ts';
+import { allPhones, endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
+import type { RowBlock } from '../../../clients/typescript/format/row-block.ts';
 import { copyOut } from './copy-out.ts';
 import { enterSnapshot } from './snapshot.ts';
 

@@ -1,7 +1,8 @@
 import { findCache, type Column } from '../definition.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
-import { segmentColumns } from './segment-index.ts';
-import type { Publication, PublishedVersion, IndexFile, ArtefactFile, LevelCounts } from '../artefact-facts.ts';
+import { segmentColumns } from '../../../clients/typescript/format/segment-index.ts';
+import type { Publication, PublishedVersion, IndexFile, ArtefactFile } from '../artefact-facts.ts';
+import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 
 /** Version of the manifest's format. */
 export const manifestSchema = 'caller-trust/manifest/1';

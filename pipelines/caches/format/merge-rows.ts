@@ -1,5 +1,6 @@
+import { findRows } from '../../../clients/typescript/format/row-block.ts';
+import { compareToKey, findKey } from '../../../clients/typescript/service/find-row.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { findRows } from './row-block.ts';
 
 /** Rows in which those of some keys were replaced. */
 interface MergedRows {
@@ -10,7 +11,6 @@ interface MergedRows {
   readonly replaced: Buffer;
 }
 
-const tab = 0x09;
 const newline = 0x0a;
 
 /**
@@ -55,25 +55,4 @@ export function mergeRows(before: Buffer, keys: readonly string[], rows: Buffer)
 function rowAt(rows: Buffer, start: number, key: string): Buffer | undefined {
   if (start === rows.length || compareToKey(rows, start, key) !== 0) return undefined;
   return rows.subarray(start, rows.indexOf(newline, start) + 1);
-}
-
-/** Start of the first row from `from` on whose key is not below this one; the length of the rows if there is none. */
-export function findKey(rows: Buffer, from: number, key: string): number {
-  let [low, high] = [from, rows.length]; // rows that start before `low` are below it, the one at `high` is not
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const row = middle === 0 ? 0 : Math.max(low, rows.lastIndexOf(newline, middle - 1) + 1);
-    if (compareToKey(rows, row, key) < 0) low = rows.indexOf(newline, row) + 1;
-    else high = row;
-  }
-  return low;
-}
-
-/** Negative, zero or positive as the key of the row that starts there is below, equal to or above a key. */
-function compareToKey(rows: Buffer, start: number, key: string): number {
-  for (let at = 0; at < key.length; at++) {
-    const difference = rows[start + at]! - key.charCodeAt(at); // a tab, which ends a key, is below all digits
-    if (difference !== 0) return difference;
-  }
-  return rows[start + key.length] === tab ? 0 : 1;
 }

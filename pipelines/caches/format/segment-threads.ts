@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { bufferOf } from '../../../runtime/buffer-of.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { compiledPath } from '../../../runtime/package-root.ts';
 import {
-  asBuffer,
   wholeBuffers,
   type ChangedRows,
   type NewRows,
@@ -101,5 +101,5 @@ function endThread(thread: Thread, error: unknown): void {
 
 function withBuffers(block: SegmentBlock): SegmentBlock {
   const { deflated, delta } = block;
-  return { ...block, deflated: asBuffer(deflated), delta: delta && asBuffer(delta) };
+  return { ...block, deflated: bufferOf(deflated), delta: delta && bufferOf(delta) };
 }

@@ -1,22 +1,27 @@
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
-import type { LevelCounts } from '../artefact-facts.ts';
-import type { SegmentContent } from './content-digest.ts';
-import { crc32, joinCrc32 } from './crc32.ts';
-import { applyDelta, differenceOfRows } from './delta-lines.ts';
-import { compressBlock, type CompressedBlock } from './gzip-member.ts';
-import { countLevels } from './level-counts.ts';
-import { findKey, mergeRows } from './merge-rows.ts';
-import { findRows } from './row-block.ts';
+import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { SegmentContent } from '../../../clients/typescript/format/content-digest.ts';
+import { crc32, joinCrc32 } from '../../../clients/typescript/format/crc32.ts';
+import { applyDelta } from '../../../clients/typescript/format/delta-lines.ts';
+import { differenceOfRows } from './row-difference.ts';
+import { compressBlock } from './compressed-block.ts';
+import type { CompressedBlock } from '../../../clients/typescript/format/gzip-member.ts';
+import { countLevels } from '../../../clients/typescript/format/level-counts.ts';
+import { findKey } from '../../../clients/typescript/service/find-row.ts';
+import { bufferOf } from '../../../runtime/buffer-of.ts';
+import { mergeRows } from './merge-rows.ts';
+import { findRows } from '../../../clients/typescript/format/row-block.ts';
 import type { BuildProfile } from './row-deflate.ts';
-import { SegmentCutter, type CutSegment } from './segment-cutter.ts';
-import { inflateSegment, inflateSegments, type Segment } from './segment-index.ts';
+import { SegmentCutter, type CutSegment } from '../../../clients/typescript/format/segment-cutter.ts';
+import { inflateSegment, inflateSegments, type Segment } from '../../../clients/typescript/format/segment-index.ts';
 
 /** A segment with its content, before it has a place in a file. */
 export type NewSegment = Omit<Segment, 'offset'> & SegmentContent;
 
 /** Compressed bytes and their segments, in order. */
 export interface SegmentBlock extends CompressedBlock {
+  readonly deflated: Buffer;
   readonly segments: readonly NewSegment[];
   /** The delta from the rows before; null if they were not given, or are lost. */
   readonly delta: Buffer | null;
@@ -81,17 +86,12 @@ export interface SegmentAnswer {
 }
 
 /** The memory of those buffers that have it for themselves, which a message can take along; that of others is copied. */
-export function wholeBuffers(buffers: readonly (Buffer | undefined)[]): ArrayBuffer[] {
+export function wholeBuffers(buffers: readonly (Uint8Array | undefined)[]): ArrayBuffer[] {
   return buffers.flatMap((each) =>
     each !== undefined && each.byteLength > 0 && each.byteLength === each.buffer.byteLength
       ? [each.buffer as ArrayBuffer]
       : [],
   );
-}
-
-/** A buffer that came with a message, which makes it a plain array. */
-export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
 /** No rows. */
@@ -104,7 +104,7 @@ const noBlock = { deflated: Buffer.alloc(0), plainBytes: 0, crc: 0, segments: []
 export async function compressSegment({ cut, before, profile }: Omit<NewRows, 'kind'>): Promise<SegmentBlock> {
   if (cut === null) return { ...noBlock, delta: await deltaFrom(before, { plain: Buffer.alloc(0), sha256: '' }) };
   const { prefix, rows, levels } = cut;
-  const plain = asBuffer(cut.plain);
+  const plain = bufferOf(cut.plain);
   const block = await compressBlock(plain, profile);
   const { deflated, plainBytes, crc } = block;
   const segment = { prefix, rows, plainBytes, sha256: sha256Of(plain), bytes: deflated.length, crc, levels };
@@ -121,7 +121,7 @@ async function deltaFrom(
   const { from, to, segments } = before;
   if (segments.length === 1 && segments[0]!.sha256 === sha256) return Buffer.alloc(0);
   try {
-    const rows = await inflateSegments(asBuffer(before.deflated), segments);
+    const rows = bufferOf(await inflateSegments(before.deflated, segments));
     const start = findKey(rows, 0, from);
     const old = rows.subarray(start, findKey(rows, start, to));
     const delta = differenceOfRows(old, plain);
@@ -139,8 +139,8 @@ async function deltaFrom(
  */
 export async function patchSegment(changed: Omit<ChangedRows, 'kind'>): Promise<PatchedBlock> {
   const { region, segment, keys, rowsMax, hasLevels, profile } = changed;
-  const before = segment === null ? Buffer.alloc(0) : await inflateSegment(asBuffer(changed.deflated), segment);
-  const merged = mergeRows(before, keys, asBuffer(changed.rows));
+  const before = segment === null ? Buffer.alloc(0) : bufferOf(await inflateSegment(changed.deflated, segment));
+  const merged = mergeRows(before, keys, bufferOf(changed.rows));
   await requireLeadsTo(before, merged.delta, merged.plain);
   const cutter = new SegmentCutter({ regions: [region], rowsMax, hasLevels });
   const blocks: SegmentBlock[] = [];

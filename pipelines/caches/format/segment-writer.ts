@@ -1,10 +1,11 @@
 import type { FileHandle } from 'node:fs/promises';
-import { contentSha256, type SegmentContent } from './content-digest.ts';
-import { crc32, joinCrc32 } from './crc32.ts';
-import { GzipMember } from './gzip-member.ts';
-import { sumLevels } from './level-counts.ts';
-import { notAsIndexed, type Segment } from './segment-index.ts';
-import type { ArtefactFile, LevelCounts } from '../artefact-facts.ts';
+import { contentSha256, type SegmentContent } from '../../../clients/typescript/format/content-digest.ts';
+import { crc32, joinCrc32 } from '../../../clients/typescript/format/crc32.ts';
+import { GzipMember } from '../../../clients/typescript/format/gzip-member.ts';
+import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
+import { notAsIndexed, type Segment } from '../../../clients/typescript/format/segment-index.ts';
+import type { ArtefactFile } from '../artefact-facts.ts';
+import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { NewSegment, SegmentBlock } from './segment-work.ts';
 import { writeAll } from '../../../runtime/whole-file.ts';
 
@@ -65,7 +66,7 @@ export class SegmentWriter {
     };
   }
 
-  private async write(bytes: Buffer): Promise<void> {
+  private async write(bytes: Uint8Array): Promise<void> {
     await writeAll(this.handle, bytes);
     this.offset += bytes.length;
   }

@@ -15,10 +15,10 @@ import {
   type Changes,
   type Patch,
 } from '../build/dirty-regions.ts';
-import { allPhones, endOfKey, endOfPrefix } from '../format/key-range.ts';
-import { sumLevels } from '../format/level-counts.ts';
-import type { LevelCounts } from '../artefact-facts.ts';
-import type { Segment } from '../format/segment-index.ts';
+import { allPhones, endOfKey, endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
+import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
+import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
 
 /** The transactions that a snapshot sees, with the database cluster of their ids. */
 export interface SeenTransactions {

@@ -3,7 +3,8 @@ import type { Vault } from '../../../runtime/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { BuildPlan } from '../build/build-plan.ts';
 import { findCache, type CacheName } from '../definition.ts';
-import { categoriesVersion, type LevelCounts } from '../artefact-facts.ts';
+import { categoriesVersion } from '../artefact-facts.ts';
+import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import { signPublications } from '../signing/sign-publications.ts';
 import type { Attempt } from './night-opening.ts';
 import {

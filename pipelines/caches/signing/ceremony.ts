@@ -1,21 +1,19 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { sha256Of } from '../../../runtime/digest.ts';
-import { ServiceError } from '../../../runtime/errors.ts';
+import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import { inTransaction, type Pool } from '../../../runtime/postgres.ts';
 import type { Vault } from '../../../runtime/vault.ts';
 import { sql } from '../../../sql/sql.ts';
+import { describeKey, signMetadata, specVersion } from './signed-metadata.ts';
 import {
-  describeKey,
   metadataName,
   parseMetadata,
   requireSigned,
-  signMetadata,
-  specVersion,
   type Metadata,
   type Role,
   type Signed,
-} from '../trust/metadata.ts';
-import { nextRoot } from '../trust/trusted-set.ts';
+} from '../../../clients/typescript/trust/metadata.ts';
+import { nextRoot } from '../../../clients/typescript/trust/trusted-set.ts';
 import { formatExpiry, lockTrust, readPresentSet, signNow } from './sign-publications.ts';
 import { makeOnlineKeys, ONLINE_ROLES, openOnlineKeys, storeOnlineKeys, type OnlineKeys } from './signing-keys.ts';
 
@@ -103,7 +101,7 @@ export async function rotateTrust(
     if (present.root === undefined) throw notInitialised();
     let root = parseMetadata('root', present.root).signed;
     for (const made of madeSince) {
-      root = nextRoot(root, made).signed;
+      root = (await nextRoot(root, made)).signed;
       await storeRoot(client, made, now);
     }
     const signers = requireKeysOf(root, presentKeys);
@@ -122,7 +120,7 @@ export async function rotateTrust(
       for (const keyId of root.roles.root.keyids) next.keys[keyId] = root.keys[keyId]!;
     }
     const bytes = signMetadata(next, [...signers, ...(newRoot?.keys ?? [])]);
-    requireSigned(parseMetadata('root', bytes), root);
+    await requireSigned(parseMetadata('root', bytes), root);
     if (online) await storeOnlineKeys(client, vault, onlineKeys);
     await signNow(client, { ...present, root: bytes }, { vault, now, renewAll: true });
     return storeRoot(client, bytes, now);
@@ -216,7 +214,7 @@ export async function readTrustStatus({ db, vault, now }: CeremonyOptions): Prom
   });
   const problem = await openOnlineKeys(db, vault, root.signed).then(
     () => null,
-    (error: unknown) => (error instanceof ServiceError ? error.message : String(error)),
+    (error: unknown) => (isServiceError(error) ? error.message : String(error)),
   );
   return {
     signs: true,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { createWholeFile } from '../../../runtime/whole-file.ts';
-import { describeKey } from '../trust/metadata.ts';
+import { describeKey } from './signed-metadata.ts';
 
 /**
  * Writes keys of a root to a directory, a file each, with a name that begins with the id of the key. With a passphrase they are

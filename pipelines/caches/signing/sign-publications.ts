@@ -5,18 +5,16 @@ import { sql } from '../../../sql/sql.ts';
 import type { Publication, PublishedVersion } from '../artefact-facts.ts';
 import { makeManifest } from '../format/manifest.ts';
 import { listPublications } from '../publications.ts';
-import { canonicalJson } from '../trust/canonical-json.ts';
+import { canonicalJson } from '../../../clients/typescript/trust/canonical-json.ts';
+import { describeMetadata, signMetadata, specVersion } from './signed-metadata.ts';
 import {
-  describeMetadata,
   metadataName,
   parseMetadata,
-  signMetadata,
-  specVersion,
   type Role,
   type Signed,
   type TargetFile,
-} from '../trust/metadata.ts';
-import { formatTarget } from '../trust/targets.ts';
+} from '../../../clients/typescript/trust/metadata.ts';
+import { formatTarget } from '../../../clients/typescript/trust/targets.ts';
 import { openOnlineKeys, type OnlineKeys, type OnlineRole } from './signing-keys.ts';
 
 const hourMs = 3_600_000;

@@ -3,7 +3,8 @@ import { errorMessageOf, ServiceError } from '../../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import type { SealedName, Vault } from '../../../runtime/vault.ts';
 import { sql } from '../../../sql/sql.ts';
-import { describeKey, type Signed } from '../trust/metadata.ts';
+import { describeKey } from './signed-metadata.ts';
+import type { Signed } from '../../../clients/typescript/trust/metadata.ts';
 
 /** The roles whose keys the service holds; those of the root are kept by people. */
 export const ONLINE_ROLES = ['targets', 'snapshot', 'timestamp'] as const;

@@ -6,7 +6,7 @@ import type { CacheName } from '../definition.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
 import { readWhole, type StoredFile } from './stored-file.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
-import { measureGzip } from '../format/gzip-text.ts';
+import { measureGzip } from '../../../clients/typescript/format/gzip-reading.ts';
 
 /** One version of an artefact as the database lists it. */
 export interface ListedVersion {

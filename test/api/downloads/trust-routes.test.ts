@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { initTrust, makeRootKeys } from '../../../pipelines/caches/signing/ceremony.ts';
 import { refreshSignatures } from '../../../pipelines/caches/signing/sign-publications.ts';
-import { firstRoot } from '../../../pipelines/caches/trust/trusted-set.ts';
-import { parseMetadata, type Role, type Signed } from '../../../pipelines/caches/trust/metadata.ts';
-import { targetHref } from '../../../pipelines/caches/trust/targets.ts';
+import { firstRoot } from '../../../clients/typescript/trust/trusted-set.ts';
+import { parseMetadata, type Role, type Signed } from '../../../clients/typescript/trust/metadata.ts';
+import { targetHref } from '../../../clients/typescript/trust/targets.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 import { connect, inTransaction } from '../../../runtime/postgres.ts';
 import { Vault } from '../../../runtime/vault.ts';
@@ -72,7 +72,7 @@ describe('signed documents', async () => {
   it('are served byte for byte without a key, with lengths, entity tags and lifetimes', async () => {
     const answer = await open('/v1/trust/1.root.json');
     expect(Buffer.from(await answer.arrayBuffer()).equals(made.bytes)).toBe(true);
-    expect(firstRoot(made.bytes).signed.roles.root.threshold).toBe(1);
+    expect((await firstRoot(made.bytes)).signed.roles.root.threshold).toBe(1);
     expect(answer.headers.get('etag')).toBe(`"${made.sha256}"`);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect((await open('/v1/trust/root.json')).headers.get('etag')).toBe(`"${made.sha256}"`);

@@ -3,7 +3,7 @@ import { readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promis
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { manifestSchema } from '../../../api/documents/schemas.ts';
-import { parseSegmentIndex } from '../../../pipelines/caches/format/segment-index.ts';
+import { parseSegmentIndex } from '../../../clients/typescript/format/segment-index.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';
 import { openRaw, until, useTestApi } from '../support/running-api.ts';

@@ -9,7 +9,7 @@ import { brandingInbox } from '../../../jobs/drop-folder/branding-drop.ts';
 import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';
 import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
-import { ServiceError } from '../../../runtime/errors.ts';
+import { isServiceError } from '../../../runtime/errors.ts';
 import { queryRows } from '../../../runtime/postgres.ts';
 import {
   fresh,
@@ -74,7 +74,7 @@ async function carryOut(letter: LetterReadingOutcome = goodLetter([])): Promise<
   for (const { operationId } of due) {
     const options = { db, operationId, ...operationSettings, readLetter: async () => letter };
     await runOperation(options).catch(async (error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error;
+      if (!isServiceError(error)) throw error;
       await db.query(
         `UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operation_id = $1`,
         [operationId, error.code, error.problem],

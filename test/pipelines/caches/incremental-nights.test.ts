@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { checkVersion, listVersions } from '../../../pipelines/caches/store/artefact-check.ts';
 import { listPublications } from '../../../pipelines/caches/publications.ts';
 import type { NightReport, ReportedArtefact } from '../../../pipelines/caches/night/night-report.ts';
-import { applyDelta } from '../../../pipelines/caches/format/delta-lines.ts';
+import { applyDelta } from '../../../clients/typescript/format/delta-lines.ts';
 import { readIndex } from '../../../pipelines/caches/build/basis.ts';
 import { connect, queryRows } from '../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -510,7 +510,7 @@ async function expectDeltasLeadOn(before: Map<string, { version: number; plain: 
     if (published === null || old === undefined || old.version === published.version) continue;
     const delta = published.deltas.find(({ from }) => from === old.version)!;
     const text = gunzipSync(await readFile(store.path({ cache, country, sha256: delta.sha256, kind: 'delta' })));
-    const made: Buffer[] = [];
+    const made: Uint8Array[] = [];
     for await (const rows of applyDelta([old.plain], [text])) made.push(rows);
     expect(Buffer.concat(made).toString()).toBe(after.get(`${cache}/${country}`)!.plain.toString());
     expect(text.toString().split('\n').length - 1).toBe(delta.added + delta.changed + delta.removed);

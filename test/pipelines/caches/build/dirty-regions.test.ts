@@ -9,10 +9,10 @@ import {
   widenRegions,
   stepsOf,
 } from '../../../../pipelines/caches/build/dirty-regions.ts';
-import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
-import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
+import { SegmentCutter } from '../../../../clients/typescript/format/segment-cutter.ts';
+import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
 import { leavesOf, type Leaf } from '../../../support/prefix-tree.ts';
-import { findRows } from '../../../../pipelines/caches/format/row-block.ts';
+import { findRows } from '../../../../clients/typescript/format/row-block.ts';
 
 const segmentOf = ({ prefix, phones }: Leaf): Segment => ({
   prefix,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { areSplit, divide, keysApart, sharesOf, type KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
-import { findRows } from '../../../../pipelines/caches/format/row-block.ts';
-import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
-import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
+import { findRows } from '../../../../clients/typescript/format/row-block.ts';
+import { SegmentCutter } from '../../../../clients/typescript/format/segment-cutter.ts';
+import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
 import { leavesOf, type Leaf } from '../../../support/prefix-tree.ts';
 
 const phones = fc
@@ -32,7 +32,10 @@ function cutRanges(all: readonly string[], ranges: readonly KeyRange[], rowsMax:
     const cutter = new SegmentCutter({ ...range, rowsMax, hasLevels: false });
     const rows = all.filter(inRange(range)).map((phone) => `${phone}\tx\n`);
     const cuts = [...cutter.push(findRows(Buffer.from(rows.join('')))), ...cutter.end()];
-    return cuts.map(({ prefix, plain }) => ({ prefix, phones: plain.toString().split('\tx\n').slice(0, -1) }));
+    return cuts.map(({ prefix, plain }) => ({
+      prefix,
+      phones: Buffer.from(plain).toString().split('\tx\n').slice(0, -1),
+    }));
   });
 }
 

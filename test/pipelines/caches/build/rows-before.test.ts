@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RowsBeforeFinder } from '../../../../pipelines/caches/build/rows-before.ts';
-import { applyDelta } from '../../../../pipelines/caches/format/delta-lines.ts';
-import { findRows } from '../../../../pipelines/caches/format/row-block.ts';
-import { SegmentCutter, type CutSegment } from '../../../../pipelines/caches/format/segment-cutter.ts';
-import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
+import { applyDelta } from '../../../../clients/typescript/format/delta-lines.ts';
+import { findRows } from '../../../../clients/typescript/format/row-block.ts';
+import { SegmentCutter, type CutSegment } from '../../../../clients/typescript/format/segment-cutter.ts';
+import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
 import { compressSegment } from '../../../../pipelines/caches/format/segment-work.ts';
 
 /** Rows of phones that are often the beginning of others, ascending. */
@@ -59,7 +59,7 @@ async function deltasOf(basis: Awaited<ReturnType<typeof basisOf>>, after: Buffe
 }
 
 async function apply(before: Buffer, delta: Buffer): Promise<string> {
-  const made: Buffer[] = [];
+  const made: Uint8Array[] = [];
   for await (const text of applyDelta([before], [delta])) made.push(text);
   return Buffer.concat(made).toString();
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyDelta } from '../../../../pipelines/caches/format/delta-lines.ts';
+import { applyDelta } from '../../../../clients/typescript/format/delta-lines.ts';
 import { mergeRows } from '../../../../pipelines/caches/format/merge-rows.ts';
 
 const phone = fc.integer({ min: 10_000_000, max: 10_000_400 }).map((number) => `+${number}`);
@@ -28,7 +28,7 @@ describe('rows that are merged', () => {
         expect(merged.plain.toString()).toBe(rowsOf(expected).toString());
         const replaced = Object.fromEntries(keys.flatMap((key) => (key in before ? [[key, before[key]!]] : [])));
         expect(merged.replaced.toString()).toBe(rowsOf(replaced).toString());
-        const made: Buffer[] = [];
+        const made: Uint8Array[] = [];
         for await (const rows of applyDelta([rowsOf(before)], [merged.delta])) made.push(rows);
         expect(Buffer.concat(made).toString()).toBe(rowsOf(expected).toString());
         const lines = keys.filter((key) => before[key] !== now[key]).length;

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { crc32, constants, gunzipSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compressBlock, GzipMember } from '../../../../pipelines/caches/format/gzip-member.ts';
+import { compressBlock } from '../../../../pipelines/caches/format/compressed-block.ts';
+import { GzipMember } from '../../../../clients/typescript/format/gzip-member.ts';
 import {
   buildProfiles,
   deflateRows,

@@ -8,14 +8,9 @@ import {
   rotateTrust,
 } from '../../../../pipelines/caches/signing/ceremony.ts';
 import { readPresentSet, refreshSignatures } from '../../../../pipelines/caches/signing/sign-publications.ts';
-import {
-  parseMetadata,
-  requireSigned,
-  signMetadata,
-  type Role,
-  type Signed,
-} from '../../../../pipelines/caches/trust/metadata.ts';
-import { nextRoot } from '../../../../pipelines/caches/trust/trusted-set.ts';
+import { parseMetadata, requireSigned, type Role, type Signed } from '../../../../clients/typescript/trust/metadata.ts';
+import { signMetadata } from '../../../../pipelines/caches/signing/signed-metadata.ts';
+import { nextRoot } from '../../../../clients/typescript/trust/trusted-set.ts';
 import { sha256Of } from '../../../../runtime/digest.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
 import { inTransaction } from '../../../../runtime/postgres.ts';
@@ -86,7 +81,7 @@ describe('trust init', () => {
     expect(made).toMatchObject({ version: 1, sha256: sha256Of(made.bytes) });
     const root = await present('root');
     for (const role of ['root', 'targets', 'snapshot', 'timestamp'] as const)
-      requireSigned(parseMetadata(role, (await readPresentSet(db))[role]!), root);
+      await requireSigned(parseMetadata(role, (await readPresentSet(db))[role]!), root);
     const { targets } = await present('targets');
     expect(Object.keys(targets).sort()).toEqual(
       expect.arrayContaining(['phones/US/index.tsv', 'phones/US/manifest.json', 'phones/US/rows.tsv.gz']),
@@ -181,14 +176,14 @@ describe('trust rotate', () => {
     ).rejects.toMatchObject({ code: 'trust_key_missing' });
     await rotateTrust({ db, vault: newVault, now: now() }, { presentKeys: rootKeys.slice(1), online: true });
     const second = (await readPresentSet(db)).root!;
-    expect(nextRoot(parseMetadata('root', first).signed, second).signed.version).toBe(2);
-    requireSigned(parseMetadata('timestamp', (await readPresentSet(db)).timestamp!), await present('root'));
-    expect(() =>
+    expect((await nextRoot(parseMetadata('root', first).signed, second)).signed.version).toBe(2);
+    await requireSigned(parseMetadata('timestamp', (await readPresentSet(db)).timestamp!), await present('root'));
+    await expect(
       requireSigned(parseMetadata('root', second), {
         ...parseMetadata('root', second).signed,
         roles: { ...parseMetadata('root', second).signed.roles, root: { keyids: [], threshold: 1 } },
       }),
-    ).toThrow(/0 valid signatures/);
+    ).rejects.toThrow(/0 valid signatures/);
     expect((await readTrustStatus({ db, vault: newVault, now: now() })).problem).toBeNull();
     await rotateTrust({ db, vault, now: now() }, { presentKeys: rootKeys, online: true });
   });
@@ -201,7 +196,7 @@ describe('trust rotate', () => {
       { presentKeys: rootKeys, online: false, newRoot: { keys, threshold: 2 } },
     );
     const after = (await readPresentSet(db)).root!;
-    expect(nextRoot(parseMetadata('root', before).signed, after).signed.roles.root.threshold).toBe(2);
+    expect((await nextRoot(parseMetadata('root', before).signed, after)).signed.roles.root.threshold).toBe(2);
     const attempt = rotateTrust({ db, vault, now: now() }, { presentKeys: rootKeys, online: false });
     expect(await attempt.catch((error: unknown) => isServiceError(error, 'usage_invalid'))).toBe(true);
     const next = await rotateTrust({ db, vault, now: now() }, { presentKeys: keys, online: false });
@@ -218,6 +213,6 @@ describe('trust rotate', () => {
     await expect(rotate([forged])).rejects.toMatchObject({ code: 'trust_invalid' });
     const made = await rotate([fifth!]);
     expect(made.version).toBe(6);
-    expect(nextRoot(parseMetadata('root', fifth!).signed, made.bytes).signed.version).toBe(6);
+    expect((await nextRoot(parseMetadata('root', fifth!).signed, made.bytes)).signed.version).toBe(6);
   });
 });

@@ -1,0 +1,37 @@
+/**
+ * What Node has built in and browsers have not, or under another name. Node's own is taken where there is one, because it is
+ * several times as fast; it is asked for at run time, so that the same modules load in a browser.
+ */
+
+/** What this package uses of node:zlib. */
+interface NodeZlib {
+  crc32(bytes: Uint8Array, start: number): number;
+  createGunzip(options: { chunkSize: number }): NodeStream;
+  inflateRaw(bytes: Uint8Array, options: object, done: (error: Error | null, plain: Uint8Array) => void): void;
+  readonly constants: { readonly Z_SYNC_FLUSH: number };
+}
+
+/** What this package uses of node:crypto. */
+interface NodeCrypto {
+  createHash(name: 'sha256'): { update(bytes: Uint8Array): unknown; digest(form: 'hex'): string };
+}
+
+/** A transforming stream of Node. */
+export interface NodeStream extends AsyncIterable<Uint8Array> {
+  destroy(): unknown;
+}
+
+interface NodeStreams {
+  pipeline(from: AsyncIterable<Uint8Array>, to: NodeStream, done: (error: unknown) => void): unknown;
+}
+
+interface NodeGlobals {
+  readonly process?: { readonly getBuiltinModule?: (name: string) => unknown };
+}
+
+const getBuiltInModule = (globalThis as NodeGlobals).process?.getBuiltinModule;
+
+/** Undefined in browsers, as the next two. */
+export const nodeZlib = getBuiltInModule?.('node:zlib') as NodeZlib | undefined;
+export const nodeCrypto = getBuiltInModule?.('node:crypto') as NodeCrypto | undefined;
+export const nodeStreams = getBuiltInModule?.('node:stream') as NodeStreams | undefined;

@@ -1,0 +1,51 @@
+import { createReadStream } from 'node:fs';
+import { DamagedCompression } from '../base/compression.ts';
+import { ClientError } from '../base/errors.ts';
+import { beginSha256 } from '../base/sha256.ts';
+import { measureGzip } from '../format/gzip-reading.ts';
+
+/** Digests of a file in its manifest; without a content digest its text is not checked. */
+interface PromisedFile {
+  readonly sha256: string;
+  readonly plainCrc32?: string | null;
+  readonly contentSha256?: string | null;
+  readonly segmentRowsMax?: number | null;
+}
+
+/**
+ * Compares the digests of a file with those in its manifest.
+ * @throws ClientError `download_damaged`, or the error of the disk
+ */
+export async function checkFile(path: string, promised: PromisedFile): Promise<void> {
+  const bytes = createReadStream(path, { highWaterMark: 1 << 20 });
+  const content = promised.contentSha256 ?? null;
+  const found =
+    content === null
+      ? { sha256: await sha256OfFile(bytes) }
+      : await measureGzip(bytes, promised.segmentRowsMax ?? null).catch((error: unknown) => {
+          if (!(error instanceof DamagedCompression)) throw error;
+        });
+  const wrong =
+    found === undefined
+      ? 'cannot be decompressed'
+      : found.sha256 !== promised.sha256
+        ? 'is not as it was published'
+        : 'contentSha256' in found && (found.contentSha256 !== content || isOtherCrc(found.plainCrc32, promised))
+          ? 'holds other rows'
+          : undefined;
+  if (wrong !== undefined)
+    throw new ClientError('download_damaged', {
+      operation: 'check download',
+      problem: `The downloaded file ${wrong}.`,
+    });
+}
+
+function isOtherCrc(found: string, { plainCrc32 }: PromisedFile): boolean {
+  return plainCrc32 !== undefined && plainCrc32 !== null && found !== plainCrc32;
+}
+
+async function sha256OfFile(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = beginSha256();
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
+}

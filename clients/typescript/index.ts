@@ -1,0 +1,11 @@
+/** Everything of the client that browsers have too; `caller-trust-client/node` adds copies in files. */
+export { ClientError, CLIENT_ERRORS, isClientError, type ClientErrorCode } from './base/errors.ts';
+export { artefactOf, PUBLISHED_CACHES, rangeOf, type ArtefactName, type CacheName } from './format/caches.ts';
+export { MemoryStore, type ByteStore } from './service/byte-store.ts';
+export type { Row } from './service/find-row.ts';
+export { lookUp } from './service/look-up.ts';
+export type { ServedManifest } from './service/manifest.ts';
+export { readManifest, readManifests } from './service/manifest-source.ts';
+export { applyToRows, MemoryCopy, type MemoryUpdate } from './service/memory-copy.ts';
+export { PublicationTrust, type TrustReport } from './service/publication-trust.ts';
+export { ServiceClient, type RetryPolicy } from './service/service-client.ts';
