@@ -1,1 +1,6 @@
-export { isProcessAlive, isSameProcess, startOfProcess, withFileLock } from '../../clients/typescript/files/file-lock.mjs';
+export {
+  isProcessAlive,
+  isSameProcess,
+  startOfProcess,
+  withFileLock,
+} from '../../clients/typescript/files/file-lock.mjs';
