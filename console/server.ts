@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../runtime/errors.ts';
 import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
+import { openServerSpan, type OpenSpan } from '../runtime/tracing/tracing.ts';
 import { guardRoutes } from './access/guard.ts';
 import type { ConsoleAddress } from './access/address.ts';
 import type { ConsoleWork } from './http/console-work.ts';
@@ -153,6 +154,7 @@ export async function createConsoleServer({
       });
   });
   await app.register(fastifyMultipart, { throwFileSizeLimit: false }); // uploads.ts throws its own error
+  traceChanges(app);
   registerUploads(app, config.stateDir);
   guardRoutes(app, { db, limits: config, address });
   requireAccessOfRoutes(app);
@@ -193,6 +195,31 @@ function measureRequests(app: FastifyInstance, metrics: Metrics): void {
     if (!route.endsWith('/live') && request.headers.upgrade === undefined)
       metrics.observe('caller_trust_console_request_seconds', { route, method }, reply.elapsedTime / 1000);
   });
+}
+
+/**
+ * Traces requests that change something, so that the jobs which they queue belong to their trace. Begun before the handler: what
+ * runs while a body is read does not follow a context.
+ */
+function traceChanges(app: FastifyInstance): void {
+  const spans = new WeakMap<FastifyRequest, OpenSpan>();
+  app.addHook('preHandler', (request, _reply, done) => {
+    const isReading = request.method === 'GET' || request.method === 'HEAD';
+    const span = isReading
+      ? undefined
+      : openServerSpan(`${request.method} ${request.routeOptions.url ?? unknownRoute}`);
+    if (span === undefined) return done();
+    spans.set(request, span);
+    span.within(done);
+  });
+  app.addHook('onResponse', async (request, { statusCode }) =>
+    spans
+      .get(request)
+      ?.end({
+        attributes: { 'http.response.status_code': statusCode, 'http.request.method': request.method },
+        problem: statusCode >= 500 ? `answered ${statusCode}` : undefined,
+      }),
+  );
 }
 
 /** Fails at startup if a route has no access rule. */

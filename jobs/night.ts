@@ -1,6 +1,7 @@
 import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
 import type { Log } from '../runtime/log.ts';
 import { repeat } from '../runtime/processes/repeat.ts';
+import { inSpan, tracePlace } from '../runtime/tracing/tracing.ts';
 import type { Services } from '../runtime/services/services.ts';
 import { openVault } from '../runtime/vault.ts';
 import type { Queues } from './queues/backend.ts';
@@ -64,11 +65,13 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
     if (night === undefined) return; // it is finished
     try {
       await beginPreparation(night);
-      await prepareNight(services, night, log);
+      await inSpan('prepare night', { 'night.run': runId }, () => prepareNight(services, night, log));
       const planning = { indexes: new SegmentIndexes(store), settings: config, log };
-      const snapshot = await takeSnapshot(night, planning);
-      const builds = await planNight(night, snapshot, planning);
-      const buildIds = await recordBuilds(db, { night, snapshot, builds });
+      const buildIds = await inSpan('plan night', { 'night.run': runId }, async () => {
+        const snapshot = await takeSnapshot(night, planning);
+        const builds = await planNight(night, snapshot, planning);
+        return recordBuilds(db, { night, snapshot, builds });
+      });
       // This process alone queues the builds, again if the queue has lost them: a second one could repeat those that have ended.
       const flow = { runId, generation: night.generation, buildIds };
       await enqueueNightFlow(queues, flow);
@@ -78,7 +81,7 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
         onError: (error) => log.warn({ err: error }, 'the queue of the builds cannot be checked'),
       });
       try {
-        await untilBuilt(db, night, signal);
+        await inSpan('hold snapshot', { 'night.run': runId }, () => untilBuilt(db, night, signal));
       } finally {
         await restoring.stop();
       }
@@ -159,6 +162,7 @@ function nightPublisher({ config, db, queues, store }: NightServices): Handler<'
       db,
       runId,
       generation,
+      traceId: tracePlace()?.traceId,
       limits: config,
       vault: await openVault(config),
       lateFeeds: lateFeeds.map(({ feed, source, lastAt, ageHours, expectedHours }) => ({

@@ -8,6 +8,7 @@ import type { Log } from '../runtime/log.ts';
 import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
 import { inTransaction, queryRow, type Pool } from '../runtime/postgres.ts';
 import { repeat } from '../runtime/processes/repeat.ts';
+import { inSpan } from '../runtime/tracing/tracing.ts';
 import { sql } from '../sql/sql.ts';
 import type { Queues } from './queues/backend.ts';
 import { brandingInbox } from './drop-folder/branding-drop.ts';
@@ -107,19 +108,22 @@ export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOp
   if (tick === undefined) return undefined;
   const nightDate = tick.toISOString().slice(0, 10);
   if ((await queryRow(db, sql('jobs/find_scheduled_night'), [nightDate])) !== undefined) return undefined;
-  const runId = await requestNight(db, {
-    nightDate,
-    trigger: 'schedule',
-    scope: everything,
-    acceptShrink: false,
-    fullBuild: false,
-    evaluatedAt: null,
-    requestedBy: 'scheduler',
+  return inSpan('request night', { 'night.date': nightDate }, async () => {
+    const runId = await requestNight(db, {
+      nightDate,
+      trigger: 'schedule',
+      scope: everything,
+      acceptShrink: false,
+      fullBuild: false,
+      evaluatedAt: null,
+      requestedBy: 'scheduler',
+    });
+    if (runId === undefined) return undefined; // another scheduler has requested it
+    const lateSeconds = Math.round((now.getTime() - tick.getTime()) / 1000);
+    log.info({ runId, nightDate, lateSeconds }, 'the night is due');
+    await enqueueNight(queues, { runId });
+    return runId;
   });
-  if (runId === undefined) return undefined; // another scheduler has requested it
-  log.info({ runId, nightDate, lateSeconds: Math.round((now.getTime() - tick.getTime()) / 1000) }, 'the night is due');
-  await enqueueNight(queues, { runId });
-  return runId;
 }
 
 /**

@@ -16,6 +16,7 @@ import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
 import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './queues/backend.ts';
 import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
 import { within } from '../runtime/processes/repeat.ts';
+import { failSpan } from '../runtime/tracing/tracing.ts';
 
 /** The second argument of a handler. */
 interface JobContext {
@@ -154,6 +155,7 @@ async function runJob(run: Run): Promise<unknown> {
     return await callHandler(run, { signal: AbortSignal.any([stopping, lost.signal]), onFailure });
   } catch (error) {
     ended('interrupted');
+    failSpan(failureText(error));
     if (lost.signal.aborted) throw new WaitingError(); // another worker owns the job now
     if (stopping.aborted) return await putBack(run);
     ended('waiting');

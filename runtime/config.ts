@@ -524,6 +524,22 @@ export const SETTINGS = {
     count(9464, { min: 0, max: 65_531 }),
     'Port of the metrics of the API; those of the worker are on the next port, then scheduler, console and intake. 0: each takes a free one.',
   ),
+  otlpEndpoint: setting(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    z
+      .string()
+      .regex(/^https?:\/\/[^?#@]+$/)
+      .optional(),
+    'Address of a collector of OpenTelemetry that takes OTLP over HTTP, such as http://127.0.0.1:4318; traces go to /v1/traces below it. Absent: nothing is traced.',
+  ),
+  otlpHeaders: setting(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    z
+      .string()
+      .regex(/^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$/)
+      .optional(),
+    'Headers of requests to the collector, such as a key: name=value, separated by commas, with percent-encoded values.',
+  ),
   consoleHost: setting(
     'CONSOLE_HOST',
     text().default('127.0.0.1'),

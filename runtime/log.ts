@@ -1,8 +1,9 @@
 import { pino, type Logger } from 'pino';
+import { tracePlace } from './tracing/tracing.ts';
 
 export type Log = Logger;
 
-/** A logger of JSON lines on standard error; standard output is for results. */
+/** A logger of JSON lines on standard error; standard output is for results. Lines within a trace have its id. */
 export function createLog(options: { level: string; process: string }): Log {
   return pino(
     {
@@ -10,6 +11,7 @@ export function createLog(options: { level: string; process: string }): Log {
       base: { process: options.process, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
+      mixin: () => tracePlace() ?? {},
     },
     pino.destination({ fd: 2, sync: true }),
   );

@@ -195,5 +195,6 @@ export function formatReport(report: NightReport): string {
     const since = lastAt === null ? 'it never came' : `its last load was submitted ${formatTime(lastAt)}`;
     return `feed ${source === '' ? feed : `${feed}/${source}`}: ALARM: ${since}, and one is expected every ${expectedHours} hours; labels rest on what came before`;
   });
-  return [head, '', table, '', ...reasons, ...differing, ...lapsed, ...late, sum].join('\n');
+  const trace = report.traceId === undefined ? [] : [`Trace ${report.traceId}.`];
+  return [head, '', table, '', ...reasons, ...differing, ...lapsed, ...late, sum, ...trace].join('\n');
 }

@@ -15,12 +15,14 @@ import {
   type JobsOptions,
   type JobType,
   type Processor,
+  type Telemetry,
   type WorkerOptions,
 } from 'bullmq';
 import type { Config } from '../../runtime/config.ts';
 import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { connect, sessionConfig } from '../../runtime/postgres.ts';
+import { isTracing } from '../../runtime/tracing/tracing.ts';
 import { connectRedis, type Redis } from '../../runtime/redis.ts';
 import { QUEUES, queueNames, type JobName, type QueueName } from './queues.ts';
 
@@ -145,10 +147,11 @@ const querySecondsMax = 30;
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`
  */
 export async function openQueues(config: Config, databaseUrl: string, log: Log): Promise<Queues> {
+  const telemetry = await findTelemetry();
   const onError = (error: Error): void => log.warn({ err: error }, 'the connection of the queues broke');
   if (config.redisUrl === undefined) {
     await requireQueueSchema(databaseUrl, config);
-    return wrapQueues('postgres', config, postgresProducers(config, databaseUrl, onError));
+    return wrapQueues('postgres', config, postgresProducers({ config, databaseUrl, telemetry, onError }));
   }
   // Twenty reconnections take about ten seconds; then a waiting producer fails.
   const client = await connectRedis({
@@ -157,7 +160,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
     commandRetriesMax: 20,
     onError,
   });
-  return wrapQueues('redis', config, redisProducers(config, client, onError));
+  return wrapQueues('redis', config, redisProducers({ config, client, telemetry, onError }));
 }
 
 /**
@@ -204,10 +207,15 @@ async function startPostgresWorkers(
 ): Promise<RunningWorkers> {
   await requireQueueSchema(databaseUrl, config);
   const { Worker: PostgresWorker } = withBackend(createPostgresBackend);
+  const telemetry = await findTelemetry();
   const connection = postgresConnection(config, databaseUrl, connectionsMax.worker);
   const workers = requests.map((request) =>
     attachListeners(
-      new PostgresWorker(request.queue, processorOf(request), { ...workerOptions(config, request.queue), connection }),
+      new PostgresWorker(request.queue, processorOf(request), {
+        ...workerOptions(config, request.queue),
+        connection,
+        ...telemetry,
+      }),
       request,
     ),
   );
@@ -222,8 +230,14 @@ async function startRedisWorkers(
 ): Promise<RunningWorkers> {
   const onError = (error: Error): void => requests[0]?.onError(error);
   const client = await connectRedis({ url, name: 'caller-trust worker', commandRetriesMax: null, onError });
+  const telemetry = await findTelemetry();
   const workers = requests.map((request) => {
-    const options = { ...workerOptions(config, request.queue), prefix: redisPrefix(config), connection: client };
+    const options = {
+      ...workerOptions(config, request.queue),
+      prefix: redisPrefix(config),
+      connection: client,
+      ...telemetry,
+    };
     return attachListeners(new Worker(request.queue, processorOf(request), options, createRedisBackend), request);
   });
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
@@ -233,6 +247,13 @@ async function startRedisWorkers(
       client.disconnect();
     },
   };
+}
+
+/** The option of queues and workers by which jobs carry their trace. */
+type QueueTelemetry = { readonly telemetry?: Telemetry };
+
+async function findTelemetry(): Promise<QueueTelemetry> {
+  return isTracing() ? { telemetry: (await import('./queue-telemetry.ts')).makeTelemetry() } : {};
 }
 
 /** The part of a BullMQ worker that both backends share. */
@@ -294,11 +315,22 @@ type BackendJob = Pick<
   'id' | 'name' | 'data' | 'opts' | 'timestamp' | 'finishedOn' | 'attemptsMade' | 'failedReason' | 'retry' | 'promote'
 >;
 
-function postgresProducers(config: Config, databaseUrl: string, onError: (error: Error) => void): Producers {
+interface ProducersOptions {
+  readonly config: Config;
+  readonly telemetry: QueueTelemetry;
+  readonly onError: (error: Error) => void;
+}
+
+function postgresProducers({
+  config,
+  databaseUrl,
+  telemetry,
+  onError,
+}: ProducersOptions & { readonly databaseUrl: string }): Producers {
   const { Queue: PostgresQueue, FlowProducer: PostgresFlowProducer } = withBackend(createPostgresBackend);
   const connection = postgresConnection(config, databaseUrl, connectionsMax.producer);
-  const queues = new Map(queueNames.map((name) => [name, new PostgresQueue(name, { connection })]));
-  const flows = new PostgresFlowProducer({ connection });
+  const queues = new Map(queueNames.map((name) => [name, new PostgresQueue(name, { connection, ...telemetry })]));
+  const flows = new PostgresFlowProducer({ connection, ...telemetry });
   for (const queue of queues.values()) queue.on('error', onError);
   flows.on('error', onError);
   return {
@@ -308,8 +340,13 @@ function postgresProducers(config: Config, databaseUrl: string, onError: (error:
   };
 }
 
-function redisProducers(config: Config, client: Redis, onError: (error: Error) => void): Producers {
-  const options = { connection: client, prefix: redisPrefix(config) };
+function redisProducers({
+  config,
+  client,
+  telemetry,
+  onError,
+}: ProducersOptions & { readonly client: Redis }): Producers {
+  const options = { connection: client, prefix: redisPrefix(config), ...telemetry };
   const queues = new Map(queueNames.map((name) => [name, new Queue(name, options, createRedisBackend)]));
   const flows = new FlowProducer(options, createRedisBackend);
   for (const queue of queues.values()) queue.on('error', onError);

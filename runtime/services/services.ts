@@ -6,6 +6,7 @@ import { createLog, type Log } from '../log.ts';
 import type { ServedMetrics } from '../metrics/serve-metrics.ts';
 import { unmeasured, type Metrics } from '../metrics/metrics.ts';
 import type { MetricsProcess } from '../metrics/metric-table.ts';
+import { startTracing } from '../tracing/tracing.ts';
 import { createPool, databaseUnavailable, type Pool } from '../postgres.ts';
 
 /** The database of this process. */
@@ -73,7 +74,9 @@ export async function openServices(config: Config, process: string): Promise<Ser
     connectionsMax: config.databaseConnectionsMax,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   });
+  const tracing = await startTracing(config, { process, log });
   const close = async () => {
+    await tracing.stop();
     await db.end();
     await database.release();
   };

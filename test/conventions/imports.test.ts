@@ -157,6 +157,8 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   'node-av': { where: /^pipelines\/audio\/decode\/decoder-library\.ts$/, types: 'anywhere' },
   commander: { where: /^cli(\.ts$|\/)/ },
   pino: { where: /^runtime\/log\.ts$/ },
+  '@opentelemetry/api': { where: /^runtime\/tracing\/open-telemetry\.ts$/ },
+  'bullmq-otel': { where: /^jobs\/queues\/queue-telemetry\.ts$/ },
   'prom-client': { where: /^runtime\/metrics\/prometheus\.ts$/ },
   fastify: { where: /^(api|console)\// },
   'fastify-type-provider-zod': { where: /^(api|console)\// },

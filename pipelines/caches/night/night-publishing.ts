@@ -29,6 +29,8 @@ interface PublishNightOptions extends Attempt {
   readonly limits: NightGateLimits;
   /** Opens the keys that sign what is published; not needed while the service does not sign. */
   readonly vault?: Vault;
+  /** The trace of the night, for the report. */
+  readonly traceId?: string | undefined;
   /** Feeds that are late, for the report. */
   readonly lateFeeds?: readonly LateFeed[];
 }
@@ -100,6 +102,7 @@ export async function publishNight({
   generation,
   limits,
   vault,
+  traceId,
   lateFeeds = [],
 }: PublishNightOptions): Promise<PublishResult> {
   return inTransaction(db, async (client) => {
@@ -116,6 +119,7 @@ export async function publishNight({
       artefacts,
       lapsed: await listLapsed(client, runId),
       lateFeeds,
+      traceId,
       finishedAt: new Date(),
     });
     await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);

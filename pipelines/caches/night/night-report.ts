@@ -67,6 +67,8 @@ export interface NightReport {
   readonly lapsed: readonly LapsedBrand[];
   /** Reports of earlier releases lack the list. */
   readonly lateFeeds?: readonly LateFeed[];
+  /** The trace of the night, by which a collector of OpenTelemetry has it; absent while nothing is traced. */
+  readonly traceId?: string | undefined;
 }
 
 /** Makes the report of a night: ok if no artefact failed, failed if none succeeded, else partial. */
@@ -75,12 +77,14 @@ export function makeNightReport({
   artefacts,
   lapsed,
   lateFeeds,
+  traceId,
   finishedAt,
 }: {
   run: NightReport['night'];
   artefacts: ReportedArtefact[];
   lapsed: LapsedBrand[];
   lateFeeds: readonly LateFeed[];
+  traceId?: string | undefined;
   finishedAt: Date;
 }): NightReport {
   const count = (outcome: ReportedArtefact['outcome']) =>
@@ -95,6 +99,7 @@ export function makeNightReport({
     artefacts,
     lapsed,
     lateFeeds,
+    ...(traceId === undefined ? {} : { traceId }),
   };
 }
 

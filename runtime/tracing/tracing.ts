@@ -1,0 +1,84 @@
+import type { Config } from '../config.ts';
+
+/** The part of a log that tracing needs; the log itself needs this module. */
+export interface TracingLog {
+  warn(facts: object, message: string): void;
+}
+
+/** Where in a trace something happens, as log lines and reports have it. */
+export interface TracePlace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+}
+
+/** Facts about a span. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+
+/** A span of a request, which ends by a call. */
+export interface OpenSpan {
+  /** Runs a callback within the span. */
+  within(callback: () => void): void;
+  /** Ends the span; `problem` marks it as failed. */
+  end(facts: { readonly attributes: SpanAttributes; readonly problem?: string | undefined }): void;
+}
+
+/** Tracing that is on. */
+export interface Tracing {
+  inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result>;
+  openServerSpan(name: string): OpenSpan;
+  place(): TracePlace | undefined;
+  /** Marks the present span as failed. */
+  fail(problem: string): void;
+  /** Sends the spans that are left. */
+  close(): Promise<void>;
+}
+
+/** One a process, as its log and its standard error. */
+let tracing: Tracing | undefined;
+
+/**
+ * Begins to trace if `OTEL_EXPORTER_OTLP_ENDPOINT` is set; otherwise no code of that is loaded, and the functions of this module do
+ * their work alone. Returns what ends it.
+ */
+export async function startTracing(
+  config: Pick<Config, 'otlpEndpoint' | 'otlpHeaders'>,
+  { process, log }: { readonly process: string; readonly log: TracingLog },
+): Promise<{ stop(): Promise<void> }> {
+  if (config.otlpEndpoint === undefined || tracing !== undefined) return { stop: async () => {} };
+  const { openTracing } = await import('./open-telemetry.ts');
+  const opened = await openTracing({ process, log, endpoint: config.otlpEndpoint, headers: config.otlpHeaders });
+  tracing = opened;
+  return {
+    async stop() {
+      tracing = undefined;
+      await opened.close();
+    },
+  };
+}
+
+/** True while this process traces. */
+export function isTracing(): boolean {
+  return tracing !== undefined;
+}
+
+/** Runs `work` in a span of the present trace, or of a new one; an error that it throws marks the span as failed. */
+export function inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result> {
+  return tracing === undefined ? work() : tracing.inSpan(name, attributes, work);
+}
+
+/** Opens a span for a request to this process; undefined while nothing is traced. */
+export function openServerSpan(name: string): OpenSpan | undefined {
+  return tracing?.openServerSpan(name);
+}
+
+/** Where the caller is in a trace; undefined outside of one. */
+export function tracePlace(): TracePlace | undefined {
+  return tracing?.place();
+}
+
+/** Marks the present span as failed. */
+export function failSpan(problem: string): void {
+  tracing?.fail(problem);
+}
