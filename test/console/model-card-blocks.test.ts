@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseCard, splitCard } from '../../console/pages/voices/model-card-blocks.ts';
+import { parseCard, partsOf, splitCard } from '../../console/pages/voices/model-card-blocks.ts';
 
 describe('the blocks of a card', () => {
   it('are headings, paragraphs, lists, tables and pictures, with links as their words', () => {
@@ -32,6 +32,20 @@ describe('the blocks of a card', () => {
         ],
       },
       { kind: 'picture', description: 'Curve', name: 'det.svg' },
+    ]);
+  });
+
+  it('are parted at the headings of the second level, without the name of the model', () => {
+    expect(partsOf(parseCard('# a/b\n\nopening\n\n## One\n\n### Deeper\n\ntext\n\n## Two'))).toEqual([
+      { title: null, blocks: [{ kind: 'paragraph', spans: [{ kind: 'text', text: 'opening' }] }] },
+      {
+        title: 'One',
+        blocks: [
+          { kind: 'heading', level: 3, text: 'Deeper' },
+          { kind: 'paragraph', spans: [{ kind: 'text', text: 'text' }] },
+        ],
+      },
+      { title: 'Two', blocks: [] },
     ]);
   });
 

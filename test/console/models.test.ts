@@ -144,6 +144,7 @@ describe.skipIf(noChromium)('the pages of models', () => {
       .getByRole('region', { name: 'What it must not be used for' })
       .getByText('As proof in a dispute.')
       .waitFor();
+    for (const part of await page.locator('.card-text > details > summary').all()) await part.click(); // folded at first
     await page
       .getByRole('region', { name: /^Error rates on the development set/ })
       .getByRole('columnheader', { name: 'EER %', exact: true })

@@ -65,7 +65,10 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
 
   it('take the decision with its reason, and lead to the next letter', async () => {
     const page = await open(letters[0]!);
-    expect(await page.getByRole('button', { name: 'Approve the letter' }).isDisabled()).toBe(true);
+    const approve = page.getByRole('button', { name: 'Approve the letter' });
+    expect(await approve.isDisabled()).toBe(true);
+    const place = (await approve.boundingBox())!;
+    expect(place.y + place.height).toBeLessThanOrEqual(900); // on the first screen, however many checks passed
     await page.getByLabel('Reason').fill('Called the signer back');
     await page.getByRole('button', { name: 'Approve the letter' }).click();
     await page.getByText('Decided', { exact: false }).first().waitFor();

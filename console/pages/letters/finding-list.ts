@@ -29,7 +29,12 @@ export function FindingList({ findings }: { findings: readonly ShownFinding[] })
   const show = (shown: readonly ShownFinding[]) =>
     html`<ul class="plain finding-list">${shown.map((finding, at) => html`<${FindingEntry} key=${at} finding=${finding} />`)}</ul>`;
   return html`${open.length === 0 ? null : show(open)}
-    ${passed.length === 0 ? null : html`<details open=${open.length === 0 && passed.length < 4}><summary>${passed.length === 1 ? '1 check passed' : `${passed.length} checks passed`}</summary>${show(passed)}</details>`}` as VNode;
+    ${passed.length === 0 ? null : html`<details open=${open.length === 0 && passed.length < 4}><summary>${passedWords(passed.length)}</summary>${show(passed)}</details>`}` as VNode;
+}
+
+/** The heading of collapsed findings. */
+export function passedWords(count: number): string {
+  return count === 1 ? '1 check passed' : `${count} checks passed`;
 }
 
 function FindingEntry({ finding: { code, severity, message, meaning, page, line } }: { finding: ShownFinding }): VNode {

@@ -10,7 +10,7 @@ import type {
   ShownLetter,
 } from '../../answers/letter-answers.ts';
 import { Empty, Facts, Name, Notice, Page, Read, Section, State, When } from '../shell/components.ts';
-import { Severity } from './finding-list.ts';
+import { passedWords, Severity } from './finding-list.ts';
 import { RequestedNumbers } from './letter-numbers.ts';
 import { LetterFacts } from './letter-page.ts';
 import { LetterViewer, type ActiveMark } from './letter-viewer.ts';
@@ -41,10 +41,17 @@ function Desk({
   const { letter, request, reading, whyNotDecide } = reviewed;
   const [active, setActive] = useState<ActiveMark | null>(null);
   const marks = useMemo(() => marksOf(reading.findings, reading.fields), [reading]);
-  const onPage = (markId: string) => setActive({ id: markId, from: 'page' });
+  const findings = useMemo(() => partFindings(reading.findings), [reading]);
+  const [isOpen, setOpen] = useState(false);
+  const onPage = (markId: string) => {
+    if (findings.passed.some(({ place }) => markIdOf(place) === markId)) setOpen(true);
+    setActive({ id: markId, from: 'page' });
+  };
   const inList = (markId: string) => setActive({ id: markId, from: 'list' });
   const isDestroyed = letter.document.destroyedAt !== null;
   const barHeight = useBarHeight();
+  const listOf: ListOf = (entries, show) =>
+    html`<${MarkedList} entries=${entries} marks=${marks} active=${active} onActivate=${inList} show=${show} />`;
   return html`<div class="desk" style=${{ '--bar': `${barHeight}px` }}>
     <div class="desk-letter">
       ${isDestroyed ? html`<${Notice} kind="warn"><p>The document was destroyed <${When} at=${letter.document.destroyedAt} />: the file and what was read from it are lost.</p></${Notice}>` : null}
@@ -52,19 +59,20 @@ function Desk({
       ${isDestroyed || reading.pages.length === 0 ? null : html`<${LetterViewer} letterId=${letter.letterId} pages=${reading.pages} marks=${marks} numberPlaces=${reading.numberPlaces} active=${active} onActivate=${onPage} />`}
     </div>
     <div class="desk-facts">
+      <${Section} title="For a person"><${OpenFindings} findings=${findings.open} list=${listOf} /></${Section}>
+      <div class="desk-decision"><${LetterDecision} letter=${current ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} /></div>
       <${Section} title="What was asked for"><${Asked} letter=${letter} request=${request} /></${Section}>
-      <${Section} title="Findings"><${MarkedList} entries=${sortedFindings(reading.findings)} marks=${marks} active=${active} onActivate=${inList} show=${showFinding} /></${Section}>
       ${
         reading.fields.length === 0
           ? null
           : html`<${Section} title="Found on the letter">
         ${reading.confidence === null ? null : html`<p class="soft">Recognised from a picture; the least sure page: ${Math.round(reading.confidence)} of 100.</p>`}
-        <${MarkedList} entries=${reading.fields} marks=${marks} active=${active} onActivate=${inList} show=${showField} />
+        ${listOf(reading.fields, showField)}
       </${Section}>`
       }
       ${reading.signatures.map((signature) => html`<${Section} key=${signature.field} title="PDF signature"><${SignatureFacts} signature=${signature} /></${Section}>`)}
       <${Section} title="Numbers that were asked for">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${current?.request ?? request} /></${Section}>
-      <${LetterDecision} letter=${current ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} />
+      ${findings.passed.length === 0 ? null : html`<details class="section" open=${isOpen} onToggle=${({ currentTarget }: { currentTarget: HTMLDetailsElement }) => setOpen(currentTarget.open)}><summary>${passedWords(findings.passed.length)}</summary>${listOf(findings.passed, showFinding)}</details>`}
       <${Section} title="The letter"><${LetterFacts} letter=${current ?? letter} /></${Section}>
       <${ReadText} reviewed=${reviewed} />
     </div>
@@ -109,14 +117,29 @@ function Asked({
   ]} />`;
 }
 
-function sortedFindings(findings: readonly Json<PlacedFinding>[]): Json<PlacedFinding>[] {
-  return [...findings].sort((a, b) => severityRanks[a.severity] - severityRanks[b.severity]);
+type Entry = Json<PlacedFinding> | Json<ShownField>;
+type ListOf = <Each extends Entry>(entries: readonly Each[], show: (entry: Each) => VNode) => VNode;
+
+/** The decisive findings, the worst first, and the passed ones. */
+function partFindings(findings: readonly Json<PlacedFinding>[]): {
+  readonly open: readonly Json<PlacedFinding>[];
+  readonly passed: readonly Json<PlacedFinding>[];
+} {
+  const sorted = [...findings].sort((a, b) => severityRanks[a.severity] - severityRanks[b.severity]);
+  return {
+    open: sorted.filter(({ severity }) => severity !== 'pass'),
+    passed: sorted.filter(({ severity }) => severity === 'pass'),
+  };
+}
+
+function OpenFindings({ findings, list }: { findings: readonly Json<PlacedFinding>[]; list: ListOf }): VNode {
+  return findings.length === 0 ? html`<p>Every check passed.</p>` : list(findings, showFinding);
 }
 
 const showFinding = ({ severity, code, message, meaning, excerpt }: Json<PlacedFinding>): VNode =>
   html`<span class="entry-head"><${Severity} name=${severity} /> <code>${code}</code></span>
   <span class="entry-text">${visible(message)}</span>
-  ${meaning === message || severity === 'pass' ? null : html`<span class="soft">Checked: ${meaning}</span>`}
+  ${meaning === '' || meaning === message || severity === 'pass' ? null : html`<span class="soft">Checked: ${meaning}</span>`}
   ${excerpt === null ? null : html`<q class="excerpt">${visible(excerpt)}</q>`}` as VNode;
 
 const showField = ({ name, value, excerpt }: Json<ShownField>): VNode =>

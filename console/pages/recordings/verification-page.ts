@@ -23,7 +23,7 @@ import { Link, type PageProps } from '../shell/router.ts';
 import { ScoreKey, ScorePicture, WaveformPicture, type Playing } from './score-chart.ts';
 import { ScoreMeter } from './score-meter.ts';
 import { asWords, formatBytes, formatCount, formatScore, formatSeconds, visible } from '../shell/text.ts';
-import { VerificationResult } from './verification-result.ts';
+import { ResultMeaning, VerificationResult } from './verification-result.ts';
 import { html, useRef, useState, type VNode, useEffect } from '../shell/view.ts';
 import { LabelKey, WindowLabels } from './waveform-labels.ts';
 import type { Json } from '../../answers/json.ts';
@@ -37,8 +37,9 @@ export default function VerificationPage({ params }: PageProps): VNode {
   const reading = useLive<LiveVerification>(`${path}/live`);
   return html`<${Page} title="Verification" lead=${reading.value ? html`<${Name} text=${reading.value.verification.source} />` : null} actions=${reading.value?.verification.times.ended == null ? html`<${LiveMark} isLive=${reading.isLive} />` : null}>
     <${Read} reading=${reading} what="the verification" show=${(live: Json<LiveVerification>) => html`<div class="page">
-      <${Section} title="Result"><${VerificationResult} live=${live} /></${Section}>
+      <${Section} title="Result"><${VerificationResult} live=${live} isBrief /></${Section}>
       ${live.verification.recording === null ? null : html`<${Recording} path=${path} verification=${live.verification} onDeleted=${reading.readAgain} />`}
+      ${live.verification.scores === null ? null : html`<${Section} title="What the result says"><${ResultMeaning} verification=${live.verification} /></${Section}>`}
       <${Identities} identities=${live.verification.identities} />
       <${FactsSection} verification=${live.verification} />
       <${WindowTable} windows=${live.verification.windows} />

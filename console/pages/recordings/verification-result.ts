@@ -27,9 +27,12 @@ export function NoWorkerNotice(): VNode {
 export function VerificationResult({
   live: { verification, workerConnected },
   voiceSecondsMin = null,
+  isBrief = false,
 }: {
   live: Json<LiveVerification>;
   voiceSecondsMin?: number | null;
+  /** Without {@link ResultMeaning}, which the page then shows elsewhere. */
+  isBrief?: boolean;
 }): VNode {
   const { state, decision, scores, why, reasonDetail } = verification;
   if (state === 'queued' || state === 'performing')
@@ -48,12 +51,12 @@ export function VerificationResult({
     <p>${adviseOn(decision.label)}</p>
     <div class="score-meters">${scoreNames.map((name) => html`<${ScoreMeter} name=${name} score=${scores[name]} threshold=${decision.thresholds[name]} />`)}</div>
     <p class="hint">Higher is authentic. Each score is a probability between 0 and 1: ${scoreMeanings.synthesis}, ${scoreMeanings.replay}.</p>
-    <${ResultMeaning} verification=${verification} />
+    ${isBrief ? null : html`<${ResultMeaning} verification=${verification} />`}
   </div>`;
 }
 
 /** The meaning of the scores, their error rates, and what they do not mean. */
-function ResultMeaning({
+export function ResultMeaning({
   verification: { scores, decision, figures, model, channelScores, notes },
 }: {
   verification: Json<LiveVerification['verification']>;

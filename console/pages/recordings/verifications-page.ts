@@ -78,7 +78,7 @@ const columns: Columns<Json<ListedVerification>> = [
   [
     'Model and mode',
     ({ model, requestedModel, mode }) =>
-      html`<span class="model-name">${model ?? requestedModel}</span><br />${modeTitles[mode]}`,
+      html`<span class="model-name">${model ?? requestedModel}</span>, ${modeTitles[mode]}`,
   ],
   ['Scores, higher is authentic', (each) => html`<${RowScores} verification=${each} />`],
 ];
@@ -88,7 +88,7 @@ function VerificationTable({ verifications }: { verifications: readonly Json<Lis
 }
 
 function Outcome({ verification: { state, decision, why } }: { verification: Json<ListedVerification> }): VNode {
-  return html`<div class="outcome"><${State} name=${state} />${decision !== null ? html`<${State} name=${decision.label} />` : why !== null ? html`<span class="reason">${why.meaning}</span>` : null}</div>`;
+  return html`<div class="outcome"><${State} name=${decision?.label ?? state} />${decision === null && why !== null ? html`<span class="reason">${why.meaning}</span>` : null}</div>`;
 }
 
 function RowScores({

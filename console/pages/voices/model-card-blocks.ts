@@ -91,3 +91,19 @@ export function splitCard(blocks: readonly CardBlock[]): {
   const end = after === -1 ? blocks.length : after;
   return { limits: blocks.slice(start + 1, end), rest: [...blocks.slice(0, start), ...blocks.slice(end)] };
 }
+
+/** A part of a card: what stands under a heading of the second level, or before the first one. */
+export interface CardPart {
+  readonly title: string | null;
+  readonly blocks: readonly CardBlock[];
+}
+
+/** The parts of a card; its own name, the heading of the first level, is left out. */
+export function partsOf(blocks: readonly CardBlock[]): CardPart[] {
+  const parts: { title: string | null; blocks: CardBlock[] }[] = [{ title: null, blocks: [] }];
+  for (const block of blocks) {
+    if (block.kind === 'heading' && block.level === 2) parts.push({ title: block.text, blocks: [] });
+    else if (block.kind !== 'heading' || block.level > 2) parts.at(-1)!.blocks.push(block);
+  }
+  return parts.filter(({ title, blocks: own }) => title !== null || own.length > 0);
+}

@@ -1,5 +1,5 @@
 import { Facts, Notice, Section, Table } from '../shell/components.ts';
-import { type CardBlock, type Span, parseCard, splitCard } from './model-card-blocks.ts';
+import { type CardBlock, type Span, parseCard, partsOf, splitCard } from './model-card-blocks.ts';
 import { visible } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
 
@@ -8,25 +8,27 @@ export function ModelCard({ card, pictures }: { card: string; pictures: string }
   const { limits, rest } = splitCard(parseCard(card));
   return html`<div class="page">
     ${limits.length === 0 ? null : html`<${Section} title="What it must not be used for"><${Notice} kind="warn">${limits.map((block) => showBlock(block, { caption: '', pictures }))}</${Notice}></${Section}>`}
-    <${Section} title="Card"><div class="card-text">${showBlocks(rest, pictures)}</div></${Section}>
+    <${Section} title="Card"><div class="card-text">${showParts(rest, pictures)}</div></${Section}>
   </div>`;
 }
 
-function showBlocks(blocks: readonly CardBlock[], pictures: string): Shown {
-  let heading = 'Card';
+/** The opening of the card, then its parts, each folded: together they are as long as ten screens. */
+function showParts(blocks: readonly CardBlock[], pictures: string): Shown {
   let tables = 0;
-  return blocks
-    .filter((block) => block.kind !== 'heading' || block.level > 1) // the page shows the model's name
-    .map((block) => {
+  return partsOf(blocks).map(({ title, blocks: own }) => {
+    let heading = title ?? 'Card';
+    const shown = own.map((block) => {
       if (block.kind === 'heading') heading = block.text;
       return showBlock(block, { caption: block.kind === 'table' ? `${heading}, table ${++tables}` : '', pictures });
     });
+    return title === null ? shown : html`<details><summary>${visible(title)}</summary>${shown}</details>`;
+  });
 }
 
 function showBlock(block: CardBlock, { caption, pictures }: { caption: string; pictures: string }): VNode {
   switch (block.kind) {
     case 'heading':
-      return block.level <= 2 ? html`<h3>${visible(block.text)}</h3>` : html`<h4>${visible(block.text)}</h4>`;
+      return html`<h3>${visible(block.text)}</h3>`;
     case 'paragraph':
       return html`<p>${block.spans.map(showSpan)}</p>`;
     case 'list':

@@ -31,7 +31,7 @@ export default function ModelPage({ params: { family, version } }: PageProps): V
     <${Read} reading=${reading} what="the model" show=${(model: Json<ShownModel>) => html`<div class="page">
       ${model.state === 'removed' ? html`<${Notice} kind="warn"><p>It was removed in ${model.removedIn}. ${model.replacedBy === null ? 'Nothing takes its place.' : html`<${Link} href=${`/models/${model.replacedBy}`}>${model.replacedBy}</${Link}> takes its place, where it is asked for.`}</p></${Notice}>` : null}
       ${model.fault === null ? null : html`<${Notice} kind="bad"><p>It cannot be used: <${Name} text=${model.fault} /></p></${Notice}>`}
-      <${Section} title="Facts"><${Facts} entries=${factsOf(model)} /></${Section}>
+      <${Section} title="Facts"><${Facts} entries=${factsOf(model)} />${model.note === null ? null : html`<p class="lead">${model.note}</p>`}</${Section}>
       ${model.card === null ? html`<${Section} title="Card"><${Empty} title="It has no card here.">${model.state === 'removed' ? 'Its weights are not shipped any more.' : 'Nothing is known of its error rates: evaluate it on recordings of your own before you decide by it.'}</${Empty}></${Section}>` : html`<${ModelCard} card=${model.card} pictures=${path} />`}
       <${Section} title="Default of its family"><${Defaults} changes=${model.defaults} /></${Section}>
     </div>`} />
@@ -44,7 +44,6 @@ function factsOf({
   release,
   state,
   isDefault,
-  note,
   added,
   parameters,
   bytes,
@@ -78,7 +77,6 @@ function factsOf({
         ? null
         : `${manifest.input.windowSeconds} s, with ${manifest.minimumVoiceSeconds} s of voice (${manifest.voiceActivity})`,
     ],
-    ['Note', note],
     [
       'Added',
       added === null
