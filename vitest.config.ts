@@ -39,6 +39,7 @@ export default defineConfig({
         'pipelines/**/*.ts',
         'jobs/**/*.ts',
         'api/**/*.ts',
+        'intake/**/*.ts',
         'console/*.ts',
         'console/routes/**',
         'console/streaming/**',

@@ -19,6 +19,7 @@ import { reconcile } from './reconcile.ts';
 import { recordingsInbox } from './drop-folder/recordings-drop.ts';
 import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
 import { runRetention } from '../pipelines/audio/batches/retention.ts';
+import { runUploadRetention } from '../pipelines/submissions/upload-retention.ts';
 
 interface SchedulerOptions {
   readonly config: Config;
@@ -42,9 +43,8 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /**
- * Starts the clock of the nights, the reconciler, the watcher of the drop folder, the retention of audio and the renewal of
- * signatures. Any number of
- * schedulers may run: the database makes sure that each night, load and dropped file happens once.
+ * Starts the clock of the nights, the reconciler, the watcher of the drop folder, the retention of audio and of uploads, and the
+ * renewal of signatures. Any number of schedulers may run: the database makes sure that each night, load and dropped file happens once.
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression, or has several times of a day
  */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
@@ -80,6 +80,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     }),
     watchDropFolder({ config, db, log, inboxes, clock, onDone: () => done('drop_folder') }),
     keepAudioRetention({ config, db, log, clock, onDone: () => done('retention') }),
+    keepUploadRetention({ config, db, log, clock }),
     keepSignaturesFresh({ config, db, log, clock, onDone: () => done('signatures') }),
   ];
   return {
@@ -190,6 +191,24 @@ function keepAudioRetention({ config, db, log, clock, onDone }: AudioRetentionOp
       onDone?.();
     },
     onError: (error) => log.error({ err: error }, 'stored audio could not be deleted; the next run tries again'),
+  });
+}
+
+/** Removes uploads to the intake that no request has used in time, every hour. */
+function keepUploadRetention({
+  config,
+  db,
+  log,
+  clock,
+}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date }): { stop(): Promise<void> } {
+  return repeat({
+    seconds: retentionEverySeconds,
+    work: async () => {
+      const { intakeDir: directory, intakeUploadHours: uploadHours } = config;
+      const end = await runUploadRetention({ db, directory }, { uploadHours, at: clock() });
+      if (end.removed + end.swept > 0) log.info(end, 'uploads that no request has used are removed');
+    },
+    onError: (error) => log.error({ err: error }, 'old uploads could not be removed; the next run tries again'),
   });
 }
 

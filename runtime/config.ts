@@ -68,6 +68,11 @@ export const SETTINGS = {
     text().optional(),
     'PostgreSQL of the API, with a role that can only read. Absent: DATABASE_URL, with the role caller_trust_reader set on each connection.',
   ),
+  intakeDatabaseUrl: setting(
+    'INTAKE_DATABASE_URL',
+    text().optional(),
+    'PostgreSQL of the intake, with a role that can only submit work. Absent: DATABASE_URL, with the role caller_trust_submitter set on each connection.',
+  ),
   redisUrl: setting('REDIS_URL', text().optional(), 'Redis of the queues. Absent: the queues live in PostgreSQL.'),
   queuePrefix: setting(
     'QUEUE_PREFIX',
@@ -150,6 +155,11 @@ export const SETTINGS = {
     'AUDIO_DIR',
     text().optional(),
     'Directory of the stored recordings, which every worker must reach. Absent: audio in the state directory.',
+  ),
+  intakeDir: setting(
+    'INTAKE_DIR',
+    text().optional(),
+    'Directory of the files that clients send to the intake, which the scheduler must reach to remove old ones. Absent: intake in the state directory.',
   ),
   modelDir: setting(
     'MODEL_DIR',
@@ -580,6 +590,57 @@ export const SETTINGS = {
     count(10, { max: 1000 }),
     'Times that one address, or one name, may try to log in to the console in a minute.',
   ),
+  intake: setting(
+    'INTAKE',
+    z.enum(['on', 'off']).default('off'),
+    'on: the intake takes work from remote clients; off: its process ends at once, and `start` does not start it.',
+  ),
+  intakeHost: setting('INTAKE_HOST', text().default('127.0.0.1'), 'Address on which the intake listens.'),
+  intakePort: setting('INTAKE_PORT', port(8070), 'Port of the intake; 0 takes a free one.'),
+  intakeApiOrigin: setting(
+    'INTAKE_API_ORIGIN',
+    z
+      .string()
+      .regex(/^https?:\/\/[^/?#@]+$/)
+      .optional(),
+    'Address under which clients reach the API, such as https://api.example.com, for Location. Absent: one address leads to both.',
+  ),
+  intakeBodyBytesMax: setting(
+    'INTAKE_BODY_BYTES_MAX',
+    count(4 * MiB, { min: 1 * KiB, max: 64 * MiB }),
+    'Largest request in JSON to the intake; the files that it names are sent before it.',
+  ),
+  intakeFeedBytesMax: setting('INTAKE_FEED_BYTES_MAX', count(4 * GiB), 'Largest feed that can be sent to the intake.'),
+  intakeBatchFilesMax: setting(
+    'INTAKE_BATCH_FILES_MAX',
+    count(10_000, { max: 100_000 }),
+    'Recordings of one batch that is sent to the intake.',
+  ),
+  intakeOpenUploadsMax: setting(
+    'INTAKE_OPEN_UPLOADS_MAX',
+    count(64, { max: 100_000 }),
+    'Incomplete uploads that the keys of one client may have at a time.',
+  ),
+  intakeDiskBytesMax: setting(
+    'INTAKE_DISK_BYTES_MAX',
+    count(64 * GiB),
+    'Bytes of all uploads that no request has used yet, those still to arrive too. Each counts as 4,096 or more.',
+  ),
+  intakeUploadHours: setting(
+    'INTAKE_UPLOAD_HOURS',
+    count(24, { max: 8760 }),
+    'An upload that no request has used for this many hours is removed, complete or not.',
+  ),
+  intakeWaitingJobsMax: setting(
+    'INTAKE_WAITING_JOBS_MAX',
+    count(10_000),
+    'The intake takes no more work of a kind while this many jobs of it wait.',
+  ),
+  intakeRequestsPerMinuteMax: setting(
+    'INTAKE_REQUESTS_PER_MINUTE_MAX',
+    count(3000),
+    'Requests to the intake that one key, or one address without a key, may make in a minute.',
+  ),
   publicationPollMs: setting(
     'PUBLICATION_POLL_MS',
     count(1000, { min: 50, max: 60_000 }),
@@ -634,11 +695,12 @@ type Settings = typeof SETTINGS;
 type Parsed = { readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']> };
 
 /** All settings, parsed, with every directory resolved to an absolute path. */
-export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir' | 'audioDir' | 'modelDir'> & {
+export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir' | 'audioDir' | 'intakeDir' | 'modelDir'> & {
   readonly artefactDir: string;
   readonly feedDir: string;
   readonly dropDir: string;
   readonly audioDir: string;
+  readonly intakeDir: string;
   readonly modelDir: string;
 };
 
@@ -674,6 +736,7 @@ export function loadConfig(
     feedDir: resolve(parsed.feedDir ?? join(stateDir, 'feeds')),
     dropDir: resolve(parsed.dropDir ?? join(stateDir, 'drop')),
     audioDir: resolve(parsed.audioDir ?? join(stateDir, 'audio')),
+    intakeDir: resolve(parsed.intakeDir ?? join(stateDir, 'intake')),
     modelDir: resolve(parsed.modelDir ?? join(stateDir, 'models')),
   };
 }

@@ -19,7 +19,12 @@ export const ERRORS = {
   parameter_invalid: { http: 400, retry: false, exit: 2, meaning: CLIENT_ERRORS.parameter_invalid },
   cache_unknown: { http: 404, retry: false, exit: 2, meaning: CLIENT_ERRORS.cache_unknown },
   route_unknown: { http: 404, retry: false, exit: 1, meaning: CLIENT_ERRORS.route_unknown },
-  method_not_allowed: { http: 405, retry: false, exit: 1, meaning: 'The API is read only: GET and HEAD.' },
+  method_not_allowed: {
+    http: 405,
+    retry: false,
+    exit: 1,
+    meaning: 'The resource does not take this method; the API is read only: GET and HEAD.',
+  },
   request_invalid: { http: 400, retry: false, exit: 1, meaning: 'The HTTP request could not be read.' },
   request_timeout: { http: 408, retry: true, exit: 1, meaning: 'The request did not arrive in time.' },
   header_too_large: {
@@ -71,6 +76,59 @@ export const ERRORS = {
     exit: 1,
     meaning: 'A key that must sign is missing or cannot be opened.',
   },
+  // intake
+  media_type_unsupported: {
+    http: 415,
+    retry: false,
+    exit: 1,
+    meaning: 'The resource does not take a body of this media type.',
+  },
+  idempotency_key_required: {
+    http: 400,
+    retry: false,
+    exit: 1,
+    meaning: 'The request needs an Idempotency-Key, or has one that is not valid.',
+  },
+  upload_invalid: {
+    http: 400,
+    retry: false,
+    exit: 1,
+    meaning: 'A header field of an upload is missing or not valid, or does not fit the bytes.',
+  },
+  upload_unknown: {
+    http: 404,
+    retry: false,
+    exit: 1,
+    meaning: 'No upload of this client has this id: it was used, given up or removed after its time.',
+  },
+  upload_offset_wrong: {
+    http: 409,
+    retry: false,
+    exit: 1,
+    meaning: 'The bytes do not continue the upload: it has another offset.',
+  },
+  upload_completed: { http: 400, retry: false, exit: 1, meaning: 'The upload is complete already.' },
+  upload_incomplete: { http: 409, retry: false, exit: 1, meaning: 'A request names an upload that is not complete.' },
+  digest_required: {
+    http: 400,
+    retry: false,
+    exit: 1,
+    meaning: 'An upload is completed with the SHA-256 of all its bytes, and none was given.',
+  },
+  digest_wrong: { http: 400, retry: false, exit: 1, meaning: 'The bytes do not have the SHA-256 that was given.' },
+  uploads_too_many: {
+    http: 429,
+    retry: true,
+    exit: 1,
+    meaning: 'The client has as many incomplete uploads as it may have.',
+  },
+  uploads_full: {
+    http: 503,
+    retry: true,
+    exit: 1,
+    meaning: 'The intake holds as many bytes of uploads as it may hold.',
+  },
+  queue_full: { http: 503, retry: true, exit: 1, meaning: 'As much work of this kind waits as may wait.' },
   // services
   address_unavailable: {
     http: 500,
@@ -95,7 +153,7 @@ export const ERRORS = {
     http: 503,
     retry: false,
     exit: 69,
-    meaning: 'The API was given a database role that can write.',
+    meaning: 'The API was given a database role that can write, or the intake one that can write more than it needs.',
   },
   redis_unavailable: { http: 503, retry: true, exit: 69, meaning: 'Redis cannot be reached.' },
   redis_unsafe: {
@@ -422,7 +480,7 @@ export const ERRORS = {
     http: 413,
     retry: false,
     exit: 1,
-    meaning: 'The upload to the console is larger than the limit.',
+    meaning: 'What was sent to the console or to the intake is larger than the limit.',
   },
   key_unknown: { http: 404, retry: false, exit: 1, meaning: 'No key has this id.' },
   scope_unknown: { http: 400, retry: false, exit: 2, meaning: 'No scope has this name.' },

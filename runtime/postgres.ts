@@ -31,6 +31,8 @@ interface ConnectionOptions {
   applicationName: string;
   /** A role that each connection takes, with read-only transactions. */
   readOnlyRole?: string | undefined;
+  /** A role that each connection takes. */
+  role?: string | undefined;
   /** Seconds without a statement after which the server ends a transaction; 0: never. Default: 60. */
   idleTransactionSecondsMax?: number;
 }
@@ -57,6 +59,7 @@ const sessionSettings = {
 export function sessionConfig({
   applicationName,
   readOnlyRole,
+  role = readOnlyRole,
   idleTransactionSecondsMax = 60,
 }: Omit<ConnectionOptions, 'url'>): Pick<
   ClientConfig,
@@ -65,7 +68,8 @@ export function sessionConfig({
   const settings = {
     ...sessionSettings,
     idle_in_transaction_session_timeout: idleTransactionSecondsMax * 1000,
-    ...(readOnlyRole === undefined ? {} : { role: readOnlyRole, default_transaction_read_only: 'on' }),
+    ...(role === undefined ? {} : { role }),
+    ...(readOnlyRole === undefined ? {} : { default_transaction_read_only: 'on' }),
   };
   return {
     application_name: `${applicationName} #${processTag}`,

@@ -79,6 +79,7 @@ const sourceFolders = [
   'pipelines',
   'jobs',
   'api',
+  'intake',
   'console',
   'evaluation',
   'samples',
@@ -87,7 +88,7 @@ const sourceFolders = [
 
 /** What runs as a process or a thread, and what a test loads into a process of its own. */
 const isProgram =
-  /^cli\.ts$|^(api|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/processes\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
+  /^cli\.ts$|^(api|intake|console)\/main\.ts$|-(main|child|thread)\.ts$|^runtime\/processes\/sandbox-guard\.ts$|^(bench\/[\w-]+|test\/.*-program)\.ts$/;
 
 /**
  * Packages that stay where they are installed: native ones, and those that read files of their own. All others become part of

@@ -27,8 +27,8 @@ export function listMigrations(): readonly Migration[] {
 }
 
 /**
- * Applies the migrations that a database lacks, each in a transaction of its own, and returns their names. The role of the API
- * and its privileges are made again if they are missing.
+ * Applies the migrations that a database lacks, each in a transaction of its own, and returns their names. The roles of the API and
+ * of the intake and their privileges are made again if they are missing.
  * Safe to call from several processes at once.
  * @throws ServiceError `database_unsuitable` if the server is too old, the encoding is not UTF8, or a migration that was applied
  * has changed since; `database_too_new`
@@ -41,7 +41,8 @@ export async function migrate(client: ClientBase): Promise<string[]> {
     await client.query(sql('migrations/create_ledger'));
     const applied = await readLedger(client);
     requireCompatible(applied.values());
-    await runForReader(client, sql('access/make_reader'));
+    await runForRole(client, 'caller_trust_reader', sql('access/make_reader'));
+    await runForRole(client, 'caller_trust_submitter', sql('access/make_submitter'));
     const known = listMigrations();
     const done: string[] = [];
     for (const migration of known) {
@@ -64,7 +65,8 @@ export async function migrate(client: ClientBase): Promise<string[]> {
       known.map(({ number }) => number),
       known.map(({ name }) => isCompatible(sql(`migrations/${name}`))),
     ]);
-    await runForReader(client, sql('access/grant_reader'));
+    await runForRole(client, 'caller_trust_reader', sql('access/grant_reader'));
+    await runForRole(client, 'caller_trust_submitter', sql('access/grant_submitter'));
     return done;
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [lockKey]);
@@ -111,12 +113,12 @@ function requireCompatible(applied: Iterable<AppliedMigration>): void {
   });
 }
 
-/** Makes the role of the API and its privileges if they are missing, as after a restore. */
-async function runForReader(client: ClientBase, statement: string): Promise<void> {
+/** Makes a role of a process and its privileges if they are missing, as after a restore. */
+async function runForRole(client: ClientBase, role: string, statement: string): Promise<void> {
   try {
     await client.query(statement);
   } catch (error) {
-    throw sqlStateOf(error) === insufficientPrivilege ? lacksPrivilege('caller_trust_reader', error) : error;
+    throw sqlStateOf(error) === insufficientPrivilege ? lacksPrivilege(role, error) : error;
   }
 }
 
@@ -183,7 +185,7 @@ function lacksPrivilege(name: string, cause: unknown): ServiceError {
     operation: 'migrate',
     object: name,
     problem: `The login of DATABASE_URL may not do this: ${errorMessageOf(cause)}.`,
-    hint: 'It must own the database, and needs CREATEROLE unless an administrator has run `CREATE ROLE caller_trust_reader NOLOGIN` and granted it to the login.',
+    hint: 'It must own the database, and needs CREATEROLE unless an administrator has run `CREATE ROLE caller_trust_reader NOLOGIN` and `CREATE ROLE caller_trust_submitter NOLOGIN` and granted them to the login.',
     cause,
   });
 }

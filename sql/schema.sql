@@ -382,6 +382,20 @@ CREATE TABLE feed_reject (
   excerpt text NOT NULL
 );
 
+-- table intake_request
+CREATE TABLE intake_request (
+  request_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  client text NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  brand_handle text COLLATE "C",
+  idempotency_key text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  request_sha256 text COLLATE "C" NOT NULL,
+  object text COLLATE "C" NOT NULL,
+  address inet,
+  accepted_at timestamp with time zone NOT NULL DEFAULT now()
+);
+
 -- table issued_form
 CREATE TABLE issued_form (
   form_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -740,6 +754,19 @@ CREATE TABLE trust_key (
 CREATE TABLE trust_state (
   singleton boolean NOT NULL DEFAULT true,
   revision bigint NOT NULL DEFAULT 0
+);
+
+-- table upload
+CREATE TABLE upload (
+  upload_id uuid NOT NULL DEFAULT gen_random_uuid(),
+  client text NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL,
+  sha256 text COLLATE "C",
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  active_at timestamp with time zone NOT NULL DEFAULT now(),
+  completed_at timestamp with time zone
 );
 
 -- table verification
@@ -1184,6 +1211,21 @@ ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_load_id_fkey FOREIGN KEY (loa
 -- constraint feed_reject.feed_reject_pkey
 ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_pkey PRIMARY KEY (load_id, line_number);
 
+-- constraint intake_request.intake_request_client_idempotency_key_key
+ALTER TABLE intake_request ADD CONSTRAINT intake_request_client_idempotency_key_key UNIQUE (client, idempotency_key);
+
+-- constraint intake_request.intake_request_idempotency_key_check
+ALTER TABLE intake_request ADD CONSTRAINT intake_request_idempotency_key_check CHECK ((idempotency_key ~ '^[!-~]{1,128}$'::text));
+
+-- constraint intake_request.intake_request_kind_check
+ALTER TABLE intake_request ADD CONSTRAINT intake_request_kind_check CHECK ((kind = ANY (ARRAY['batch'::text, 'branding'::text, 'load'::text, 'dispute'::text])));
+
+-- constraint intake_request.intake_request_pkey
+ALTER TABLE intake_request ADD CONSTRAINT intake_request_pkey PRIMARY KEY (request_id);
+
+-- constraint intake_request.intake_request_request_sha256_check
+ALTER TABLE intake_request ADD CONSTRAINT intake_request_request_sha256_check CHECK ((request_sha256 ~ '^[0-9a-f]{64}$'::text));
+
 -- constraint issued_form.issued_form_brand_id_fkey
 ALTER TABLE issued_form ADD CONSTRAINT issued_form_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
 
@@ -1566,6 +1608,21 @@ ALTER TABLE trust_state ADD CONSTRAINT trust_state_pkey PRIMARY KEY (singleton);
 -- constraint trust_state.trust_state_singleton_check
 ALTER TABLE trust_state ADD CONSTRAINT trust_state_singleton_check CHECK (singleton);
 
+-- constraint upload.upload_bytes_check
+ALTER TABLE upload ADD CONSTRAINT upload_bytes_check CHECK ((bytes > 0));
+
+-- constraint upload.upload_completed
+ALTER TABLE upload ADD CONSTRAINT upload_completed CHECK (((completed_at IS NULL) OR (sha256 IS NOT NULL)));
+
+-- constraint upload.upload_kind_check
+ALTER TABLE upload ADD CONSTRAINT upload_kind_check CHECK ((kind = ANY (ARRAY['recording'::text, 'letter'::text, 'numbers'::text, 'feed'::text])));
+
+-- constraint upload.upload_pkey
+ALTER TABLE upload ADD CONSTRAINT upload_pkey PRIMARY KEY (upload_id);
+
+-- constraint upload.upload_sha256_check
+ALTER TABLE upload ADD CONSTRAINT upload_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+
 -- constraint verification.verification_attempts_check
 ALTER TABLE verification ADD CONSTRAINT verification_attempts_check CHECK ((attempts >= 0));
 
@@ -1820,6 +1877,9 @@ CREATE INDEX feed_load_held ON public.feed_load USING btree (load_id) WHERE (sta
 -- index feed_load.feed_load_kind
 CREATE INDEX feed_load_kind ON public.feed_load USING btree (feed, source, load_id DESC) WHERE (state = 'done'::text);
 
+-- index intake_request.intake_request_object
+CREATE INDEX intake_request_object ON public.intake_request USING btree (kind, object);
+
 -- index issued_form.issued_form_brand
 CREATE INDEX issued_form_brand ON public.issued_form USING btree (brand_id) WHERE (brand_id IS NOT NULL);
 
@@ -1903,6 +1963,12 @@ CREATE INDEX redress_phone ON public.redress USING btree (phone, cleared_at DESC
 
 -- index trust_document.trust_document_superseded
 CREATE INDEX trust_document_superseded ON public.trust_document USING btree (superseded_at) WHERE (superseded_at IS NOT NULL);
+
+-- index upload.upload_active
+CREATE INDEX upload_active ON public.upload USING btree (active_at);
+
+-- index upload.upload_open
+CREATE INDEX upload_open ON public.upload USING btree (client) WHERE (completed_at IS NULL);
 
 -- index verification.verification_audio
 CREATE INDEX verification_audio ON public.verification USING btree (audio_sha256);

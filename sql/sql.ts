@@ -21,7 +21,7 @@ export function sql(name: string): string {
 }
 
 /**
- * A statement with its `:'name'` places filled by quoted literals. Only for COPY, which takes no parameters;
+ * A statement with its `:'name'` places filled by quoted literals. Only for COPY and DO, which take no parameters;
  * every other statement uses $1.
  * @throws Error if a place has no value.
  */

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
+import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
 import { ENCODINGS } from '../../pipelines/rows/feed-encoding.ts';
 import { FEEDS } from '../../pipelines/intake/feed.ts';
 import {
@@ -8,7 +9,6 @@ import {
   listFeedLoads,
   listFeedRejects,
   readFeedLoad,
-  submitFeed,
   type FeedLoad,
   type FeedReject,
 } from '../../pipelines/intake/feed-load.ts';
@@ -134,21 +134,16 @@ async function loadFeed(
 ): Promise<Outcome> {
   return withServices((services) =>
     withQueues(services, async (queues) => {
-      const { db, config } = services;
+      const { db } = services;
       const options = {
         ...rest,
         ...(Object.keys(column).length === 0 ? {} : { columns: column }),
         ...(delimiter === undefined ? {} : { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
       };
-      const { loadId } = await submitFeed({
-        db,
-        feedDir: config.feedDir,
-        feed,
-        path,
-        submittedBy: currentActor(),
-        options,
-      });
-      await enqueueFeedLoad(queues, { loadId });
+      const { loadId } = await requestFeedLoad(
+        { ...services, queues },
+        { feed, path, submittedBy: currentActor(), options },
+      );
       if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is queued.` };
       return loadOutcome(await withWorker(services, queues, () => untilLoaded(db, loadId)));
     }),

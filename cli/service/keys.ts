@@ -13,11 +13,11 @@ export function addKeyCommands(program: Command): void {
     .description('make a key; it is shown once')
     .argument('<client>', 'who gets it')
     .option('--scope <scope...>', SCOPES.join(', '), ['caches:read'])
-    .option('--brand <handle>', 'the one brand of the client that the key sees; for numbers:read and branding:read')
+    .option('--brand <handle>', 'the one brand of the client that the key sees; for scopes of numbers and branding')
     .option('--expires <time>', 'when it ends', parseInstant)
     .addHelpText(
       'after',
-      '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31\n  caller-trust keys create acme-agency --scope numbers:read branding:read --brand acme',
+      '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31\n  caller-trust keys create acme-agency --scope numbers:read branding:read --brand acme\n  caller-trust keys create acme-centre --scope batches:write verifications:read',
     )
     .action(run(create));
   keys.command('list').description('list all keys').action(run(list));

@@ -2,6 +2,7 @@ import type { FeedArrivals, FeedLoads, FeedRejects, SubmittedFeed } from '../ans
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
+import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
 import { listFeedArrivals } from '../../pipelines/intake/feed-arrivals.ts';
 import {
   decideHeldLoad,
@@ -9,7 +10,6 @@ import {
   listFeedRejects,
   readFeedLoad,
   removeFileOfLoad,
-  submitFeed,
 } from '../../pipelines/intake/feed-load.ts';
 import { LOAD_STATES } from '../../pipelines/intake/load-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -54,9 +54,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
       const { feed, options } = parseBody(submission, fields);
       if (file === undefined)
         throw new ServiceError('parameter_invalid', { operation: 'receive form', problem: 'The form has no file.' });
-      const { loadId } = await submitFeed({
-        db,
-        feedDir: config.feedDir,
+      return requestFeedLoad(work, {
         feed,
         path: file.path,
         fileName: file.name,
@@ -65,8 +63,6 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
         record: (client, id) =>
           recordAction(client, request, { action: 'load_feed', object: `load ${id}`, detail: { feed } }),
       });
-      await enqueue(loadId);
-      return { loadId };
     }),
   );
   app.get('/api/feeds/loads/:id', { config: { access: 'viewer' } }, ({ params }) =>

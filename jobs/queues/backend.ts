@@ -24,6 +24,7 @@ import type { Log } from '../../runtime/log.ts';
 import { connect, sessionConfig } from '../../runtime/postgres.ts';
 import { isTracing } from '../../runtime/tracing/tracing.ts';
 import { connectRedis, type Redis } from '../../runtime/redis.ts';
+import { sqlWithLiterals } from '../../sql/sql.ts';
 import { QUEUES, queueNames, type JobName, type QueueName } from './queues.ts';
 
 /** Where a job is. `missing`: the queue knows no job of this id. */
@@ -176,6 +177,7 @@ export async function migrateQueues(
   const client = await connect({ url: databaseUrl, applicationName: 'caller-trust migrate' });
   try {
     await runMigrations(client, config.queuePrefix);
+    await client.query(sqlWithLiterals('access/grant_queue_use', { schema: config.queuePrefix }));
   } catch (error) {
     throw new ServiceError('database_unsuitable', {
       operation: 'migrate queues',

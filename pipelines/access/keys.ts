@@ -5,19 +5,23 @@ import { cleanText } from '../phone/text-cleaning.ts';
 import { recordKeySecret, requireKeySecret } from './key-secret.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
-/** The closed list of scopes: what a key may read; `verifications:stream` allows sending audio to the console. */
+/** The closed list of scopes: what a key may read, `verifications:stream` for sending audio to the console, and what it may send to the intake. */
 export const SCOPES = [
   'caches:read',
   'numbers:read',
   'branding:read',
   'verifications:read',
   'verifications:stream',
+  'batches:write',
+  'branding:write',
+  'feeds:write',
+  'numbers:dispute',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
 /** Scopes that a key of a single brand may have. */
-const brandScopes: readonly Scope[] = ['numbers:read', 'branding:read'];
+const brandScopes: readonly Scope[] = ['numbers:read', 'branding:read', 'branding:write', 'numbers:dispute'];
 
 /** Live keys that a client may have: two, so that a new one can be tried before the old one is revoked. */
 const liveKeysMax = 2;
@@ -174,7 +178,7 @@ function checkBrandScopes(scopes: readonly Scope[]): void {
   throw new ServiceError('usage_invalid', {
     operation: 'create key',
     problem: `A key that is bound to a brand cannot have the scope ${other}.`,
-    hint: `Its scopes are ${brandScopes.join(' and ')}.`,
+    hint: `Its scopes are of ${brandScopes.join(', ')}.`,
   });
 }
 

@@ -83,10 +83,10 @@ function partiesOf(of: Decided): readonly [statement: string, values: unknown[]]
 
 /**
  * The person of an actor as audit trails name it (`cli ada`, `console ada`), normalized: without the program, a domain,
- * capitals and compatibility forms. Null for an actor that is no person (a dropped folder).
+ * capitals and compatibility forms. Null for an actor that is no person (a dropped folder, a client of the intake).
  */
 export function personOf(actor: string): string | null {
-  if (actor.startsWith('drop folder ')) return null;
+  if (/^(drop folder|intake) /.test(actor)) return null;
   const name = actor
     .normalize('NFKC')
     .trim()

@@ -16,7 +16,7 @@ import {
 } from './brand-profile.ts';
 import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
-import { sha256Of } from '../../runtime/digest.ts';
+import { canonicalJson, sha256Of } from '../../runtime/digest.ts';
 import { isIdempotencyKey, idempotencyKeyForm, requireSameRequest } from '../../runtime/idempotency-key.ts';
 
 /** Numbers that a request may name itself; more are submitted as a CSV. */
@@ -242,17 +242,9 @@ function operationInvalid(kind: string, problem: string): ServiceError {
 
 /** Digest of the checked request and the files, independent of how the request was written. */
 function digestOfOperation(request: CheckedOperationRequest, ...files: (Uint8Array | undefined)[]): string {
-  const hash = createHash('sha256').update(canonical(request));
+  const hash = createHash('sha256').update(canonicalJson(request));
   for (const file of files) hash.update(file === undefined ? '\n-' : `\n${sha256Of(file)}`);
   return hash.digest('hex');
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }
 
 /** The error for an operation that does not exist or that the caller may not see. */

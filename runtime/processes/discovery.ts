@@ -8,7 +8,7 @@ import { writeWholeFile } from '../whole-file.ts';
  */
 export async function writeDiscovery(
   stateDir: string,
-  name: 'api.json' | 'console.json',
+  name: 'api.json' | 'console.json' | 'intake.json',
   facts: { readonly url: string; readonly metricsUrl?: string; readonly pid: number },
 ): Promise<{ remove(): Promise<void> }> {
   const path = join(stateDir, name);

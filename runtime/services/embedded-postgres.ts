@@ -34,6 +34,8 @@ interface EmbeddedDatabase {
   readonly url: string;
   /** For a login that can only read. */
   readonly apiUrl: string;
+  /** For a login that can only submit work; undefined if the server was started by an older version. */
+  readonly intakeUrl: string | undefined;
   /** Directory of the programs, the data and the log of the server. */
   readonly home: string;
   /** Releases the cluster; the last holder stops the server. */
@@ -45,6 +47,8 @@ interface Cluster {
   readonly port: number;
   readonly ownerPassword: string;
   readonly apiPassword: string;
+  /** Absent if an older version has started the server. */
+  readonly intakePassword?: string;
 }
 
 interface Account {
@@ -54,6 +58,7 @@ interface Account {
 
 const owner = 'caller_trust';
 const apiLogin = 'caller_trust_api';
+const intakeLogin = 'caller_trust_intake';
 const databaseName = 'caller_trust';
 /** Directory of clusters of root if other accounts cannot access the state directory. */
 const rootHomes = '/var/lib/caller-trust';
@@ -96,6 +101,8 @@ export async function acquireEmbeddedDatabase(stateDir: string): Promise<Embedde
     home,
     url: clusterUrl(cluster, owner, cluster.ownerPassword),
     apiUrl: clusterUrl(cluster, apiLogin, cluster.apiPassword),
+    intakeUrl:
+      cluster.intakePassword === undefined ? undefined : clusterUrl(cluster, intakeLogin, cluster.intakePassword),
     release,
   };
 }
@@ -220,10 +227,11 @@ async function startIfStopped(home: string, account: Account | undefined): Promi
   await stopServer(home);
 
   if (!existsSync(data)) await initialise(home, programs, account);
-  const cluster: Cluster = {
+  const cluster: Required<Cluster> = {
     port: await freePort(before?.port),
     ownerPassword: before?.ownerPassword ?? (await readFile(join(home, 'owner-password'), 'utf8')),
     apiPassword: before?.apiPassword ?? randomBytes(24).toString('base64url'),
+    intakePassword: before?.intakePassword ?? randomBytes(24).toString('base64url'),
   };
   await startUntilReady(cluster, { home, programs, account, port: cluster.port });
   await makeDatabase(cluster);
@@ -359,8 +367,8 @@ async function answersQueries(cluster: Cluster): Promise<boolean> {
   }
 }
 
-/** Creates the database and the reading login if they are missing. */
-async function makeDatabase(cluster: Cluster): Promise<void> {
+/** Creates the database and the logins of the API and the intake if they are missing. */
+async function makeDatabase(cluster: Required<Cluster>): Promise<void> {
   const client = await connect({
     url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'),
     applicationName: 'caller-trust start',
@@ -368,11 +376,15 @@ async function makeDatabase(cluster: Cluster): Promise<void> {
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseName}`);
-    for (const role of ['caller_trust_reader NOLOGIN', `${apiLogin} LOGIN`]) {
-      await client.query(`DO $$ BEGIN CREATE ROLE ${role}; EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
+    for (const [role, login, password] of [
+      ['caller_trust_reader', apiLogin, cluster.apiPassword],
+      ['caller_trust_submitter', intakeLogin, cluster.intakePassword],
+    ]) {
+      for (const made of [`${role} NOLOGIN`, `${login} LOGIN`])
+        await client.query(`DO $$ BEGIN CREATE ROLE ${made}; EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
+      await client.query(`ALTER ROLE ${login} PASSWORD '${password}'`);
+      await client.query(`GRANT ${role} TO ${login}`);
     }
-    await client.query(`ALTER ROLE ${apiLogin} PASSWORD '${cluster.apiPassword}'`);
-    await client.query(`GRANT caller_trust_reader TO ${apiLogin}`);
   } finally {
     await client.end();
   }

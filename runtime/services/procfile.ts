@@ -21,7 +21,7 @@ interface RunProcfileOptions {
   /** Directory in which the commands run. */
   readonly cwd: string;
   readonly config: Config;
-  readonly database: Pick<ResolvedDatabase, 'url' | 'apiUrl'>;
+  readonly database: Pick<ResolvedDatabase, 'url' | 'apiUrl' | 'intakeUrl'>;
   readonly log: Log;
   /** Fires when all processes must stop. */
   readonly signal: AbortSignal;
@@ -47,7 +47,11 @@ const closingSeconds = 8;
 export async function runProcfile(options: RunProcfileOptions): Promise<void> {
   const failed = new AbortController();
   const stopping = AbortSignal.any([options.signal, failed.signal]);
-  const definitions = readProcfile(options.procfile);
+  const definitions = readProcfile(options.procfile).filter(({ name }) => {
+    if (name !== 'intake' || options.config.intake === 'on') return true;
+    options.log.info({ child: name }, 'the process is off: INTAKE=on turns it on');
+    return false;
+  });
   const runs = definitions.map((definition) =>
     keepRunning({ ...options, definition, stopping }).catch((error: unknown) => {
       failed.abort();
@@ -77,20 +81,24 @@ export function readProcfile(text: string): ProcessDefinition[] {
 }
 
 /**
- * The environment of a process. The API cannot write: it gets only the database that it reads, and no queue. Without a reading
- * login it gets the owner's URL and sets the reading role on each connection.
+ * The environment of a process. The API cannot write: it gets only the database that it reads, and no queue; the intake gets only the
+ * login that submits. Without a login of its own, either gets the owner's URL and sets its role on each connection.
  */
 export function processEnvironment(
   name: string,
   { config, database }: Pick<RunProcfileOptions, 'config' | 'database'>,
 ): Record<string, string | undefined> {
   const shared = { STATE_DIR: config.stateDir };
-  if (name !== 'api') return childEnvironment({ ...shared, DATABASE_URL: database.url, API_DATABASE_URL: undefined });
-  const url =
-    database.apiUrl === undefined
-      ? { DATABASE_URL: database.url, API_DATABASE_URL: undefined }
-      : { DATABASE_URL: undefined, API_DATABASE_URL: database.apiUrl };
-  return childEnvironment({ ...shared, ...url, REDIS_URL: undefined });
+  const owner = { ...shared, DATABASE_URL: database.url, API_DATABASE_URL: undefined, INTAKE_DATABASE_URL: undefined };
+  if (name === 'api')
+    return childEnvironment({
+      ...owner,
+      ...(database.apiUrl === undefined ? {} : { DATABASE_URL: undefined, API_DATABASE_URL: database.apiUrl }),
+      REDIS_URL: undefined,
+    });
+  if (name === 'intake' && database.intakeUrl !== undefined)
+    return childEnvironment({ ...owner, DATABASE_URL: undefined, INTAKE_DATABASE_URL: database.intakeUrl });
+  return childEnvironment(owner);
 }
 
 interface KeepRunning extends RunProcfileOptions {

@@ -14,6 +14,8 @@ export interface ResolvedDatabase {
   readonly url: string;
   /** For the API: a login that can only read; undefined if the owner's URL is used with a read-only role. */
   readonly apiUrl: string | undefined;
+  /** For the intake: a login that can only submit work; undefined if the owner's URL is used with its role. */
+  readonly intakeUrl?: string | undefined;
   readonly kind: 'given' | 'embedded';
   /** Home of the embedded cluster. */
   readonly home: string | undefined;
@@ -30,6 +32,7 @@ export async function resolveDatabase(config: Config): Promise<ResolvedDatabase>
     return {
       url: config.databaseUrl,
       apiUrl: config.apiDatabaseUrl,
+      intakeUrl: config.intakeDatabaseUrl,
       kind: 'given',
       home: undefined,
       release: (await holdEmbeddedDatabase(config.stateDir, config.databaseUrl)) ?? (async () => {}),
@@ -39,6 +42,7 @@ export async function resolveDatabase(config: Config): Promise<ResolvedDatabase>
   return {
     url: embedded.url,
     apiUrl: config.apiDatabaseUrl ?? embedded.apiUrl,
+    intakeUrl: config.intakeDatabaseUrl ?? embedded.intakeUrl,
     kind: 'embedded',
     home: embedded.home,
     release: () => embedded.release(),

@@ -78,6 +78,7 @@ describe('docs/configuration.md', () => {
       'LC_ALL',
       'DATABASE_PASSWORD',
       'API_DATABASE_PASSWORD',
+      'INTAKE_DATABASE_PASSWORD',
     ]);
     expect([...named, ...inExample].filter(({ name }) => !known.has(name) && !notSettings.has(name))).toEqual([]);
   });

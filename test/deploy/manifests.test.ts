@@ -5,7 +5,7 @@ import { readProcfile } from '../../runtime/services/procfile.ts';
 import { projectFiles, readProjectFile } from '../conventions/source-tree.ts';
 
 /** Variables that are no settings of the service: Node's, PostgreSQL's image's, and that of the login's script. */
-const notSettings = /^(NODE_ENV|POSTGRES_\w+|API_DATABASE_PASSWORD)$/;
+const notSettings = /^(NODE_ENV|POSTGRES_\w+|(API|INTAKE)_DATABASE_PASSWORD)$/;
 const settings = new Set<string>(Object.values(SETTINGS).map(({ env }) => env));
 const unknownSettings = (names: readonly string[]) =>
   names.filter((name) => !settings.has(name) && !notSettings.test(name));
@@ -117,7 +117,7 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('probe paths that the API has, ports that the container names, and commands that exist', () => {
-    const routes = readProjectFile('api/health-routes.ts');
+    const routes = `${readProjectFile('api/health-routes.ts')}${readProjectFile('intake/server.ts')}`;
     for (const container of containers)
       for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
         if (probe?.httpGet !== undefined) expect(routes).toContain(`app.get('${probe.httpGet.path}'`);
@@ -172,6 +172,8 @@ describe('the manifests for Kubernetes', () => {
     ]);
     const ofApi = ofKind('Secret').find(({ metadata }) => metadata.name === 'caller-trust-api')!;
     expect(Object.keys(ofApi.stringData!).sort()).toEqual(['API_DATABASE_URL', 'API_KEY_SECRET']);
+    const ofIntake = ofKind('Secret').find(({ metadata }) => metadata.name === 'caller-trust-intake')!;
+    expect(Object.keys(ofIntake.stringData!)).not.toContain('DATABASE_URL');
     for (const { stringData } of ofKind('Secret'))
       for (const value of Object.values(stringData!)) expect(value).toContain('REPLACE');
   });
@@ -188,6 +190,7 @@ interface ComposeService {
   readonly volumes?: readonly string[];
   readonly depends_on?: Record<string, unknown>;
   readonly build?: { context: string; dockerfile: string };
+  readonly profiles?: readonly string[];
 }
 
 describe('the compose file', () => {
@@ -214,7 +217,8 @@ describe('the compose file', () => {
     }
     for (const { ports = [] } of Object.values(services))
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
-    expect(Object.keys(ours['api']!.environment!)).not.toContain('DATABASE_URL');
+    for (const name of ['api', 'intake']) expect(Object.keys(ours[name]!.environment!)).not.toContain('DATABASE_URL');
+    expect(ours['intake']!.profiles).toEqual(['intake']); // off unless asked for
   });
 
   it('asks each for its health, of the worker by a command that exists', () => {

@@ -7,6 +7,8 @@ export interface TestDatabase {
   readonly url: string;
   /** URL of the login that can only read. */
   readonly apiUrl: string;
+  /** URL of the login that can only submit work. */
+  readonly intakeUrl: string;
   readonly db: Pool;
   drop(): Promise<void>;
 }
@@ -25,6 +27,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     url,
     apiUrl: withDatabase(inject('apiDatabaseUrl'), name),
+    intakeUrl: withDatabase(inject('intakeDatabaseUrl'), name),
     db,
     async drop() {
       await db.end();

@@ -12,6 +12,8 @@ declare module 'vitest' {
     databaseUrl: string;
     /** The same for the login that can only read. */
     apiDatabaseUrl: string;
+    /** The same for the login that can only submit work. */
+    intakeDatabaseUrl: string;
   }
 }
 
@@ -29,6 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await client.end();
   project.provide('databaseUrl', embedded.url);
   project.provide('apiDatabaseUrl', embedded.apiUrl);
+  project.provide('intakeDatabaseUrl', embedded.intakeUrl!); // this version has started the server
   return async () => {
     await embedded.release();
     await removeStateDirectory(stateDir);

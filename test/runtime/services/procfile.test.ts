@@ -9,7 +9,11 @@ import { createLog } from '../../../runtime/log.ts';
 import { processEnvironment, readProcfile, runProcfile } from '../../../runtime/services/procfile.ts';
 
 const log = createLog({ level: 'silent', process: 'test' });
-const database = { url: 'postgres://owner@h/d', apiUrl: 'postgres://reader@h/d' };
+const database = {
+  url: 'postgres://owner@h/d',
+  apiUrl: 'postgres://reader@h/d',
+  intakeUrl: 'postgres://submitter@h/d',
+};
 const config = loadConfig({ SHUTDOWN_GRACE_SECONDS: '0' });
 
 let directory: string;
@@ -52,6 +56,17 @@ describe('a Procfile', () => {
     expect(() => readProcfile('api node')).toThrow(expect.objectContaining({ code: 'setting_invalid' }));
   });
 
+  it('gives the intake the login that submits, and no other', () => {
+    const intake = processEnvironment('intake', { config, database });
+    expect([intake.INTAKE_DATABASE_URL, intake.DATABASE_URL, intake.API_DATABASE_URL]).toEqual([
+      database.intakeUrl,
+      undefined,
+      undefined,
+    ]);
+    const withoutLogin = processEnvironment('intake', { config, database: { ...database, intakeUrl: undefined } });
+    expect([withoutLogin.INTAKE_DATABASE_URL, withoutLogin.DATABASE_URL]).toEqual([undefined, database.url]);
+  });
+
   it('keeps the credentials that write from the API', () => {
     const api = processEnvironment('api', { config, database });
     expect([api.API_DATABASE_URL, api.DATABASE_URL, api.REDIS_URL]).toEqual([database.apiUrl, undefined, undefined]);
@@ -67,6 +82,18 @@ describe('a Procfile', () => {
 });
 
 describe('the processes of a Procfile', () => {
+  it('leave the intake out unless it is on', async () => {
+    const run = start(
+      [await program('intake', 'setInterval(() => {}, 1e6);'), await program('c', 'setInterval(() => {}, 1e6);')].join(
+        '\n',
+      ),
+    );
+    await pids('c', 1);
+    run.stop();
+    await run.ended;
+    await expect(readFile(join(directory, 'intake'), 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('start again after a kill, and stop with one signal', async () => {
     const run = start(
       [await program('a', 'setInterval(() => {}, 1e6);'), await program('b', 'setInterval(() => {}, 1e6);')].join('\n'),

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { listAcceptedRequests } from '../../pipelines/submissions/request-ledger.ts';
+import { run, withServices } from '../command.ts';
+import { parseCount, parseId } from '../options.ts';
+import { formatTable, formatTime } from '../table.ts';
+
+interface ListOptions {
+  readonly client?: string;
+  readonly before?: number;
+  readonly limit: number;
+}
+
+/** `intake list`. */
+export function addIntakeCommands(program: Command): void {
+  program
+    .command('intake')
+    .description('work that remote clients have sent')
+    .command('list')
+    .description('list the requests that the intake has accepted, newest first')
+    .option('--client <name>', 'only those of this client')
+    .option('--before <request>', 'only those before this one', parseId)
+    .option('--limit <n>', 'at most this many', parseCount, 20)
+    .addHelpText('after', '\nExample:\n  caller-trust intake list --client acme-centre')
+    .action(run(list));
+}
+
+function list(options: ListOptions) {
+  return withServices(async ({ db }) => {
+    const requests = await listAcceptedRequests(db, options);
+    const text = formatTable(requests, [
+      { title: 'request', value: ({ requestId }) => String(requestId) },
+      { title: 'accepted', value: ({ acceptedAt }) => formatTime(acceptedAt) },
+      { title: 'client', value: ({ client }) => client },
+      { title: 'key', value: ({ keyId }) => keyId },
+      { title: 'brand', value: ({ brand }) => brand ?? '' },
+      { title: 'kind', value: ({ kind }) => kind },
+      { title: 'became', value: ({ object }) => object },
+      { title: 'from', value: ({ address }) => address ?? '' },
+    ]);
+    return { json: requests, text: requests.length === 0 ? 'No request was accepted yet.' : text };
+  });
+}

@@ -1,0 +1,68 @@
+import type { Config } from '../runtime/config.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import { createPool, databaseUnavailable, queryRows, type Pool } from '../runtime/postgres.ts';
+import { resolveDatabase } from '../runtime/services/services.ts';
+import { requireMigrated } from '../sql/migrate.ts';
+import { sql } from '../sql/sql.ts';
+
+/** The role of the intake, which can only submit work. */
+export const submitterRole = 'caller_trust_submitter';
+
+/** The database of the intake. */
+interface IntakeDatabase {
+  readonly db: Pool;
+  /** For the queues, where they are in PostgreSQL. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens INTAKE_DATABASE_URL, else the submitting login of the embedded cluster, else DATABASE_URL with the role set on each connection.
+ * @throws ServiceError `database_unavailable`, `database_unsuitable`, `database_role_writes` for a role that may do more
+ */
+export async function openIntakeDatabase(config: Config, log: Log): Promise<IntakeDatabase> {
+  const { url, role, release } = await resolveSubmitter(config);
+  const db = createPool({
+    url,
+    role,
+    applicationName: 'caller-trust intake',
+    connectionsMax: config.databaseConnectionsMax,
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+  });
+  const close = async () => {
+    await db.end();
+    await release();
+  };
+  try {
+    await db.query('SELECT 1').catch((error: unknown) => {
+      throw databaseUnavailable(error);
+    });
+    await requireMigrated(db);
+    await requireNarrowRole(db, config);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { db, url, close };
+}
+
+async function resolveSubmitter(
+  config: Config,
+): Promise<{ url: string; role: string | undefined; release(): Promise<void> }> {
+  if (config.intakeDatabaseUrl !== undefined)
+    return { url: config.intakeDatabaseUrl, role: undefined, release: async () => {} };
+  const { url, intakeUrl, release } = await resolveDatabase(config);
+  return intakeUrl === undefined ? { url, role: submitterRole, release } : { url: intakeUrl, role: undefined, release };
+}
+
+async function requireNarrowRole(db: Pool, { queuePrefix }: Config): Promise<void> {
+  const excess = await queryRows<{ privilege: string }>(db, sql('access/find_excess_privileges'), [queuePrefix]);
+  if (excess.length === 0) return;
+  const named = excess.slice(0, 3).map(({ privilege }) => privilege);
+  throw new ServiceError('database_role_writes', {
+    operation: 'open the database',
+    problem: `The role of the intake may ${named.join(', ')}${excess.length > 3 ? ' and more' : ''}.`,
+    hint: `Give INTAKE_DATABASE_URL a login that has only the role ${submitterRole}.`,
+  });
+}

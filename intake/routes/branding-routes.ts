@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { requestBranding } from '../../jobs/queues/branding-producer.ts';
+import {
+  OPERATIONS,
+  readOperationRecord,
+  type OperationKind,
+  type OperationRecord,
+  type OperationRequest,
+} from '../../pipelines/branding/operation.ts';
+import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
+import type { Requester } from '../../pipelines/submissions/request-ledger.ts';
+import { removeUploadFiles, uploadPath } from '../../pipelines/submissions/upload-file.ts';
+import { forgetUploads, useCompleteUploads } from '../../pipelines/submissions/upload.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { sendJson } from '../http/answers.ts';
+import { acceptRequest, actorOf, idOf, parseJsonBody, requireOwn, requireRequester } from '../http/request-reading.ts';
+import type { IntakeWork } from '../work/intake-work.ts';
+
+const kinds = Object.keys(OPERATIONS) as OperationKind[];
+
+const files = {
+  letter: z.string().max(64).optional().describe('Id of a complete upload for a letter.'),
+  numbersFile: z.string().max(64).optional().describe('Id of a complete upload for numbers: a CSV.'),
+};
+
+/** What the intake reads of a request; the submission checks the fields of the operation. */
+const envelopeSchema = z.looseObject({ operation: z.enum(kinds), ...files });
+
+/** A request for branding, as `request.json` of a dropped folder, with its files as uploads. */
+export const brandingSchema = z.discriminatedUnion(
+  'operation',
+  kinds.map((kind) =>
+    z.strictObject({ operation: z.literal(kind), ...files, ...OPERATIONS[kind].shape }),
+  ) as unknown as [z.ZodObject, ...z.ZodObject[]],
+);
+
+/** `/v1/branding-requests`: requests for branding with their letters, and what became of them. */
+export function registerBrandingRoutes(app: FastifyInstance, work: IntakeWork): void {
+  const { db } = work;
+  app.post('/v1/branding-requests', (request, reply) => submitBranding(work, request, reply));
+  app.get('/v1/branding-requests/:id', async (request, reply) => {
+    const requester = requireRequester(request, 'branding:write');
+    const { id } = request.params as { id: string };
+    await requireOwn(work, requester, { kind: 'branding', object: id, code: 'operation_unknown' });
+    return sendJson(reply, { status: 200, body: shownOperation(await readOperationRecord(db, idOf(id))) });
+  });
+}
+
+async function submitBranding(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { config, db, room } = work;
+  const requester = requireRequester(request, 'branding:write');
+  const body = parseJsonBody(envelopeSchema, request.body, 'brand_request_invalid');
+  requireOwnBrand(requester, body['handle']);
+  const ids = [body.letter, body.numbersFile].filter((id) => id !== undefined);
+  const { object, repeated } = await acceptRequest(
+    work,
+    request,
+    { requester, kind: 'branding', content: body },
+    (key, record) =>
+      room.run('branding', async () => {
+        const { operation: kind, letter, numbersFile, ...fields } = body;
+        const submitted = await requestBranding(work, {
+          kind,
+          request: fields as OperationRequest, // checked by the submission
+          owner: requester.client,
+          key,
+          requestedBy: actorOf(requester),
+          letter: await readUpload(work, requester, { kind: 'letter', id: letter }),
+          numbersFile: await readUpload(work, requester, { kind: 'numbers', id: numbersFile }),
+          record: async (client, operationId) => {
+            await record(client, String(operationId));
+            await forgetUploads(client, ids);
+          },
+        });
+        return String(submitted.operationId);
+      }),
+  );
+  await removeUploadFiles(config.intakeDir, ids);
+  const operation = shownOperation(await readOperationRecord(db, idOf(object)));
+  return sendJson(reply, {
+    status: 202,
+    headers: { Location: `${config.intakeApiOrigin ?? ''}/v1/brands/${operation.handle}` },
+    body: { ...operation, status: `/v1/branding-requests/${object}`, repeated },
+  });
+}
+
+const codes = { letter: 'letter_file_invalid', numbers: 'numbers_file_invalid' } as const;
+
+async function readUpload(
+  { db, config }: IntakeWork,
+  { client }: Requester,
+  { kind, id }: { readonly kind: 'letter' | 'numbers'; readonly id: string | undefined },
+): Promise<Buffer | undefined> {
+  if (id === undefined) return undefined;
+  await useCompleteUploads(db, { client, kind }, [id]);
+  const bytesMax = kind === 'letter' ? config.letterBytesMax : config.numbersFileBytesMax;
+  return readSubmittedFile(uploadPath(config.intakeDir, id), { code: codes[kind], bytesMax });
+}
+
+/** A key that is bound to a brand asks for this brand alone. */
+function requireOwnBrand({ brand }: Requester, handle: unknown): void {
+  if (brand === null || handle === brand) return;
+  throw new ServiceError('forbidden', {
+    operation: 'authorise',
+    problem: `The key is bound to the brand ${brand}, which the request must name as its handle.`,
+  });
+}
+
+function shownOperation(operation: OperationRecord) {
+  const { operationId, kind, request, state, requestedAt, finishedAt, result, failure } = operation;
+  return {
+    request: operationId,
+    operation: kind,
+    handle: request.handle,
+    state,
+    requestedAt,
+    finishedAt,
+    outcome: result?.outcome ?? null,
+    result,
+    failure,
+  };
+}

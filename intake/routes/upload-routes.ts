@@ -1,0 +1,264 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { withHeaders } from '../../api/http/problem.ts';
+import { requireScope } from '../../pipelines/access/authentication.ts';
+import {
+  appendBytes,
+  createUploadFile,
+  digestOfUpload,
+  readOffset,
+  removeUploadFiles,
+  truncateUpload,
+} from '../../pipelines/submissions/upload-file.ts';
+import {
+  announceDigest,
+  completeUpload,
+  forgetUploads,
+  isUploadId,
+  openUpload,
+  UPLOAD_KINDS,
+  useUpload,
+  type Upload,
+  type UploadKind,
+} from '../../pipelines/submissions/upload.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { sendJson } from '../http/answers.ts';
+import {
+  fieldsInvalid,
+  formatDigest,
+  readOpening,
+  readUploadFields,
+  type UploadFields,
+} from '../http/upload-fields.ts';
+import type { IntakeWork } from '../work/intake-work.ts';
+
+/** Media type of the bytes that continue an upload. */
+const partMediaType = 'application/partial-upload';
+
+const hourSeconds = 3600;
+
+/** An upload and the bytes that it has. */
+interface UploadState {
+  readonly upload: Upload;
+  readonly offset: number;
+}
+
+/** `/v1/uploads`: files in pieces, in the form of draft-ietf-httpbis-resumable-upload-10. */
+export async function registerUploadRoutes(app: FastifyInstance, work: IntakeWork): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null)); // the routes read the bytes
+    scope.post('/v1/uploads', (request, reply) => startUpload(work, request, reply));
+    scope.patch('/v1/uploads/:upload', (request, reply) => continueUpload(work, request, reply));
+  });
+  app.head('/v1/uploads/:upload', async (request, reply) => {
+    const upload = await findUpload(work, request);
+    await work.writers.interrupt(upload.uploadId);
+    const offset = await readOffset(work.config.intakeDir, upload.uploadId);
+    const headers = headersOf(work, { upload, offset });
+    return reply
+      .code(204)
+      .headers({ ...headers, 'Upload-Length': String(upload.bytes), 'Cache-Control': 'no-store' })
+      .send();
+  });
+  app.delete('/v1/uploads/:upload', async (request, reply) => {
+    const { uploadId } = await findUpload(work, request);
+    await work.writers.interrupt(uploadId);
+    await discardUpload(work, uploadId);
+    return reply.code(204).send();
+  });
+}
+
+async function startUpload(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const kind = readKind(request);
+  const owner = requireScope(request.caller, UPLOAD_KINDS[kind].scope);
+  const fields = readUploadFields(request.headers);
+  const { complete, bytes } = readOpening(fields);
+  if (complete) requireDigest(fields.wholeSha256 ?? fields.contentSha256);
+  requireFitting(fields, bytes);
+  const { config, db, writers } = work;
+  const upload = await openUpload(db, owner, { kind, bytes, sha256: fields.wholeSha256 ?? null, limits: config });
+  const { uploadId } = upload;
+  await createUploadFile(config.intakeDir, uploadId);
+  const isResumable = fields.complete !== undefined;
+  if (isResumable) announceLocation(work, request, upload);
+  try {
+    const state = await writers.run(uploadId, (signal) =>
+      receive(work, request, { upload, offset: 0, complete, fields, signal }),
+    );
+    return sendState(work, reply, { status: 201, state, headers: { Location: locationOf(upload) } });
+  } catch (error) {
+    if (!isResumable) await discardUpload(work, uploadId); // its client does not know where it is
+    throw error;
+  }
+}
+
+/** Says where the upload is before its bytes have arrived (104, section 5 of the draft); Node has no function for this status. */
+function announceLocation(work: IntakeWork, request: FastifyRequest, upload: Upload): void {
+  const { 'Upload-Limit': limit } = headersOf(work, { upload, offset: 0 });
+  const fields = [`Location: ${locationOf(upload)}`, `Upload-Limit: ${limit}`];
+  request.raw.socket.write(`HTTP/1.1 104 Upload Resumption Supported\r\n${fields.join('\r\n')}\r\n\r\n`);
+}
+
+async function continueUpload(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const upload = await findUpload(work, request);
+  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  if (type !== partMediaType)
+    throw new ServiceError('media_type_unsupported', {
+      operation: 'continue upload',
+      problem: `The bytes that continue an upload have the media type ${partMediaType}.`,
+    });
+  const fields = readUploadFields(request.headers);
+  const { complete, offset } = fields;
+  if (complete === undefined || offset === undefined)
+    throw fieldsInvalid('Upload-Offset and Upload-Complete are needed to continue an upload.');
+  if (fields.length !== undefined && fields.length !== upload.bytes)
+    throw fieldsInvalid(`Upload-Length differs from the ${upload.bytes} bytes with which the upload began.`);
+  if (upload.completedAt !== null)
+    throw withHeaders(
+      new ServiceError('upload_completed', { operation: 'continue upload' }),
+      headersOf(work, { upload, offset: upload.bytes }),
+    );
+  if (upload.sha256 !== null && fields.wholeSha256 !== undefined && fields.wholeSha256 !== upload.sha256)
+    throw fieldsInvalid('Repr-Digest differs from the one that the upload was announced with.');
+  if (complete) requireDigest(upload.sha256 ?? fields.wholeSha256);
+  const state = await work.writers.run(upload.uploadId, async (signal) => {
+    const present = await readOffset(work.config.intakeDir, upload.uploadId);
+    if (present !== offset)
+      throw withHeaders(
+        new ServiceError('upload_offset_wrong', {
+          operation: 'continue upload',
+          problem: `The upload has ${present} bytes, and these begin at ${offset}.`,
+          hint: 'Go on at the offset of the upload.',
+        }),
+        headersOf(work, { upload, offset: present }),
+      );
+    requireFitting(fields, upload.bytes - offset);
+    return receive(work, request, { upload, offset, complete, fields, signal });
+  });
+  return sendState(work, reply, { status: state.upload.completedAt === null ? 204 : 200, state, headers: {} });
+}
+
+/** Bytes to receive. */
+interface Transfer extends UploadState {
+  readonly complete: boolean;
+  readonly fields: UploadFields;
+  readonly signal: AbortSignal;
+}
+
+/** Writes the bytes of a request, checks their digest, and completes the upload with the last of them. */
+async function receive(
+  { config, db, metrics }: IntakeWork,
+  request: FastifyRequest,
+  { upload, offset, complete, fields, signal }: Transfer,
+): Promise<UploadState> {
+  const { intakeDir } = config;
+  const { uploadId, bytes } = upload;
+  const announced = upload.sha256 ?? fields.wholeSha256;
+  if (upload.sha256 === null && announced !== undefined) await announceDigest(db, upload, announced);
+  const stop = () => request.raw.destroy(signal.reason as Error);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const appended = await appendBytes(intakeDir, uploadId, { offset, bytesMax: bytes - offset, bytes: request.raw });
+  signal.removeEventListener('abort', stop);
+  metrics.bytesReceived(upload.kind, appended.offset - offset);
+  if (fields.contentSha256 !== undefined && fields.contentSha256 !== appended.sha256) {
+    await truncateUpload(intakeDir, uploadId, offset);
+    throw digestWrong('Content-Digest', `The upload has ${offset} bytes as before.`);
+  }
+  if (!complete) return { upload, offset: appended.offset };
+  if (appended.offset !== bytes)
+    throw fieldsInvalid(`Upload-Complete is ?1, but the upload has ${appended.offset} of its ${bytes} bytes.`);
+  const sha256 = offset === 0 ? appended.sha256 : await digestOfUpload(intakeDir, uploadId);
+  if (announced !== undefined && announced !== sha256) {
+    await truncateUpload(intakeDir, uploadId, 0);
+    throw digestWrong('Repr-Digest', 'The upload is empty again.');
+  }
+  return { upload: await completeUpload(db, upload, sha256), offset: bytes };
+}
+
+async function discardUpload({ db, config }: IntakeWork, uploadId: string): Promise<void> {
+  await forgetUploads(db, [uploadId]);
+  await removeUploadFiles(config.intakeDir, [uploadId]);
+}
+
+function locationOf({ uploadId }: Upload): string {
+  return `/v1/uploads/${uploadId}`;
+}
+
+function readKind(request: FastifyRequest): UploadKind {
+  const { for: kind, ...others } = request.query as Record<string, unknown>;
+  const names = Object.keys(UPLOAD_KINDS);
+  if (Object.keys(others).length > 0)
+    throw new ServiceError('parameter_unknown', {
+      operation: 'read parameters',
+      problem: 'This resource has only the parameter for.',
+    });
+  if (typeof kind === 'string' && names.includes(kind)) return kind as UploadKind;
+  throw new ServiceError('parameter_invalid', {
+    operation: 'read parameters',
+    problem: `The parameter for says what the upload is: ${names.join(', ')}.`,
+  });
+}
+
+/** The upload of the path, for a key of its client that has its scope. */
+async function findUpload({ db }: IntakeWork, request: FastifyRequest): Promise<Upload> {
+  const { upload: uploadId } = request.params as { upload: string };
+  const { caller } = request;
+  const scopes = [...new Set(Object.values(UPLOAD_KINDS).map(({ scope }) => scope))];
+  const held = caller.kind === 'key' ? scopes.find((scope) => caller.principal.scopes.includes(scope)) : undefined;
+  const { client } = requireScope(caller, held ?? scopes[0]!);
+  if (!isUploadId(uploadId)) throw new ServiceError('upload_unknown', { operation: 'find upload' });
+  const upload = await useUpload(db, client, uploadId);
+  requireScope(caller, UPLOAD_KINDS[upload.kind].scope);
+  return upload;
+}
+
+function requireDigest(sha256: string | undefined): void {
+  if (sha256 !== undefined) return;
+  throw new ServiceError('digest_required', {
+    operation: 'receive upload',
+    hint: 'Send Repr-Digest: sha-256=:BASE64: with the last bytes, or before.',
+  });
+}
+
+/** Refuses what is too long before a byte of it is read. */
+function requireFitting({ contentLength = 0 }: UploadFields, left: number): void {
+  if (contentLength > left)
+    throw fieldsInvalid(`The request has ${contentLength} bytes, and the upload only ${left} left.`);
+}
+
+function digestWrong(field: string, hint: string): ServiceError {
+  return new ServiceError('digest_wrong', {
+    operation: 'receive upload',
+    problem: `The bytes do not have the SHA-256 of ${field}.`,
+    hint: `${hint} Send the bytes again.`,
+  });
+}
+
+function headersOf({ config }: Pick<IntakeWork, 'config'>, { upload, offset }: UploadState): Record<string, string> {
+  const { kind, sha256, completedAt } = upload;
+  const limits = `max-size=${UPLOAD_KINDS[kind].bytesMax(config)}, max-age=${config.intakeUploadHours * hourSeconds}`;
+  return {
+    'Upload-Complete': completedAt === null ? '?0' : '?1',
+    'Upload-Offset': String(offset),
+    'Upload-Limit': limits,
+    ...(completedAt === null || sha256 === null ? {} : { 'Repr-Digest': formatDigest(sha256) }),
+  };
+}
+
+function sendState(
+  work: IntakeWork,
+  reply: FastifyReply,
+  { status, state, headers }: { status: number; state: UploadState; headers: Record<string, string> },
+): FastifyReply {
+  const { upload, offset } = state;
+  const all = { ...headersOf(work, state), ...headers };
+  if (status === 204)
+    return reply
+      .code(204)
+      .headers({ ...all, 'Cache-Control': 'no-store' })
+      .send();
+  const { uploadId, kind, bytes, sha256, completedAt } = upload;
+  const body = { upload: uploadId, for: kind, bytes, offset, complete: completedAt !== null, sha256 };
+  return sendJson(reply, { status, headers: all, body });
+}

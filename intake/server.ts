@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { securityHeaders } from '../api/http/client-errors.ts';
+import { retryAfterSeconds, withHeaders } from '../api/http/problem.ts';
+import { identifyCaller, type Caller } from '../pipelines/access/authentication.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import { asIntakeError, methodNotAllowed, sendIntakeProblem, sendJson } from './http/answers.ts';
+import type { IntakeWork } from './work/intake-work.ts';
+import { makeOpenApiDocument } from './openapi.ts';
+import { registerBatchRoutes } from './routes/batch-routes.ts';
+import { registerBrandingRoutes } from './routes/branding-routes.ts';
+import { registerDisputeRoutes } from './routes/dispute-routes.ts';
+import { registerFeedRoutes } from './routes/feed-routes.ts';
+import { registerUploadRoutes } from './routes/upload-routes.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who makes the request; set before any route runs. */
+    caller: Caller;
+  }
+  interface FastifyContextConfig {
+    /** True if the route does not count towards the request limit. */
+    unlimited?: boolean;
+  }
+}
+
+/** What readiness depends on. */
+export interface IntakeState {
+  readonly databaseReachable: boolean;
+  readonly keysKnown: boolean;
+  readonly stopping: boolean;
+}
+
+/** Connections that the intake holds at a time; one more is closed at once. */
+const connectionsMax = 1024;
+
+/** Seconds within which the header of a request must arrive, and without a byte after which a client is disconnected. */
+const headersSecondsMax = 10;
+const stalledSecondsMax = 60;
+
+/** Callers whose requests are counted at a time; the least recent one is forgotten. */
+const countedCallersMax = 10_000;
+
+/** Route label of a request that matched no route. */
+const unknownRoute = 'unknown';
+
+/** The HTTP server of the intake, ready to listen. Its bodies may take as long as they must, as long as bytes arrive. */
+export async function createIntakeServer({
+  work,
+  state,
+}: {
+  readonly work: IntakeWork;
+  readonly state: () => IntakeState;
+}): Promise<FastifyInstance> {
+  const { config, log } = work;
+  const app = fastify({
+    http: { headersTimeout: headersSecondsMax * 1000, connectionsCheckingInterval: 1000 },
+    requestTimeout: 0,
+    connectionTimeout: stalledSecondsMax * 1000,
+    bodyLimit: config.intakeBodyBytesMax,
+    return503OnClosing: false,
+    genReqId: () => randomUUID(),
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request as FastifyRequest, reply as FastifyReply, work),
+  });
+  app.server.maxConnections = connectionsMax;
+  const routes = collectRoutes(app);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, work));
+  await app.register(rateLimit, {
+    global: false,
+    max: config.intakeRequestsPerMinuteMax,
+    timeWindow: 60_000,
+    cache: countedCallersMax,
+    keyGenerator: callerName,
+  });
+  registerEntry(app, work);
+  app.setNotFoundHandler((request) => {
+    const allowed = routes.methodsOf(request.url);
+    if (allowed.length > 0) throw methodNotAllowed(allowed);
+    throw new ServiceError('route_unknown', { operation: 'route request' });
+  });
+  registerServiceRoutes(app, state);
+  await registerUploadRoutes(app, work);
+  registerBatchRoutes(app, work);
+  registerBrandingRoutes(app, work);
+  registerFeedRoutes(app, work);
+  registerDisputeRoutes(app, work);
+  log.debug('the routes are registered');
+  return app;
+}
+
+/** `/healthz`: the process is alive; `/readyz`: whether it can take work; `/openapi.json`. None needs a key. */
+function registerServiceRoutes(app: FastifyInstance, state: () => IntakeState): void {
+  const config = { unlimited: true };
+  app.get('/healthz', { config }, (_request, reply) => sendJson(reply, { status: 200, body: { status: 'live' } }));
+  app.get('/readyz', { config }, (_request, reply) => {
+    const { databaseReachable, keysKnown, stopping } = state();
+    const ready = databaseReachable && keysKnown && !stopping;
+    const status = ready ? 'ready' : 'not_ready';
+    const body = { status, database: { reachable: databaseReachable }, keys: { known: keysKnown }, stopping };
+    return ready
+      ? sendJson(reply, { status: 200, body })
+      : sendJson(reply, { status: 503, headers: { 'Retry-After': String(retryAfterSeconds) }, body });
+  });
+  let document: unknown;
+  app.get('/openapi.json', (_request, reply) =>
+    sendJson(reply, { status: 200, body: (document ??= makeOpenApiDocument()) }),
+  );
+}
+
+/** Before its route, each request gets an id and a timer, and is authenticated and rate-limited. */
+function registerEntry(app: FastifyInstance, work: IntakeWork): void {
+  const limiter = app.createRateLimit();
+  app.decorateRequest('caller');
+  app.addHook('onRequest', async (request, reply) => {
+    begin(request, reply, work);
+    request.caller = identifyCaller(request.headers.authorization, work.keys);
+    if (request.routeOptions.config?.unlimited === true) return;
+    const count = await limiter(request);
+    if (!count.isAllowed && count.isExceeded)
+      throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), {
+        'Retry-After': String(Math.max(1, count.ttlInSeconds)),
+      });
+  });
+}
+
+/** The subject of the rate limit: the key, or the address of a caller without a valid one. */
+function callerName({ caller, ip }: { caller: Caller; ip?: string }): string {
+  if (caller.kind === 'key') return `key ${caller.principal.keyId}`;
+  return ip === undefined ? 'a connection that is gone' : `address ${normalizeIP(ip)}`;
+}
+
+/** Sets the headers of every answer, and counts and logs the request when its answer has ended. */
+function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: IntakeWork): void {
+  void reply.headers({ ...securityHeaders, 'X-Request-Id': request.id });
+  const startedAt = performance.now();
+  reply.raw.once('close', () => {
+    const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
+    const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes come every few seconds
+    const { statusCode: status, writableFinished: whole } = reply.raw; // false: the client disconnected before the end
+    const seconds = (performance.now() - startedAt) / 1000;
+    const { method, id: requestId } = request;
+    const route = request.routeOptions.url ?? unknownRoute;
+    metrics.requestEnded({ route, method, status, seconds });
+    const ms = Math.round(seconds * 1000);
+    log[level]({ requestId, method, route, status, ms, keyId, ...(whole ? {} : { cut: true }) }, 'request');
+  });
+}
+
+function answerError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log }: Pick<IntakeWork, 'log'>,
+): FastifyReply {
+  const error = asIntakeError(thrown, request);
+  if (error.code === 'internal')
+    log.error({ err: error.cause, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
+  // What is left of a refused body would have to be read to its end otherwise.
+  if (!request.raw.complete) void reply.header('Connection', 'close');
+  return sendIntakeProblem(request, reply, error);
+}
+
+/** The methods of each path, for the answer to another one. */
+function collectRoutes(app: FastifyInstance): { methodsOf(url: string): string[] } {
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`), methods: [method].flat() });
+  });
+  return {
+    methodsOf(url) {
+      const path = url.split('?')[0]!;
+      return [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
+    },
+  };
+}

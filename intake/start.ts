@@ -1,0 +1,140 @@
+import { mkdir } from 'node:fs/promises';
+import { createMetricsServer } from '../api/metrics-server.ts';
+import { startPolling } from '../api/http/poller.ts';
+import { openServer } from '../api/open-server.ts';
+import { openQueues } from '../jobs/queues/backend.ts';
+import { findKeySecret } from '../pipelines/access/key-secret.ts';
+import { KeyTable } from '../pipelines/access/key-table.ts';
+import type { Config } from '../runtime/config.ts';
+import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Pool } from '../runtime/postgres.ts';
+import { writeDiscovery } from '../runtime/processes/discovery.ts';
+import { openVault } from '../runtime/vault.ts';
+import { requireCompatibleSchema } from '../sql/migrate.ts';
+import { openIntakeDatabase } from './database.ts';
+import type { IntakeWork } from './work/intake-work.ts';
+import { createIntakeMetrics } from './work/metrics.ts';
+import { createIntakeServer, type IntakeState } from './server.ts';
+import { UploadWriters } from './work/upload-writers.ts';
+import { WorkRoom } from './work/work-room.ts';
+
+/** A running intake. */
+interface RunningIntake {
+  readonly url: string;
+  readonly metricsUrl: string;
+  /** Resolves with the error if the intake must not continue: the schema is that of a later version. */
+  readonly failed: Promise<ServiceError>;
+  /** Stops accepting connections, ends transfers with what has arrived, and releases everything. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Ports from that of the API's metrics to that of the intake's. */
+const metricsPortOffset = 4;
+
+/** Pause between two checks that no later version has made the schema incompatible. */
+const schemaPollMs = 5000;
+
+/** Milliseconds after which the database counts as unreachable. */
+const silenceMsMax = 10_000;
+
+/**
+ * Starts the intake on its address.
+ * @throws ServiceError `address_unavailable`, `database_unavailable`, `database_unsuitable`, `database_role_writes`, `redis_unavailable`,
+ * `redis_unsafe`
+ */
+export async function startIntake(config: Config, { log }: { readonly log: Log }): Promise<RunningIntake> {
+  await mkdir(config.stateDir, { recursive: true });
+  const database = await openIntakeDatabase(config, log);
+  const queues = await openQueues(config, database.url, log).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+  const stopping = new AbortController();
+  const metrics = createIntakeMetrics();
+  const keys = new KeyTable({ secret: () => findKeySecret(config) });
+  const work: IntakeWork = {
+    config,
+    db: database.db,
+    queues,
+    vault: await openVault(config),
+    keys,
+    writers: new UploadWriters(),
+    room: new WorkRoom(queues, config),
+    metrics,
+    log,
+    signal: stopping.signal,
+  };
+  const follower = followDatabase(work);
+  const app = await createIntakeServer({
+    work,
+    state: () => ({ ...follower.state(), stopping: stopping.signal.aborted }),
+  });
+  await app.ready();
+  const release = async () => {
+    await follower.stop();
+    await queues.close();
+    await database.close();
+  };
+  const metricsPort = config.metricsPort === 0 ? 0 : config.metricsPort + metricsPortOffset;
+  const metricsServer = await openServer(createMetricsServer(metrics), { host: config.metricsHost, port: metricsPort });
+  const intake = await openServer(app.server, { host: config.intakeHost, port: config.intakePort }).catch(
+    async (error: unknown) => {
+      await metricsServer.end({ graceSeconds: 0 });
+      await release();
+      throw error;
+    },
+  );
+  const { url } = intake;
+  const discovery = await writeDiscovery(config.stateDir, 'intake.json', {
+    url,
+    metricsUrl: metricsServer.url,
+    pid: process.pid,
+  });
+  log.info({ url, metricsUrl: metricsServer.url, queues: queues.kind }, 'listening');
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    stopping.abort(new ServiceError('interrupted', { operation: 'run intake' }));
+    work.writers.stop();
+    await intake.end({ graceSeconds: config.shutdownGraceSeconds, close: () => app.close() });
+    await metricsServer.end({ graceSeconds: 0 });
+    await release();
+    await discovery.remove();
+  };
+  return { url, metricsUrl: metricsServer.url, failed: follower.failed, close: () => (closing ??= close()) };
+}
+
+/** Reads keys and the version of the schema repeatedly. */
+function followDatabase({ config, db, keys, log }: Pick<IntakeWork, 'config' | 'db' | 'keys' | 'log'>): {
+  readonly failed: Promise<ServiceError>;
+  state(): Omit<IntakeState, 'stopping'>;
+  stop(): Promise<void>;
+} {
+  let fail: (error: ServiceError) => void = () => {};
+  const failed = new Promise<ServiceError>((resolve) => (fail = resolve));
+  let readAt = Date.now();
+  const follow = (what: string, everyMs: number, read: (from: Pool) => Promise<void>) =>
+    startPolling({
+      everyMs,
+      work: async () => {
+        await read(db);
+        readAt = Date.now();
+      },
+      onFailure(error) {
+        if (isServiceError(error, 'database_too_new')) fail(error);
+        else log.warn({ err: error, code: errorCodeOf(error) }, `the ${what} cannot be read`);
+      },
+      onRecovery: () => log.info(`the ${what} can be read again`),
+    });
+  const pollers = [
+    follow('keys', config.keyPollMs, (from) => keys.refresh(from)),
+    follow('schema', schemaPollMs, (from) => requireCompatibleSchema(from)),
+  ];
+  return {
+    failed,
+    state: () => ({ databaseReachable: Date.now() - readAt <= silenceMsMax, keysKnown: keys.known }),
+    async stop() {
+      await Promise.all(pollers.map((poller) => poller.stop()));
+    },
+  };
+}

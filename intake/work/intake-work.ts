@@ -1,0 +1,24 @@
+import type { Queues } from '../../jobs/queues/backend.ts';
+import type { KeyTable } from '../../pipelines/access/key-table.ts';
+import type { Config } from '../../runtime/config.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Pool } from '../../runtime/postgres.ts';
+import type { Vault } from '../../runtime/vault.ts';
+import type { IntakeMetrics } from './metrics.ts';
+import type { UploadWriters } from './upload-writers.ts';
+import type { WorkRoom } from './work-room.ts';
+
+/** Dependencies of the routes, which use the same producers as the CLI. */
+export interface IntakeWork {
+  readonly config: Config;
+  readonly db: Pool;
+  readonly queues: Queues;
+  readonly vault: Vault;
+  readonly keys: KeyTable;
+  readonly writers: UploadWriters;
+  readonly room: WorkRoom;
+  readonly metrics: IntakeMetrics;
+  readonly log: Log;
+  /** Fires when the process stops. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,182 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { Config } from '../../runtime/config.ts';
+import type { Scope } from '../access/keys.ts';
+
+/** Settings that limit uploads. */
+export type UploadLimits = Pick<
+  Config,
+  | 'audioBytesMax'
+  | 'letterBytesMax'
+  | 'numbersFileBytesMax'
+  | 'intakeFeedBytesMax'
+  | 'intakeOpenUploadsMax'
+  | 'intakeDiskBytesMax'
+>;
+
+/** What an upload is for: the scope that it needs, and the most bytes that it may have. */
+interface UploadKindFacts {
+  readonly scope: Scope;
+  readonly bytesMax: (limits: UploadLimits) => number;
+}
+
+/** The closed list of kinds of uploads. */
+export const UPLOAD_KINDS = {
+  recording: { scope: 'batches:write', bytesMax: ({ audioBytesMax }) => audioBytesMax },
+  letter: { scope: 'branding:write', bytesMax: ({ letterBytesMax }) => letterBytesMax },
+  numbers: { scope: 'branding:write', bytesMax: ({ numbersFileBytesMax }) => numbersFileBytesMax },
+  feed: { scope: 'feeds:write', bytesMax: ({ intakeFeedBytesMax }) => intakeFeedBytesMax },
+} as const satisfies Record<string, UploadKindFacts>;
+
+export type UploadKind = keyof typeof UPLOAD_KINDS;
+
+/** A file that a client sends. Its bytes are in a file of its own, whose size is the offset. */
+export interface Upload {
+  readonly uploadId: string;
+  readonly kind: UploadKind;
+  /** Of the whole file. */
+  readonly bytes: number;
+  /** Announced by the client; of a complete upload, that of its bytes. Hex digits. */
+  readonly sha256: string | null;
+  readonly completedAt: Date | null;
+}
+
+/** Who sends: the client of a key, and the id of the key. */
+interface UploadOwner {
+  readonly client: string;
+  readonly keyId: string;
+}
+
+/** What a file takes on the disk at least, and its row in the database. */
+export const uploadBytesCounted = 4096;
+
+/**
+ * Opens an upload, if the client may have one more and the disk has room for all of its bytes.
+ * @throws ServiceError `upload_too_large`, `uploads_too_many`, `uploads_full`
+ */
+export async function openUpload(
+  db: Pool,
+  { client, keyId }: UploadOwner,
+  {
+    kind,
+    bytes,
+    sha256,
+    limits,
+  }: {
+    readonly kind: UploadKind;
+    readonly bytes: number;
+    readonly sha256: string | null;
+    readonly limits: UploadLimits;
+  },
+): Promise<Upload> {
+  const bytesMax = UPLOAD_KINDS[kind].bytesMax(limits);
+  if (bytes > bytesMax) throw refusal('upload_too_large', `A ${kind} has at most ${bytesMax} bytes.`);
+  return inTransaction(db, async (transaction) => {
+    await transaction.query(sql('submissions/lock_uploads'));
+    const present = (await queryRow<{ open: number; bytes: number }>(transaction, sql('submissions/measure_uploads'), [
+      client,
+      uploadBytesCounted,
+    ]))!; // the statement returns one row
+    if (present.open >= limits.intakeOpenUploadsMax)
+      throw refusal(
+        'uploads_too_many',
+        `${present.open} uploads of this client are incomplete.`,
+        'Complete them, or give them up with DELETE.',
+      );
+    if (present.bytes + Math.max(bytes, uploadBytesCounted) > limits.intakeDiskBytesMax)
+      throw refusal('uploads_full', undefined, 'Try again later: requests use uploads, and old ones are removed.');
+    const values = [client, keyId, kind, bytes, sha256];
+    return (await queryRow<Upload>(transaction, sql('submissions/insert_upload'), values))!; // inserted
+  });
+}
+
+/**
+ * An upload of a client, which counts as used now.
+ * @throws ServiceError `upload_unknown`
+ */
+export async function useUpload(db: Queryable, client: string, uploadId: string): Promise<Upload> {
+  const [upload] = await useUploads(db, client, [uploadId]);
+  return upload!;
+}
+
+/**
+ * The uploads of a client in the order of the ids, which count as used now.
+ * @throws ServiceError `upload_unknown` naming the first that is not one of the client's
+ */
+export async function useUploads(db: Queryable, client: string, uploadIds: readonly string[]): Promise<Upload[]> {
+  const known = new Map(
+    (await queryRows<Upload>(db, sql('submissions/touch_uploads'), [client, uploadIds.filter(isUploadId)])).map(
+      (upload) => [upload.uploadId, upload],
+    ),
+  );
+  return uploadIds.map((uploadId) => {
+    const upload = known.get(uploadId);
+    if (upload === undefined)
+      throw new ServiceError('upload_unknown', {
+        operation: 'find upload',
+        object: uploadId,
+        hint: 'Send the file again.',
+      });
+    return upload;
+  });
+}
+
+/**
+ * The complete uploads of a kind, in the order of the ids.
+ * @throws ServiceError `upload_unknown`, `upload_incomplete`, `upload_invalid` for one of another kind
+ */
+export async function useCompleteUploads(
+  db: Queryable,
+  { client, kind }: { readonly client: string; readonly kind: UploadKind },
+  uploadIds: readonly string[],
+): Promise<Upload[]> {
+  const uploads = await useUploads(db, client, uploadIds);
+  for (const upload of uploads) {
+    if (upload.kind !== kind)
+      throw new ServiceError('upload_invalid', {
+        operation: 'use upload',
+        problem: `The upload ${upload.uploadId} is for a ${upload.kind}, not for a ${kind}.`,
+      });
+    if (upload.completedAt === null)
+      throw new ServiceError('upload_incomplete', {
+        operation: 'use upload',
+        problem: `The upload ${upload.uploadId} is not complete.`,
+        hint: 'HEAD on it tells its offset; send the rest with PATCH.',
+      });
+  }
+  return uploads;
+}
+
+/** Keeps the digest that the client has announced; the first one counts. */
+export async function announceDigest(db: Queryable, { uploadId }: Upload, sha256: string): Promise<void> {
+  await db.query(sql('submissions/announce_digest'), [uploadId, sha256]);
+}
+
+/**
+ * Records that an upload is complete.
+ * @throws ServiceError `upload_unknown` if it was removed meanwhile
+ */
+export async function completeUpload(db: Queryable, { uploadId }: Upload, sha256: string): Promise<Upload> {
+  const upload = await queryRow<Upload>(db, sql('submissions/complete_upload'), [uploadId, sha256]);
+  if (upload !== undefined) return upload;
+  throw new ServiceError('upload_unknown', { operation: 'complete upload', object: uploadId });
+}
+
+/** Removes the rows of uploads; their files go with {@link removeUploadFiles}. */
+export async function forgetUploads(db: Queryable, uploadIds: readonly string[]): Promise<void> {
+  if (uploadIds.length > 0) await db.query(sql('submissions/delete_uploads'), [uploadIds]);
+}
+
+/** True for the text of an id, as PostgreSQL writes it. */
+export function isUploadId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
+function refusal(
+  code: 'upload_too_large' | 'uploads_too_many' | 'uploads_full',
+  problem: string | undefined,
+  hint?: string,
+): ServiceError {
+  return new ServiceError(code, { operation: 'open upload', problem, hint });
+}
