@@ -1,3 +1,4 @@
+import { databaseProblem } from '../api/http/reader-database.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
@@ -7,7 +8,7 @@ import { requireMigrated } from '../sql/migrate.ts';
 import { sql } from '../sql/sql.ts';
 
 /** The role of the intake, which can only submit work. */
-export const submitterRole = 'caller_trust_submitter';
+const submitterRole = 'caller_trust_submitter';
 
 /** The database of the intake. */
 interface IntakeDatabase {
@@ -36,7 +37,7 @@ export async function openIntakeDatabase(config: Config, log: Log): Promise<Inta
   };
   try {
     await db.query('SELECT 1').catch((error: unknown) => {
-      throw databaseUnavailable(error);
+      throw databaseProblem(error) === 'role_missing' ? roleMissing(error) : databaseUnavailable(error);
     });
     await requireMigrated(db);
     await requireNarrowRole(db, config);
@@ -45,6 +46,15 @@ export async function openIntakeDatabase(config: Config, log: Log): Promise<Inta
     throw error;
   }
   return { db, url, close };
+}
+
+function roleMissing(cause: unknown): ServiceError {
+  return new ServiceError('database_unsuitable', {
+    operation: 'open the database',
+    problem: `The role ${submitterRole} is missing, or the login of DATABASE_URL is not in it.`,
+    hint: `Have an administrator run \`CREATE ROLE ${submitterRole} NOLOGIN\` and grant it to the login, then run \`caller-trust migrate\`.`,
+    cause,
+  });
 }
 
 async function resolveSubmitter(

@@ -142,7 +142,8 @@ function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: I
     const seconds = (performance.now() - startedAt) / 1000;
     const { method, id: requestId } = request;
     const route = request.routeOptions.url ?? unknownRoute;
-    metrics.requestEnded({ route, method, status, seconds });
+    metrics.count('caller_trust_intake_requests_total', { route, method, status });
+    metrics.observe('caller_trust_intake_request_seconds', { route, method }, seconds);
     const ms = Math.round(seconds * 1000);
     log[level]({ requestId, method, route, status, ms, keyId, ...(whole ? {} : { cut: true }) }, 'request');
   });

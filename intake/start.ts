@@ -1,20 +1,19 @@
 import { mkdir } from 'node:fs/promises';
-import { createMetricsServer } from '../api/metrics-server.ts';
 import { startPolling } from '../api/http/poller.ts';
-import { openServer } from '../api/open-server.ts';
 import { openQueues } from '../jobs/queues/backend.ts';
 import { findKeySecret } from '../pipelines/access/key-secret.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
 import type { Config } from '../runtime/config.ts';
 import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
+import { openServer } from '../runtime/open-server.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { writeDiscovery } from '../runtime/processes/discovery.ts';
+import { serveProcessMetrics } from '../runtime/services/services.ts';
 import { openVault } from '../runtime/vault.ts';
 import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { openIntakeDatabase } from './database.ts';
 import type { IntakeWork } from './work/intake-work.ts';
-import { createIntakeMetrics } from './work/metrics.ts';
 import { createIntakeServer, type IntakeState } from './server.ts';
 import { UploadWriters } from './work/upload-writers.ts';
 import { WorkRoom } from './work/work-room.ts';
@@ -28,9 +27,6 @@ interface RunningIntake {
   /** Stops accepting connections, ends transfers with what has arrived, and releases everything. Idempotent. */
   close(): Promise<void>;
 }
-
-/** Ports from that of the API's metrics to that of the intake's. */
-const metricsPortOffset = 4;
 
 /** Pause between two checks that no later version has made the schema incompatible. */
 const schemaPollMs = 5000;
@@ -51,7 +47,7 @@ export async function startIntake(config: Config, { log }: { readonly log: Log }
     throw error;
   });
   const stopping = new AbortController();
-  const metrics = createIntakeMetrics();
+  const served = await serveProcessMetrics('intake', { config, log, db: database.db });
   const keys = new KeyTable({ secret: () => findKeySecret(config) });
   const work: IntakeWork = {
     config,
@@ -61,7 +57,7 @@ export async function startIntake(config: Config, { log }: { readonly log: Log }
     keys,
     writers: new UploadWriters(),
     room: new WorkRoom(queues, config),
-    metrics,
+    metrics: served.metrics,
     log,
     signal: stopping.signal,
   };
@@ -72,15 +68,13 @@ export async function startIntake(config: Config, { log }: { readonly log: Log }
   });
   await app.ready();
   const release = async () => {
+    await served.close();
     await follower.stop();
     await queues.close();
     await database.close();
   };
-  const metricsPort = config.metricsPort === 0 ? 0 : config.metricsPort + metricsPortOffset;
-  const metricsServer = await openServer(createMetricsServer(metrics), { host: config.metricsHost, port: metricsPort });
   const intake = await openServer(app.server, { host: config.intakeHost, port: config.intakePort }).catch(
     async (error: unknown) => {
-      await metricsServer.end({ graceSeconds: 0 });
       await release();
       throw error;
     },
@@ -88,20 +82,19 @@ export async function startIntake(config: Config, { log }: { readonly log: Log }
   const { url } = intake;
   const discovery = await writeDiscovery(config.stateDir, 'intake.json', {
     url,
-    metricsUrl: metricsServer.url,
+    metricsUrl: served.url,
     pid: process.pid,
   });
-  log.info({ url, metricsUrl: metricsServer.url, queues: queues.kind }, 'listening');
+  log.info({ url, metricsUrl: served.url, queues: queues.kind }, 'listening');
   let closing: Promise<void> | undefined;
   const close = async () => {
     stopping.abort(new ServiceError('interrupted', { operation: 'run intake' }));
     work.writers.stop();
     await intake.end({ graceSeconds: config.shutdownGraceSeconds, close: () => app.close() });
-    await metricsServer.end({ graceSeconds: 0 });
     await release();
     await discovery.remove();
   };
-  return { url, metricsUrl: metricsServer.url, failed: follower.failed, close: () => (closing ??= close()) };
+  return { url, metricsUrl: served.url, failed: follower.failed, close: () => (closing ??= close()) };
 }
 
 /** Reads keys and the version of the schema repeatedly. */

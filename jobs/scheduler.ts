@@ -80,7 +80,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     }),
     watchDropFolder({ config, db, log, inboxes, clock, onDone: () => done('drop_folder') }),
     keepAudioRetention({ config, db, log, clock, onDone: () => done('retention') }),
-    keepUploadRetention({ config, db, log, clock }),
+    keepUploadRetention({ config, db, log, clock, onDone: () => done('uploads') }),
     keepSignaturesFresh({ config, db, log, clock, onDone: () => done('signatures') }),
   ];
   return {
@@ -200,13 +200,17 @@ function keepUploadRetention({
   db,
   log,
   clock,
-}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date }): { stop(): Promise<void> } {
+  onDone,
+}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date; readonly onDone?: () => void }): {
+  stop(): Promise<void>;
+} {
   return repeat({
     seconds: retentionEverySeconds,
     work: async () => {
       const { intakeDir: directory, intakeUploadHours: uploadHours } = config;
       const end = await runUploadRetention({ db, directory }, { uploadHours, at: clock() });
       if (end.removed + end.swept > 0) log.info(end, 'uploads that no request has used are removed');
+      onDone?.();
     },
     onError: (error) => log.error({ err: error }, 'old uploads could not be removed; the next run tries again'),
   });

@@ -41,8 +41,8 @@ export async function migrate(client: ClientBase): Promise<string[]> {
     await client.query(sql('migrations/create_ledger'));
     const applied = await readLedger(client);
     requireCompatible(applied.values());
-    await runForRole(client, 'caller_trust_reader', sql('access/make_reader'));
-    await runForRole(client, 'caller_trust_submitter', sql('access/make_submitter'));
+    await runForReader(client, sql('access/make_reader'));
+    await client.query(sql('access/make_submitter'));
     const known = listMigrations();
     const done: string[] = [];
     for (const migration of known) {
@@ -65,8 +65,8 @@ export async function migrate(client: ClientBase): Promise<string[]> {
       known.map(({ number }) => number),
       known.map(({ name }) => isCompatible(sql(`migrations/${name}`))),
     ]);
-    await runForRole(client, 'caller_trust_reader', sql('access/grant_reader'));
-    await runForRole(client, 'caller_trust_submitter', sql('access/grant_submitter'));
+    await runForReader(client, sql('access/grant_reader'));
+    await client.query(sql('access/grant_submitter'));
     return done;
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [lockKey]);
@@ -113,12 +113,12 @@ function requireCompatible(applied: Iterable<AppliedMigration>): void {
   });
 }
 
-/** Makes a role of a process and its privileges if they are missing, as after a restore. */
-async function runForRole(client: ClientBase, role: string, statement: string): Promise<void> {
+/** Makes the role of the API and its privileges if they are missing, as after a restore. */
+async function runForReader(client: ClientBase, statement: string): Promise<void> {
   try {
     await client.query(statement);
   } catch (error) {
-    throw sqlStateOf(error) === insufficientPrivilege ? lacksPrivilege(role, error) : error;
+    throw sqlStateOf(error) === insufficientPrivilege ? lacksPrivilege('caller_trust_reader', error) : error;
   }
 }
 
@@ -185,7 +185,7 @@ function lacksPrivilege(name: string, cause: unknown): ServiceError {
     operation: 'migrate',
     object: name,
     problem: `The login of DATABASE_URL may not do this: ${errorMessageOf(cause)}.`,
-    hint: 'It must own the database, and needs CREATEROLE unless an administrator has run `CREATE ROLE caller_trust_reader NOLOGIN` and `CREATE ROLE caller_trust_submitter NOLOGIN` and granted them to the login.',
+    hint: 'It must own the database, and needs CREATEROLE unless an administrator has run `CREATE ROLE caller_trust_reader NOLOGIN` and granted it to the login.',
     cause,
   });
 }

@@ -160,7 +160,7 @@ async function receive(
   if (signal.aborted) stop();
   const appended = await appendBytes(intakeDir, uploadId, { offset, bytesMax: bytes - offset, bytes: request.raw });
   signal.removeEventListener('abort', stop);
-  metrics.bytesReceived(upload.kind, appended.offset - offset);
+  metrics.count('caller_trust_intake_upload_bytes_total', { kind: upload.kind }, appended.offset - offset);
   if (fields.contentSha256 !== undefined && fields.contentSha256 !== appended.sha256) {
     await truncateUpload(intakeDir, uploadId, offset);
     throw digestWrong('Content-Digest', `The upload has ${offset} bytes as before.`);

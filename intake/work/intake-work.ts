@@ -2,9 +2,9 @@ import type { Queues } from '../../jobs/queues/backend.ts';
 import type { KeyTable } from '../../pipelines/access/key-table.ts';
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics/metrics.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Vault } from '../../runtime/vault.ts';
-import type { IntakeMetrics } from './metrics.ts';
 import type { UploadWriters } from './upload-writers.ts';
 import type { WorkRoom } from './work-room.ts';
 
@@ -17,7 +17,7 @@ export interface IntakeWork {
   readonly keys: KeyTable;
   readonly writers: UploadWriters;
   readonly room: WorkRoom;
-  readonly metrics: IntakeMetrics;
+  readonly metrics: Metrics;
   readonly log: Log;
   /** Fires when the process stops. */
   readonly signal: AbortSignal;

@@ -32,6 +32,7 @@ const histogram = <Label extends string>(
 ): MetricDefinition<'histogram', Label> => ({ kind: 'histogram', help, labels, ...rest });
 
 const api = { processes: ['api'] } as const;
+const intake = { processes: ['intake'] } as const;
 const scheduler = { processes: ['scheduler'] } as const;
 const withDatabase = { processes: ['worker', 'scheduler', 'console', 'intake'] } as const;
 const withScorers = { processes: ['worker', 'console'] } as const;
@@ -191,6 +192,14 @@ export const METRICS = {
     withScorers,
   ),
   caller_trust_scorers_running: gauge('Scoring processes that run.', [], withScorers),
+
+  caller_trust_intake_requests_total: counter('Answered requests.', ['route', 'method', 'status'], intake),
+  caller_trust_intake_request_seconds: histogram(
+    'Seconds from the header of a request to the end of its answer.',
+    ['route', 'method'],
+    { ...intake, buckets: requestSeconds },
+  ),
+  caller_trust_intake_upload_bytes_total: counter('Bytes of uploads that were written to disk.', ['kind'], intake),
 
   caller_trust_console_requests_total: counter('Answered requests.', ['route', 'method', 'status'], {
     processes: ['console'],

@@ -91,7 +91,7 @@ export async function openServices(config: Config, process: string): Promise<Ser
     throw databaseUnavailable(error);
   }
   const served = metricsProcesses.includes(process)
-    ? await measure(process as MetricsProcess, { config, log, db })
+    ? await serveProcessMetrics(process as MetricsProcess, { config, log, db })
     : undefined;
   return {
     config,
@@ -106,7 +106,8 @@ export async function openServices(config: Config, process: string): Promise<Ser
   };
 }
 
-async function measure(
+/** Serves the metrics of a process, with those of its pool. */
+export async function serveProcessMetrics(
   process: MetricsProcess,
   { config, log, db }: Pick<Services, 'config' | 'log' | 'db'>,
 ): Promise<ServedMetrics> {

@@ -7,6 +7,9 @@ DECLARE
   item record;
   routine regprocedure;
 BEGIN
+  IF to_regrole('caller_trust_submitter') IS NULL THEN
+    RETURN;
+  END IF;
   IF NOT has_schema_privilege('caller_trust_submitter', 'public', 'USAGE') THEN
     GRANT USAGE ON SCHEMA public TO caller_trust_submitter;
   END IF;

@@ -3,5 +3,5 @@
 -- Rows: one a kind of process: its application name without the tag.
 SELECT DISTINCT regexp_replace(application_name, ' #.*$', '') AS name
 FROM pg_stat_activity
-WHERE datname = current_database() AND application_name ~ '^caller-trust (worker|scheduler|console)\M'
+WHERE datname = current_database() AND application_name ~ '^caller-trust (worker|scheduler|console|intake)\M'
 ORDER BY name;

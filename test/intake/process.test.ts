@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -187,6 +187,32 @@ describe('the intake', () => {
       'Remote',
     );
     expect(listed.map(({ kind }) => kind)).toEqual(['load', 'branding', 'batch']);
+  });
+
+  it('answers 503 while its disk is full, and goes on with what has arrived', async () => {
+    const limit = 1_000_000;
+    const elsewhere = await mkdtemp(join(tmpdir(), 'caller-trust-intake-full-'));
+    const own = { ...env, STATE_DIR: elsewhere, INTAKE_DATABASE_URL: database.intakeUrl };
+    const small = startProcess('intake/main.js', own, { by: ['prlimit', `--fsize=${limit}:unlimited`] });
+    try {
+      const url = await until(
+        async () => /"url":"([^"]+)"/.exec(small.log())?.[1],
+        `the intake listens: ${small.log()}`,
+      );
+      const sender = new IntakeClient(url, client.key);
+      await until(async () => (await sender.fetch('/v1/loads/0')).status === 404, 'the key is known');
+      const content = new Uint8Array(randomBytes(limit + 1));
+      const path = await sender.open('recording', content.length, { 'repr-digest': digestField(content) });
+      const refused = await sender.patch(path, content, { offset: 0, complete: true });
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(((await refused.json()) as { code: string }).code).toBe('storage_unavailable');
+      expect(await sender.offset(path)).toBe(limit);
+      spawnSync('prlimit', ['--fsize=unlimited', '--pid', String(small.pid)]);
+      expect((await sender.patch(path, content.slice(limit), { offset: limit, complete: true })).status).toBe(200);
+    } finally {
+      await small.end('SIGTERM');
+    }
+    await rm(elsewhere, { recursive: true, force: true });
   });
 
   it('ends at once where it is off', async () => {

@@ -1,7 +1,11 @@
-import { readdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeOpenApiDocument } from '../../intake/openapi.ts';
 import { startIntake } from '../../intake/start.ts';
+import { submissionsAtOnceMax, WorkRoom } from '../../intake/work/work-room.ts';
 import { runUploadRetention } from '../../pipelines/submissions/upload-retention.ts';
 import { uploadBytesCounted } from '../../pipelines/submissions/upload.ts';
 import { createLog } from '../../runtime/log.ts';
@@ -9,7 +13,8 @@ import { addBrand } from '../api/support/brands.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { putNumbers } from '../support/numbers.ts';
 import { tinyRecording } from '../support/recording-batch.ts';
-import { digestField, outcomeOf, useTestIntake, type IntakeClient } from './support/running-intake.ts';
+import { until } from '../support/service-process.ts';
+import { digestField, IntakeClient, outcomeOf, useTestIntake } from './support/running-intake.ts';
 
 const database = await useTestDatabase();
 const { db } = database;
@@ -121,6 +126,27 @@ describe('an upload', () => {
     ]);
     expect((await client.fetch(path, { method: 'DELETE' })).status).toBe(204);
     expect((await client.fetch(path, { method: 'HEAD' })).status).toBe(404);
+  });
+
+  it('has one writer: a later request ends the transfer before it, and keeps what has arrived', async () => {
+    const path = await client.open('recording', 3000);
+    const first = request(`${intake.url}${path}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${client.key}`,
+        'content-type': 'application/partial-upload',
+        'content-length': '3000',
+        'upload-offset': '0',
+        'upload-complete': '?0',
+      },
+    });
+    const cut = once(first, 'error');
+    first.write(bytes(1000));
+    const file = join(intake.config.intakeDir, path.split('/').at(-1)!);
+    await until(async () => (await readFile(file)).length === 1000, 'a part has arrived');
+    expect(await client.offset(path)).toBe(1000);
+    expect(await cut).toMatchObject([{ code: 'ECONNRESET' }]);
+    await client.fetch(path, { method: 'DELETE' });
   });
 
   it('with another digest than its bytes is empty again, and takes them once more', async () => {
@@ -302,6 +328,32 @@ describe('a request', () => {
     expect(await outcomeOf(client.fetch('/v1/disputes', { ...text, headers: { 'content-type': 'text/csv' } }))).toEqual(
       [415, 'media_type_unsupported'],
     );
+  });
+});
+
+describe('a limit of the process', () => {
+  it('lets as many requests of a key through in a minute as it says, and not one more', async () => {
+    const log = createLog({ level: 'silent', process: 'intake' });
+    const limited = await startIntake({ ...intake.config, intakeRequestsPerMinuteMax: 3 }, { log });
+    const { key } = await intake.client(['feeds:write']);
+    await until(async () => (await fetch(`${limited.url}/readyz`)).ok, 'it is ready');
+    const client = new IntakeClient(limited.url, key);
+    const answers = [];
+    for (let count = 0; count < 4; count++) answers.push(await client.fetch('/v1/loads/0'));
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 429]);
+    expect(Number(answers.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0);
+    await limited.close();
+  });
+
+  it('lets six requests become work at a time, and not one more', async () => {
+    const room = new WorkRoom(undefined as never, intake.config); // disputes have no queue
+    let end: () => void = () => {};
+    const work = () => new Promise<void>((resolve) => (end = resolve));
+    const running = Array.from({ length: submissionsAtOnceMax }, () => room.run(null, work));
+    await expect(room.run(null, work)).rejects.toMatchObject({ code: 'overloaded' });
+    end();
+    await Promise.race(running);
+    await room.run(null, async () => {});
   });
 });
 
