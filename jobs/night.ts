@@ -1,7 +1,8 @@
 import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
 import type { Log } from '../runtime/log.ts';
 import { repeat } from '../runtime/processes/repeat.ts';
-import { inSpan, tracePlace } from '../runtime/tracing/tracing.ts';
+import { tracePlace } from '../runtime/trace-place.ts';
+import { inSpan } from '../runtime/tracing/tracing.ts';
 import type { Services } from '../runtime/services/services.ts';
 import { openVault } from '../runtime/vault.ts';
 import type { Queues } from './queues/backend.ts';

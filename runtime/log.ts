@@ -1,5 +1,5 @@
 import { pino, type Logger } from 'pino';
-import { tracePlace } from './tracing/tracing.ts';
+import { tracePlace } from './trace-place.ts';
 
 export type Log = Logger;
 

@@ -1,16 +1,9 @@
 import type { Config } from '../config.ts';
+import { findTracePlaceBy, type TracePlace } from '../trace-place.ts';
 
-/** The part of a log that tracing needs; the log itself needs this module. */
+/** The part of a log that tracing needs. */
 export interface TracingLog {
   warn(facts: object, message: string): void;
-}
-
-/** Where in a trace something happens, as log lines and reports have it. */
-export interface TracePlace {
-  /** 32 hexadecimal digits. */
-  readonly traceId: string;
-  /** 16 hexadecimal digits. */
-  readonly spanId: string;
 }
 
 /** Facts about a span. */
@@ -50,9 +43,11 @@ export async function startTracing(
   const { openTracing } = await import('./open-telemetry.ts');
   const opened = await openTracing({ process, log, endpoint: config.otlpEndpoint, headers: config.otlpHeaders });
   tracing = opened;
+  findTracePlaceBy(opened.place);
   return {
     async stop() {
       tracing = undefined;
+      findTracePlaceBy(() => undefined);
       await opened.close();
     },
   };
@@ -71,11 +66,6 @@ export function inSpan<Result>(name: string, attributes: SpanAttributes, work: (
 /** Opens a span for a request to this process; undefined while nothing is traced. */
 export function openServerSpan(name: string): OpenSpan | undefined {
   return tracing?.openServerSpan(name);
-}
-
-/** Where the caller is in a trace; undefined outside of one. */
-export function tracePlace(): TracePlace | undefined {
-  return tracing?.place();
 }
 
 /** Marks the present span as failed. */

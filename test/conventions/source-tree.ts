@@ -27,7 +27,8 @@ export function readProjectFile(path: string): string {
 /** The TypeScript of the product: what the processes are made of, without bench and tests. */
 export const productSources: readonly string[] = projectFiles.filter(
   (path) =>
-    path === 'cli.ts' || /^(clients|runtime|sql|pipelines|jobs|api|intake|console|evaluation|samples|cli)\/.*\.ts$/.test(path),
+    path === 'cli.ts' ||
+    /^(clients|runtime|sql|pipelines|jobs|api|intake|console|evaluation|samples|cli)\/.*\.ts$/.test(path),
 );
 
 /** One import or re-export of a source. */

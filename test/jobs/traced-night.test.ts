@@ -4,11 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readNight } from '../../pipelines/caches/night/night-report.ts';
 import { queryRow } from '../../runtime/postgres.ts';
 import { startCollector, type Collector } from '../support/collector.ts';
 import { backends, openBackend, until, type TestBackend } from './backends.ts';
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
 
 interface LogLine {
   readonly msg: string;
@@ -28,6 +33,7 @@ describe.each(backends)('a night that is traced, with the queues in $kind', ({ k
       backend = await openBackend(kind, {
         STATE_DIR: directory,
         METRICS_PORT: '0',
+        JOB_LOCK_SECONDS: '15', // a worker on a busy machine is not taken for a crashed one, whose night would be two attempts
         LOG_LEVEL: 'info',
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       });
@@ -44,7 +50,7 @@ describe.each(backends)('a night that is traced, with the queues in $kind', ({ k
       await until(
         () => queryRow<{ state: string }>(database.db, 'SELECT state FROM night_run'),
         (night) => night?.state === 'finished',
-        40,
+        55,
       );
       for (const { child } of started) child.kill('SIGTERM');
       await Promise.all(started.map(({ child }) => once(child, 'exit')));
@@ -106,6 +112,7 @@ function startLogged(name: string, env: Record<string, string>): { child: ChildP
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  children.push(child);
   let text = '';
   child.stderr!.on('data', (chunk: Buffer) => (text += chunk.toString()));
   return {

@@ -3,14 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
-import {
-  failSpan,
-  inSpan,
-  isTracing,
-  openServerSpan,
-  startTracing,
-  tracePlace,
-} from '../../../runtime/tracing/tracing.ts';
+import { failSpan, inSpan, isTracing, openServerSpan, startTracing } from '../../../runtime/tracing/tracing.ts';
+import { tracePlace } from '../../../runtime/trace-place.ts';
 import { startCollector } from '../../support/collector.ts';
 
 const log = createLog({ level: 'silent', process: 'test' });
