@@ -23,7 +23,29 @@ export function readableLog(log: Log): Log {
 
 /** A log entry as one line: the message, the reason, and the object. */
 export function formatEntry(facts: unknown, message?: string): string {
-  if (typeof facts === 'string') return `caller-trust: ${oneLine(facts)}`;
+  return `caller-trust: ${describeEntry(facts, message)}`;
+}
+
+/** A log line of a process, JSON, for a terminal: the time in UTC, the process, and the entry. Other text stays as it is. */
+export function formatLogLine(line: string): string {
+  const entry = parseEntry(line);
+  if (entry === undefined) return line;
+  const { time, process: name, msg, level, pid: _pid, err, ...facts } = entry;
+  const mark = Number(level) >= 50 ? 'ERROR ' : Number(level) >= 40 ? 'warning: ' : '';
+  const error = err === undefined ? undefined : Object.assign(new Error(), err);
+  return `${String(time).slice(11, 19)} ${String(name).padEnd(9)} ${mark}${describeEntry({ ...facts, err: error }, String(msg ?? ''))}`;
+}
+
+function parseEntry(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function describeEntry(facts: unknown, message?: string): string {
+  if (typeof facts === 'string') return oneLine(facts);
   const { err, ...others } = { ...(facts as Record<string, unknown> | null) };
   const about = Object.entries(others).flatMap(([name, value]) =>
     typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : [],
@@ -31,7 +53,7 @@ export function formatEntry(facts: unknown, message?: string): string {
   const parts = [message, err === undefined ? undefined : errorMessageOf(err)].filter(
     (part) => part !== undefined && part !== '',
   );
-  return `caller-trust: ${oneLine(parts.join(': '))}${about.length === 0 ? '' : ` (${oneLine(about.join(', '))})`}`;
+  return `${oneLine(parts.join(': '))}${about.length === 0 ? '' : ` (${oneLine(about.join(', '))})`}`;
 }
 
 function oneLine(text: string): string {

@@ -21,7 +21,12 @@ import { registerVerificationRoutes } from './routes/verification-routes.ts';
 import { registerFeedRoutes } from './routes/feed-routes.ts';
 import { registerNightRoutes } from './routes/night-routes.ts';
 import { registerNumberRoutes } from './routes/number-routes.ts';
-import { registerEventRoutes, registerOverviewRoutes, registerQueueRoutes } from './routes/service-routes.ts';
+import {
+  registerEventRoutes,
+  registerFindRoutes,
+  registerOverviewRoutes,
+  registerQueueRoutes,
+} from './routes/service-routes.ts';
 import { registerLetterFormRoutes, registerLetterRoutes } from './routes/letter-routes.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
 import { registerProtectedNameRoutes, registerReviewRoutes } from './routes/review-routes.ts';
@@ -169,6 +174,7 @@ export async function createConsoleServer({
   registerReviewRoutes(app, work);
   await registerStreaming(app, work, { address });
   registerOverviewRoutes(app, work);
+  registerFindRoutes(app, work);
   registerNightRoutes(app, work);
   registerNumberRoutes(app, work);
   registerFeedRoutes(app, work);

@@ -5,6 +5,8 @@ import { asProblem, sendJson, type Problem } from './shell/request.ts';
 import { Link, matchRoute, PlaceProvider, useAddress } from './shell/router.ts';
 import { NavigationLink, navigationFor } from './navigation.ts';
 import { routes } from './routes.ts';
+import { SearchBox } from './search-box.ts';
+import { Shortcuts } from './shortcuts.ts';
 import { Component, html, useEffect, useState, type Shown, type VNode } from './shell/view.ts';
 
 /** The frame of every page: navigation, the user, and the page itself. */
@@ -21,7 +23,9 @@ export function Layout({ session, onLeave }: { session: Json<Session>; onLeave: 
     <header class="bar">
       <button type="button" class="menu" aria-expanded=${isOpen ? 'true' : 'false'} aria-controls="navigation" onClick=${() => setOpen(!isOpen)}>Menu</button>
       <${Link} href="/" class="brand-mark">Caller Trust</${Link}>
+      ${session.user.role === 'agency' ? null : html`<${SearchBox} />`}
       <span class="who">${session.user.name} <span class="role">${session.user.role}</span></span>
+      <${Shortcuts} role=${session.user.role} />
       <${ActionButton} busyText="Logging out …" act=${leave}>Log out</${ActionButton}>
     </header>
     <nav id="navigation" class=${isOpen ? 'navigation open' : 'navigation'} aria-label="Parts of the console">

@@ -4,6 +4,7 @@ import { LISTED_JOB_STATES } from '../../jobs/queues/backend.ts';
 import { queueNames } from '../../jobs/queues/queues.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { limitParameter } from '../http/parameters.ts';
+import { findPlace } from '../answers/find-answers.ts';
 import { readOverview } from '../answers/overview-answers.ts';
 import { listQueues, type JobPage } from '../answers/queue-answers.ts';
 import { recordAction } from '../access/guard.ts';
@@ -22,6 +23,15 @@ const jobsQuery = z.strictObject({
   from: z.coerce.number().int().min(0).max(1_000_000).default(0),
   limit: limitParameter,
 });
+
+const findBody = z.strictObject({ text: z.string().max(128) });
+
+/** `/api/find`: the page that a text names. The text is sent in the body, since it may name a person's number by mistake. */
+export function registerFindRoutes(app: FastifyInstance, { db }: ConsoleWork): void {
+  app.post('/api/find', { config: { access: 'viewer' } }, (request) =>
+    findPlace(db, parseBody(findBody, request.body).text),
+  );
+}
 
 /**
  * `/api/queues`: the queues with their jobs, for operators, who pause and resume queues, and run or remove jobs. Only the

@@ -23,6 +23,8 @@ interface RunProcfileOptions {
   readonly config: Config;
   readonly database: Pick<ResolvedDatabase, 'url' | 'apiUrl' | 'intakeUrl'>;
   readonly log: Log;
+  /** Takes each log line of the processes, JSON without its line end. Default: written to standard error. */
+  readonly onLogLine?: (line: string) => void;
   /** Fires when all processes must stop. */
   readonly signal: AbortSignal;
   /** Milliseconds before a dead process is started again. Default: 1000. */
@@ -154,7 +156,7 @@ async function runOnce(options: KeepRunning): Promise<Ended> {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   log.info({ child: definition.name, childPid: child.pid }, 'a process runs');
-  for (const output of [child.stdout, child.stderr]) forwardLines(output!, definition.name, log);
+  for (const output of [child.stdout, child.stderr]) forwardLines(output!, definition.name, options);
   const stop = (): void =>
     void stopChild({
       child,
@@ -203,9 +205,13 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /** Forwards log lines, and wraps other output, such as Node's crash report, into log lines. */
-function forwardLines(output: Readable, name: string, log: Log): void {
+function forwardLines(
+  output: Readable,
+  name: string,
+  { log, onLogLine = (line) => void process.stderr.write(`${line}\n`) }: Pick<RunProcfileOptions, 'log' | 'onLogLine'>,
+): void {
   createInterface({ input: output }).on('line', (line) => {
-    if (line.startsWith('{')) process.stderr.write(`${line}\n`);
+    if (line.startsWith('{')) onLogLine(line);
     else if (line !== '') log.warn({ child: name, line }, 'output of a process');
   });
 }

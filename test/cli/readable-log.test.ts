@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatEntry, readableLog } from '../../cli/readable-log.ts';
+import { formatEntry, formatLogLine, readableLog } from '../../cli/readable-log.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { createLog } from '../../runtime/log.ts';
 
@@ -36,5 +36,21 @@ describe('a log entry of a command', () => {
       readable.child({ queue: 'feeds' }) === readable,
       readable.isLevelEnabled('info'),
     ]).toEqual([false, true, false]);
+  });
+});
+
+describe('a log line of a process', () => {
+  it.each([
+    [
+      '{"level":30,"time":"2026-11-21T06:30:01.123Z","process":"worker","pid":7,"runId":6,"msg":"the night is published"}',
+      '06:30:01 worker    the night is published (runId 6)',
+    ],
+    [
+      '{"level":50,"time":"2026-11-21T06:30:02.000Z","process":"api","pid":7,"err":{"type":"Error","message":"It broke."},"msg":"a request failed"}',
+      '06:30:02 api       ERROR a request failed: It broke.',
+    ],
+    ['{ no JSON', '{ no JSON'],
+  ])('%s is for a person %s', (line, text) => {
+    expect(formatLogLine(line)).toBe(text);
   });
 });

@@ -27,6 +27,11 @@ describe('brands in the console', () => {
   const post = (client: ConsoleClient, path: string, body: object) =>
     client.json<{ code?: string; state?: string }>(path, { method: 'POST', body: JSON.stringify(body) });
 
+  it('are found by their handle', async () => {
+    expect(await post(viewer, '/api/find', { text: 'acorn-two' })).toEqual({ href: '/brands/acorn-two' });
+    expect(await post(viewer, '/api/find', { text: 'acorn-three' })).toEqual({ href: null });
+  });
+
   it('are listed by handle, page by page, and by what a handle begins with', async () => {
     const first = await viewer.json<{ brands: { handle: string }[]; next: string }>('/api/brands?prefix=acorn&limit=1');
     expect(first).toMatchObject({ brands: [{ handle: 'acorn' }], next: 'acorn' });

@@ -69,6 +69,32 @@ describe.skipIf(noChromium)('the frame of the console', () => {
     expect(await seenAt('viewer')).toBe(before);
   });
 
+  it('leads to pages by search and by shortcuts, which a user can switch off', async () => {
+    const page = await browser.open('/', { refusals: [400, 404] });
+    await page.getByText('As of').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('no-such-brand');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing has this name').waitFor();
+    await page.getByLabel('Search').fill('(202) 555-0143');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Numbers', level: 1 }).waitFor();
+    await page.getByText('phone_', { exact: false }).first().waitFor(); // it was looked up, and has no country
+    expect(page.url()).toBe(`${running.url}/numbers`);
+    await page.getByLabel('Search').fill('phones/US');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/artefacts/phones/US');
+    await page.getByRole('heading', { level: 1 }).focus();
+    await page.keyboard.type('gb');
+    await page.waitForURL('**/brands');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Review desk').waitFor();
+    await page.getByLabel('Shortcuts are on in this browser').uncheck();
+    await page.keyboard.press('Escape');
+    await page.keyboard.type('gn/?');
+    expect([await page.getByRole('dialog').count(), page.url()]).toEqual([0, `${running.url}/brands`]);
+  });
+
   it('loads with six requests, and again with none for its files', async () => {
     const page = await browser.open('/');
     const requests = async () => {

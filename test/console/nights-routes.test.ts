@@ -55,6 +55,24 @@ function askForNight(client: ConsoleClient, choice: object, key: string = random
   });
 }
 
+describe('a search', () => {
+  it.each([
+    [daysAgo(1), `/nights/${runs[2]}`],
+    [daysAgo(9), null],
+    ['2026-02-30', null],
+    ['Night  7', '/nights/7'],
+    ['letter 4', '/letters/4'],
+    ['Phone/V8', '/models/phone/v8'],
+    ['phones/us', '/artefacts/phones/US'],
+    ['phones', null],
+    ['spammer_phones', '/artefacts/spammer_phones/-'],
+    ["'; DROP TABLE brand", null],
+    ['', null],
+  ])('for %j leads to %j', async (text, href) => {
+    expect(await viewer.json('/api/find', { method: 'POST', body: JSON.stringify({ text }) })).toEqual({ href });
+  });
+});
+
 describe('the history of nights', () => {
   it('has 30 days, the newest first, and of each artefact and day what the latest night made of it', async () => {
     const history = await viewer.json<History>('/api/nights');

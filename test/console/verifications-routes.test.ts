@@ -53,6 +53,15 @@ const list = (query: string) => viewer.json<Listed>(`/api/verifications?${query}
 const idsOf = async (query: string) => (await list(query)).verifications.map(({ id }) => id);
 const [authentic, replayed, silent, damaged] = first.ids as [string, string, string, string];
 
+describe('a search for an id', () => {
+  it('leads to the verification or the batch that has it', async () => {
+    const find = (text: string) => viewer.json('/api/find', { method: 'POST', body: JSON.stringify({ text }) });
+    expect(await find(` ${authentic.toUpperCase()} `)).toEqual({ href: `/verifications/${authentic}` });
+    expect(await find(first.batch.id)).toEqual({ href: `/batches/${first.batch.id}` });
+    expect(await find('00000000-0000-4000-8000-000000000000')).toEqual({ href: null });
+  });
+});
+
 describe('the list of verifications', () => {
   it('has those of all clients, the newest first', async () => {
     expect(await idsOf('')).toEqual([waiting.ids[0], demo.ids[0], damaged, silent, replayed, authentic]);

@@ -12,6 +12,7 @@ import {
   State,
   When,
 } from '../shell/components.ts';
+import { useAskedNumber } from './asked-number.ts';
 import { DisputeTable } from './dispute-table.ts';
 import { LabelChanges, LabelName } from './label-changes.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
@@ -25,22 +26,26 @@ export default function NumbersPage(): VNode {
   const [phone, setPhone] = useState('');
   const [number, setNumber] = useState<Json<ShownNumber> | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const lookUp = async () => {
+  const lookUp = async (wanted = phone) => {
     setProblem(null);
     try {
-      setNumber(await sendJson<ShownNumber>('POST', '/api/numbers/look-up', { phone }));
+      setNumber(await sendJson<ShownNumber>('POST', '/api/numbers/look-up', { phone: wanted }));
     } catch (error) {
       setNumber(null);
       setProblem(asProblem(error));
     }
   };
+  useAskedNumber((searched) => {
+    setPhone(searched);
+    void lookUp(searched);
+  });
   return html`<${Page} title="Numbers" lead="The label of a number, why it has it, and since when.">
     <form class="look-up" onSubmit=${(event: Event) => {
       event.preventDefault();
       void lookUp();
     }}>
       <${Field} label="Number" hint="In international form: +12025550143.">${(ids: object) => html`<input type="tel" autocomplete="off" maxlength="40" required value=${phone} onInput=${({ target }: Event) => setPhone((target as HTMLInputElement).value)} ...${ids} />`}</${Field}>
-      <div class="actions"><${ActionButton} kind="primary" disabled=${phone.trim() === ''} act=${lookUp}>Look up</${ActionButton}></div>
+      <div class="actions"><${ActionButton} kind="primary" disabled=${phone.trim() === ''} act=${() => lookUp()}>Look up</${ActionButton}></div>
     </form>
     ${problem === null ? null : html`<${ProblemNotice} problem=${problem} />`}
     ${number === null ? null : html`<${FoundNumber} number=${number} onChanged=${setNumber} />`}

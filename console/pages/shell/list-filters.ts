@@ -16,7 +16,7 @@ function useFilter(name: string): { value: string; set: (value: string) => void 
 
 /** The filters of a list, kept in the address, so that a filtered list can be shared. */
 export function Filters({ children }: { children?: Shown }): VNode {
-  return html`<form class="filters" role="search" onSubmit=${(event: SubmitEvent) => event.preventDefault()}>${children}</form>`;
+  return html`<form class="filters" role="search" aria-label="Filters" onSubmit=${(event: SubmitEvent) => event.preventDefault()}>${children}</form>`;
 }
 
 /** A text filter, applied with Enter or on leaving the field. */
