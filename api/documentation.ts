@@ -3,6 +3,10 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { CACHES } from '../pipelines/caches/definition.ts';
+import { indexMediaType } from '../pipelines/caches/format/manifest.ts';
+import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
+import { EXAMPLES } from './documents/examples.ts';
+import { problemMediaType } from './http/problem.ts';
 import { sendDocument } from './http/answer.ts';
 import { keySecurity } from './documents/descriptions.ts';
 import { makeJsonDocument, type JsonDocument } from './http/json-document.ts';
@@ -16,9 +20,31 @@ interface ApiDocument {
 }
 
 interface Operation {
-  operationId?: string;
-  responses?: Record<string, { description?: string; content?: unknown; headers?: Record<string, unknown> }>;
+  responses?: Record<string, Response>;
 }
+
+interface Response {
+  description?: string;
+  content?: Record<string, { schema?: { $ref?: string }; example?: unknown }>;
+  headers?: Record<string, unknown>;
+}
+
+/** What each group of operations is about, in the order of the page. */
+const tags = [
+  { name: 'Caches', description: 'Manifests, files, deltas and segment indexes of the nightly caches.' },
+  { name: 'Trust', description: 'Signed metadata, and the files that it names.' },
+  { name: 'Reputation', description: 'What categories stand for.' },
+  { name: 'Numbers', description: 'The label of one number as it is now, with its reason.' },
+  { name: 'Branding', description: 'Brands, their numbers and their letters.' },
+  { name: 'Verifications', description: 'Verifications of recordings, and the batches that they belong to.' },
+  { name: 'Models', description: 'The registry of models.' },
+  { name: 'Releases', description: 'What changed from release to release.' },
+  { name: 'Health', description: 'Whether the process lives, and whether it can answer.' },
+];
+
+/** The name of the service, in the place of the logo of the page's library. */
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="170" height="40" viewBox="0 0 170 40"><text x="2" y="27" font-family="sans-serif" font-size="22" font-weight="600" fill="#fff">Caller Trust</text></svg>`;
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1b4b66"/><text x="16" y="22" text-anchor="middle" font-family="sans-serif" font-size="16" font-weight="600" fill="#fff">CT</text></svg>`;
 
 /** The documentation page loads from this server only, scripts and styles only from files. */
 const pagePolicy = {
@@ -41,19 +67,10 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
         title: 'Caller Trust',
         version: '1',
         description:
-          'Nightly caches of phone reputation and branded calling, their signatures, the labels of numbers, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
+          'Nightly caches of phone reputation and branded calling, their signatures, the labels of numbers, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET, and HEAD with the same headers. Errors are `application/problem+json`. Figures in examples are invented.',
       },
-      tags: [
-        { name: 'Caches' },
-        { name: 'Trust' },
-        { name: 'Reputation' },
-        { name: 'Numbers' },
-        { name: 'Branding' },
-        { name: 'Verifications' },
-        { name: 'Models' },
-        { name: 'Releases' },
-        { name: 'Health' },
-      ],
+      servers: [{ url: '/', description: 'The service that serves this document.' }],
+      tags,
       components: {
         securitySchemes: {
           [keySecurity]: {
@@ -81,6 +98,11 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
     staticCSP: pagePolicy,
     transformSpecification: () => read().document as Record<string, unknown>,
     transformSpecificationClone: false,
+    logo: { type: 'image/svg+xml', content: Buffer.from(logo) },
+    theme: {
+      title: 'Caller Trust API',
+      favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }],
+    },
     uiConfig: { validatorUrl: null, supportedSubmitMethods: ['get', 'head'] },
   });
   app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) =>
@@ -89,22 +111,16 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
 }
 
 /**
- * Adds what the framework cannot know: the headers of each answer, and HEAD beside each GET. Removes the schemas of
- * request bodies, which the framework generates beside each schema: no request has a body.
+ * Adds what the framework cannot know: the headers and an example of each answer. HEAD is not described beside each GET: it has the
+ * same headers. Removes the schemas of request bodies, which the framework generates beside each schema: no request has a body.
  */
 function finishDocument(document: ApiDocument): ApiDocument {
-  const paths = Object.entries(document.paths ?? {}).map(([path, { get, ...others }]) => {
-    if (get === undefined) return [path, others] as const;
-    const described = {
-      ...get,
-      responses: Object.fromEntries(
-        Object.entries(get.responses ?? {}).map(([status, response]) => [
-          status,
-          { ...response, headers: headersOf(path, status) },
-        ]),
-      ),
-    };
-    return [path, { ...others, get: described, head: headOf(described) }] as const;
+  const paths = Object.entries(document.paths ?? {}).map(([path, { get }]) => {
+    const responses = Object.entries(get?.responses ?? {}).map(([status, response]) => [
+      status,
+      { ...withExamples(response, Number(status)), headers: headersOf(path, status) },
+    ]);
+    return [path, { get: { ...get, responses: Object.fromEntries(responses) } }] as const;
   });
   const schemas = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.endsWith('Input'));
   return {
@@ -114,12 +130,32 @@ function finishDocument(document: ApiDocument): ApiDocument {
   };
 }
 
-/** The same operation without bodies and without the answers to Range, which applies to GET only. */
-function headOf({ operationId, responses, ...operation }: Operation): Operation {
-  const withoutBodies = Object.entries(responses ?? {})
-    .filter(([status]) => status !== '206' && status !== '416')
-    .map(([status, { content: _content, ...response }]) => [status, response]);
-  return { ...operation, operationId: `${operationId}_head`, responses: Object.fromEntries(withoutBodies) };
+/** A request id for examples. */
+const requestId = '5f0c5a86-5a5e-4b53-9a3f-1c0f7e2c9d11';
+
+/** A segment index has no schema of its own. */
+const indexExample = `+1\t10\t9761\t46441\t1118\t8f3a0c1e\t402\t520\t196\t${'5'.repeat(64)}\t77c1d2e0\n`;
+
+function withExamples(response: Response, status: number): Response {
+  if (response.content === undefined) return response;
+  const content = Object.entries(response.content).map(([mediaType, body]) => {
+    const example = exampleOf(response, { mediaType, status, schema: body.schema });
+    return [mediaType, example === undefined ? body : { ...body, example }] as const;
+  });
+  return { ...response, content: Object.fromEntries(content) };
+}
+
+/** Undefined for compressed files. */
+function exampleOf(
+  { description = '' }: Response,
+  { mediaType, status, schema }: { mediaType: string; status: number; schema?: { $ref?: string } },
+): unknown {
+  if (mediaType === indexMediaType) return indexExample;
+  if (mediaType !== problemMediaType) return EXAMPLES[schema?.$ref?.split('/').at(-1) ?? ''];
+  const code = Object.keys(ERRORS).find((each) => description.startsWith(`\`${each}\``)) as ErrorCode | undefined;
+  if (code === undefined) return undefined;
+  const { meaning } = ERRORS[code];
+  return { type: `urn:caller-trust:error:${code}`, title: meaning, status, code, detail: meaning, requestId };
 }
 
 const text = (description: string) => ({ description, schema: { type: 'string' } });
@@ -139,7 +175,7 @@ const contentHeaders = {
   'Repr-Digest': text('SHA-256 of the whole file (RFC 9530).'),
   'Accept-Ranges': text('`bytes`'),
 };
-const requestId = { 'X-Request-Id': text('Names this request in the log of the service.') };
+const requestIdHeader = { 'X-Request-Id': text('Names this request in the log of the service.') };
 const link = { Link: text('`rel="next"`: the next page. Not on the last one.') };
 const pagedPaths: ReadonlySet<string> = new Set([
   '/v1/brands',
@@ -154,12 +190,21 @@ const downloadPaths = new Set(CACHES.map(({ path }) => `/v1/caches/${path}`));
 function headersOf(path: string, status: string): Record<string, unknown> {
   const isDownload = downloadPaths.has(path);
   if (status === '206')
-    return { ...versionHeaders, ...contentHeaders, 'Content-Range': text('Which bytes of how many.'), ...requestId };
-  if (status === '200' && isDownload) return { ...versionHeaders, ...contentHeaders, ...requestId };
-  if (status === '304' && isDownload) return { ...versionHeaders, ...requestId };
+    return {
+      ...versionHeaders,
+      ...contentHeaders,
+      'Content-Range': text('Which bytes of how many.'),
+      ...requestIdHeader,
+    };
+  if (status === '200' && isDownload) return { ...versionHeaders, ...contentHeaders, ...requestIdHeader };
+  if (status === '304' && isDownload) return { ...versionHeaders, ...requestIdHeader };
   if ((status === '200' || status === '304') && path.startsWith('/v1/'))
-    return { ETag: text('Strong entity tag of the document.'), ...(pagedPaths.has(path) ? link : {}), ...requestId };
-  return { ...errorHeaders[status], ...requestId };
+    return {
+      ETag: text('Strong entity tag of the document.'),
+      ...(pagedPaths.has(path) ? link : {}),
+      ...requestIdHeader,
+    };
+  return { ...errorHeaders[status], ...requestIdHeader };
 }
 
 const errorHeaders: Readonly<Record<string, Record<string, unknown>>> = {

@@ -41,6 +41,7 @@ const healthDescription = {
   operationId: 'getHealth',
   summary: 'The process lives',
   tags: ['Health'],
+  security: [],
   querystring: noQuery,
   response: { 200: json('It lives.', liveSchema), ...errors },
 };
@@ -49,6 +50,7 @@ const readinessDescription = {
   operationId: 'getReadiness',
   summary: 'The service can answer',
   tags: ['Health'],
+  security: [],
   querystring: noQuery,
   response: {
     200: json('`ready`, or `degraded`: it serves, and a person should look.', readinessSchema),

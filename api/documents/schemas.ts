@@ -227,6 +227,8 @@ const schemaIds: readonly (readonly [z.ZodType, string])[] = [
   [releaseListSchema, 'ReleaseList'],
   [problemSchema, 'Problem'],
   [readinessSchema, 'Readiness'],
+  [liveSchema, 'Live'],
+  [signedMetadataSchema, 'SignedMetadata'],
 ];
 
 /** The schemas by their names in the OpenAPI document. Only zod's global registry holds their descriptions. */

@@ -6,6 +6,8 @@ export type { Row } from './service/find-row.ts';
 export { lookUp } from './service/look-up.ts';
 export type { ServedManifest } from './service/manifest.ts';
 export { readManifest, readManifests } from './service/manifest-source.ts';
+export type * from './service/api-documents.ts';
+export { readDocument, readNumber, type DocumentPath } from './service/read-document.ts';
 export { applyToRows, MemoryCopy, type MemoryUpdate } from './service/memory-copy.ts';
 export { PublicationTrust, type TrustReport } from './service/publication-trust.ts';
 export { ServiceClient, type RetryPolicy } from './service/service-client.ts';

@@ -1,24 +1,31 @@
 import { expect, it } from 'vitest';
+import type { z } from 'zod';
+import { EXAMPLES } from '../../api/documents/examples.ts';
+import { namedSchemas } from '../../api/documents/schemas.ts';
+import type { ApiManifestList } from '../../clients/typescript/service/api-documents.ts';
+import { readDocument, readNumber } from '../../clients/typescript/service/read-document.ts';
+import { ServiceClient } from '../../clients/typescript/service/service-client.ts';
+import { clientTypes, clientTypesFile } from '../../scripts/client-types.mjs';
 import { useTestDatabase } from '../support/database.ts';
+import { lintOpenApi, type OpenApiDocument, type OpenApiOperation } from './documents/openapi-rules.ts';
 import { noise } from './support/artefacts.ts';
 import { until, useTestApi } from './support/running-api.ts';
 
 const database = await useTestDatabase();
 const { url, get, publish, api, key, config } = await useTestApi(database);
 
-interface Operation {
-  operationId: string;
-  responses: Record<
-    string,
-    { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }
-  >;
-  security?: unknown[];
-  parameters?: { name: string; required: boolean }[];
+type Document = Omit<OpenApiDocument, 'components'> & {
+  readonly paths: Record<string, { readonly get: OpenApiOperation }>;
+  readonly components: { readonly schemas: Record<string, unknown> };
+};
+
+async function readOpenApi(): Promise<Document> {
+  return (await (await fetch(`${url}/openapi.json`)).json()) as Document;
 }
-interface Document {
-  openapi: string;
-  paths: Record<string, { get: Operation; head: Operation }>;
-  components: { securitySchemes: unknown; schemas: Record<string, unknown> };
+
+/** A schema of the document by its name. */
+function schemaNamed(name: string): z.ZodType {
+  return (namedSchemas as unknown as { _idmap: Map<string, z.ZodType> })._idmap.get(name)!;
 }
 
 const paths = [
@@ -105,6 +112,7 @@ it('describes every route with its answers, headers and security, without a key'
     'CategoryList',
     'Letter',
     'LetterList',
+    'Live',
     'Manifest',
     'ManifestList',
     'Model',
@@ -113,6 +121,7 @@ it('describes every route with its answers, headers and security, without a key'
     'Problem',
     'Readiness',
     'ReleaseList',
+    'SignedMetadata',
     'Verification',
     'VerificationDetail',
     'VerificationList',
@@ -142,13 +151,51 @@ it('describes every route with its answers, headers and security, without a key'
   expect(Object.keys(document.paths['/v1/caches/spammer_phones/index']?.get.responses['200']?.content ?? {})).toEqual([
     'text/tab-separated-values',
   ]);
-  const operations = Object.values(document.paths).flatMap((path) => [path.get, path.head]);
-  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(2 * paths.length);
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  expect(operations.length).toBe(paths.length);
   for (const { responses } of operations)
     for (const answer of Object.values(responses)) expect(answer.headers).toHaveProperty('X-Request-Id');
   expect(
     (await fetch(`${url}/openapi.json`, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } })).status,
   ).toBe(304);
+});
+
+it('lacks nothing that a reader of OpenAPI documents expects, and its examples have the form of their schemas', async () => {
+  const document = await readOpenApi();
+  expect(lintOpenApi(document)).toEqual([]);
+  expect(Object.keys(EXAMPLES).sort()).toEqual(
+    Object.keys(document.components.schemas)
+      .filter((name) => name !== 'Problem')
+      .sort(),
+  );
+  for (const [name, example] of Object.entries(EXAMPLES)) {
+    const named = schemaNamed(name);
+    expect(named.parse(example), name).toEqual(example);
+  }
+});
+
+it('is the one that the types of the client are made from (with --update=all they are made again)', async () => {
+  const document = (await readOpenApi()) as Parameters<typeof clientTypes>[0];
+  await expect(clientTypes(document)).toMatchFileSnapshot(clientTypesFile);
+});
+
+it('is enough for a generated client: its types compile, and it reads what this server answers', async () => {
+  await publish({ cache: 'phones', country: 'US' });
+  const client = new ServiceClient({ url, key });
+  const { manifests }: ApiManifestList = await readDocument(client, '/v1/caches');
+  expect(manifests.map(({ cache, country }) => [cache, country])).toContainEqual(['phones', 'US']);
+  const manifest = await readDocument(client, '/v1/caches/phones/manifest', { country: 'US' });
+  expect(manifest.file.sha256).toMatch(/^[0-9a-f]{64}$/);
+  const { categories } = await readDocument(client, '/v1/reputation/categories');
+  expect(categories.find(({ id }) => id === 6)).toEqual({ id: 6, name: 'telemarketer', level: 'SPAM' });
+  const { releases } = await readDocument(client, '/v1/releases', { service: 'branding' });
+  expect(new Set(releases.map(({ service }) => service))).toEqual(new Set(['branding']));
+  const model = await readDocument(client, '/v1/models/{family}/{version}', { family: 'phone', version: 'v8' });
+  expect(model.model).toBe('phone/v8');
+  await expect(readNumber(client, '+12025550123')).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(readDocument(client, '/v1/models/{family}', { family: 'a/b' })).rejects.toMatchObject({
+    code: 'model_unknown',
+  });
 });
 
 it('describes the parameters, pages and errors of branding, and releases without a key', async () => {
@@ -259,6 +306,8 @@ it('shows the page from this server alone, under a strict policy', async () => {
   );
   const html = await page.text();
   expect(html).not.toMatch(/https?:\/\//);
+  expect(html).toContain('<title>Caller Trust API</title>');
+  expect(html).not.toMatch(/favicon-\d+x\d+|swagger ui/i);
   const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
   expect(assets.length).toBeGreaterThan(4);
   for (const path of assets) {
@@ -266,7 +315,10 @@ it('shows the page from this server alone, under a strict policy', async () => {
     expect(asset.status, path).toBe(200);
     expect(asset.headers.get('x-content-type-options')).toBe('nosniff');
   }
-  expect(await (await fetch(`${url}/docs/static/swagger-initializer.js`)).text()).toMatch(/"?validatorUrl"?: ?null/);
+  const initializer = await (await fetch(`${url}/docs/static/swagger-initializer.js`)).text();
+  expect(initializer).toMatch(/"?validatorUrl"?: ?null/);
+  const [, picture = ''] = /img\.src = 'data:image\/svg\+xml;base64,([^']+)'/.exec(initializer) ?? [];
+  expect(Buffer.from(picture, 'base64').toString()).toContain('>Caller Trust</text>');
   expect(await (await fetch(`${url}/docs/json`)).json()).toEqual(await (await fetch(`${url}/openapi.json`)).json());
   const missing = await fetch(`${url}/docs/static/nothing.js`);
   expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
