@@ -29,6 +29,7 @@ const COMMANDS: Record<string, () => Promise<AddCommands>> = {
   lookup: async () => (await import('./cli/caches/lookup.ts')).addLookupCommand,
   keys: async () => (await import('./cli/service/keys.ts')).addKeyCommands,
   intake: async () => (await import('./cli/service/intake.ts')).addIntakeCommands,
+  webhooks: async () => (await import('./cli/service/webhooks.ts')).addWebhookCommands,
   console: async () => (await import('./cli/service/console.ts')).addConsoleCommands,
   start: async () => (await import('./cli/service/start.ts')).addStartCommand,
   demo: async () => (await import('./cli/demo/demo.ts')).addDemoCommand,

@@ -12,6 +12,7 @@ import { decideLetterTextInBackground } from '../pipelines/branding/decision/let
 import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
+import { attemptDelivery, failAttempt } from '../pipelines/webhooks/delivery.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { ServiceError, type ErrorCode } from '../runtime/errors.ts';
 import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
@@ -37,6 +38,7 @@ export function createHandlers(services: HandlerServices): Handlers {
     ...nightHandlers({ ...services, store: openArtefactStore(services.config) }),
     'verify-items': verificationHandler(services),
     'finish-batch': batchEndHandler(services),
+    'deliver-webhook': webhookHandler(services),
   };
 }
 
@@ -134,5 +136,13 @@ function batchEndHandler({ db, queues }: HandlerServices): Handler<'finish-batch
       await enqueueBatch(queues, due);
     }
     return { kind };
+  };
+}
+
+/** Makes one attempt at a delivery. A failed one is an outcome, and the database has the instant of the next. */
+function webhookHandler({ config, db }: HandlerServices): Handler<'deliver-webhook'> {
+  return async ({ deliveryId }, { signal, onFailure }) => {
+    onFailure(() => failAttempt({ db, limits: config }, deliveryId));
+    return attemptDelivery({ db, vault: await openVault(config), limits: config, signal }, deliveryId);
   };
 }

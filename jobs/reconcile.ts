@@ -1,6 +1,7 @@
 import { failNight } from '../pipelines/caches/night/night-opening.ts';
 import { failProof } from '../pipelines/branding/proof/number-proof.ts';
 import { failOperation, readOperation } from '../pipelines/branding/operation.ts';
+import { failAttempt, listDueDeliveries } from '../pipelines/webhooks/delivery.ts';
 import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { ERRORS, type ErrorCode, type Failure } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
@@ -9,6 +10,7 @@ import { sql } from '../sql/sql.ts';
 import type { Queues } from './queues/backend.ts';
 import {
   enqueueBranding,
+  enqueueDelivery,
   enqueueFeedLoad,
   enqueueNight,
   enqueueProof,
@@ -64,6 +66,28 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
     if (await restoreBatch(options.queues, options.db, { batchId, generation })) done.enqueued += 1;
   }
   if (done.enqueued + done.lost > 0) options.log.info(done, 'the queues were behind the database and are corrected');
+  return done;
+}
+
+/**
+ * Queues the deliveries of webhooks that are due and have no live job: those of changes that were committed since, those whose next
+ * attempt is due, and those whose jobs are lost. Often, since nobody else queues them.
+ */
+export async function queueDueDeliveries(
+  options: ReconcileOptions & { readonly config: Parameters<typeof failAttempt>[0]['limits'] },
+): Promise<Reconciled> {
+  const { db, queues, config } = options;
+  const done: Reconciled = { enqueued: 0, lost: 0 };
+  for (const deliveryId of await listDueDeliveries(db)) {
+    const job: ReconciledJob = {
+      queue: 'webhooks',
+      id: jobIds.delivery(deliveryId),
+      isDue: async () => (await listDueDeliveries(db, deliveryId)).length > 0,
+      fail: () => failAttempt({ db, limits: config }, deliveryId),
+      enqueue: () => enqueueDelivery(queues, { deliveryId }),
+    };
+    await reconcileJob(options, job, done);
+  }
   return done;
 }
 

@@ -15,11 +15,12 @@ import { brandingInbox } from './drop-folder/branding-drop.ts';
 import { watchDropFolder } from './drop-folder/drop-folder.ts';
 import { enqueueNight } from './queues/enqueue.ts';
 import { feedInboxes, type SubmitDropped } from './drop-folder/feed-drop.ts';
-import { reconcile } from './reconcile.ts';
+import { queueDueDeliveries, reconcile } from './reconcile.ts';
 import { recordingsInbox } from './drop-folder/recordings-drop.ts';
 import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
 import { runRetention } from '../pipelines/audio/batches/retention.ts';
 import { runUploadRetention } from '../pipelines/submissions/upload-retention.ts';
+import { pruneWebhookEvents } from '../pipelines/webhooks/delivery.ts';
 
 interface SchedulerOptions {
   readonly config: Config;
@@ -43,8 +44,9 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /**
- * Starts the clock of the nights, the reconciler, the watcher of the drop folder, the retention of audio and of uploads, and the
- * renewal of signatures. Any number of schedulers may run: the database makes sure that each night, load and dropped file happens once.
+ * Starts the clock of the nights, the reconciler, the queueing of due webhooks, the watcher of the drop folder, the retention of
+ * audio, uploads and webhooks, and the renewal of signatures. Any number of schedulers may run: the database makes sure that each night,
+ * load and dropped file happens once.
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression, or has several times of a day
  */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
@@ -78,10 +80,19 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       },
       onError,
     }),
+    repeat({
+      seconds: config.webhookPollSeconds,
+      work: async () => {
+        await queueDueDeliveries({ db, queues, log, config });
+        done('webhooks');
+      },
+      onError,
+    }),
     watchDropFolder({ config, db, log, inboxes, clock, onDone: () => done('drop_folder') }),
     keepAudioRetention({ config, db, log, clock, onDone: () => done('retention') }),
     keepUploadRetention({ config, db, log, clock, onDone: () => done('uploads') }),
     keepSignaturesFresh({ config, db, log, clock, onDone: () => done('signatures') }),
+    keepWebhookRetention({ config, db, log, clock, onDone: () => done('webhook_retention') }),
   ];
   return {
     async stop() {
@@ -213,6 +224,27 @@ function keepUploadRetention({
       onDone?.();
     },
     onError: (error) => log.error({ err: error }, 'old uploads could not be removed; the next run tries again'),
+  });
+}
+
+/** Deletes events of webhooks and their deliveries after their retention time, every hour. */
+function keepWebhookRetention({
+  config,
+  db,
+  log,
+  clock,
+  onDone,
+}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date; readonly onDone: () => void }): {
+  stop(): Promise<void>;
+} {
+  return repeat({
+    seconds: retentionEverySeconds,
+    work: async () => {
+      const events = await pruneWebhookEvents(db, { retentionDays: config.webhookRetentionDays, at: clock() });
+      if (events > 0) log.info({ events }, 'events of webhooks past their retention time are deleted');
+      onDone();
+    },
+    onError: (error) => log.error({ err: error }, 'events of webhooks could not be deleted; the next run tries again'),
   });
 }
 

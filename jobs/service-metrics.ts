@@ -1,5 +1,6 @@
 import { listSignatureExpiries } from '../pipelines/caches/signing/signature-expiry.ts';
 import { listFeedArrivals, type ArrivalLimits } from '../pipelines/intake/feed-arrivals.ts';
+import { countDeliveries } from '../pipelines/webhooks/delivery.ts';
 import { errorCodeOf, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics, SetGauge } from '../runtime/metrics/metrics.ts';
@@ -47,6 +48,9 @@ const names = [
   'caller_trust_batches_open',
   'caller_trust_batch_open_age_seconds',
   'caller_trust_signature_expiry_timestamp_seconds',
+  'caller_trust_webhook_deliveries',
+  'caller_trust_webhook_pending_age_seconds',
+  'caller_trust_webhook_endpoints',
   'caller_trust_queue_jobs',
   'caller_trust_queue_waiting_age_seconds',
   'caller_trust_queue_workers',
@@ -86,6 +90,7 @@ export function measureService({
     work: inDatabase(readOpenWork),
     feeds: inDatabase((client, set) => readFeeds(client, { set, config, now: clock() })),
     signatures: inDatabase(readSignatures),
+    webhooks: inDatabase(readWebhooks),
     queues: (set) => readQueues(queues, set, clock()),
   };
   metrics.atScrape(names, async (set) => {
@@ -221,6 +226,16 @@ async function readFeeds(
 async function readSignatures(db: Queryable, set: Set): Promise<void> {
   for (const { role, expires } of await listSignatureExpiries(db))
     set('caller_trust_signature_expiry_timestamp_seconds', { role }, Date.parse(expires) / 1000);
+}
+
+async function readWebhooks(db: Queryable, set: Set): Promise<void> {
+  const { pending, failed, oldestPendingSeconds, enabled, failing, givenUp } = await countDeliveries(db);
+  set('caller_trust_webhook_deliveries', { state: 'pending' }, pending);
+  set('caller_trust_webhook_deliveries', { state: 'failed' }, failed);
+  set('caller_trust_webhook_pending_age_seconds', {}, oldestPendingSeconds);
+  set('caller_trust_webhook_endpoints', { state: 'enabled' }, enabled);
+  set('caller_trust_webhook_endpoints', { state: 'failing' }, failing.length);
+  set('caller_trust_webhook_endpoints', { state: 'given_up' }, givenUp.length);
 }
 
 async function readQueues(queues: Queues, set: Set, now: Date): Promise<void> {

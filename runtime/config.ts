@@ -214,7 +214,7 @@ export const SETTINGS = {
   databaseConnectionsMax: setting(
     'DATABASE_CONNECTIONS_MAX',
     count(10, { min: 5, max: 1000 }),
-    'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 23) not counted.',
+    'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 26) not counted.',
   ),
   shutdownGraceSeconds: setting(
     'SHUTDOWN_GRACE_SECONDS',
@@ -520,6 +520,62 @@ export const SETTINGS = {
     'STREAM_SECONDS_MAX',
     count(3600, { max: 48 * 3600 }),
     'Longest audio stream, in seconds of audio; at the limit it is ended, and the received audio is verified. No stream is larger than AUDIO_BYTES_MAX.',
+  ),
+
+  webhookPollSeconds: setting(
+    'WEBHOOK_POLL_SECONDS',
+    count(1, { max: 60 }),
+    'Seconds between two polls of the scheduler for deliveries of webhooks that are due.',
+  ),
+  webhookConcurrency: setting(
+    'WEBHOOK_CONCURRENCY',
+    count(20, { max: 200 }),
+    'Deliveries of webhooks that one worker makes at a time.',
+  ),
+  webhookSecondsMax: setting(
+    'WEBHOOK_SECONDS_MAX',
+    count(15, { max: 120 }),
+    'Seconds in which an endpoint of webhooks must answer, connection and name included.',
+  ),
+  webhookRetryFirstSeconds: setting(
+    'WEBHOOK_RETRY_FIRST_SECONDS',
+    count(5, { max: 3600 }),
+    'Seconds before the second attempt at a delivery; each further one waits three times as long, give or take a quarter.',
+  ),
+  webhookRetrySecondsMax: setting(
+    'WEBHOOK_RETRY_SECONDS_MAX',
+    count(21_600, { max: 86_400 }),
+    'Longest wait between two attempts at a delivery, in seconds, give or take a quarter.',
+  ),
+  webhookRetryHours: setting(
+    'WEBHOOK_RETRY_HOURS',
+    count(24, { max: 168 }),
+    'Hours after its first attempt during which a delivery is tried again; then it has failed.',
+  ),
+  webhookDisableHours: setting(
+    'WEBHOOK_DISABLE_HOURS',
+    count(72, { max: 720 }),
+    'An endpoint of webhooks whose every attempt has failed for this many hours is disabled.',
+  ),
+  webhookSecretOverlapHours: setting(
+    'WEBHOOK_SECRET_OVERLAP_HOURS',
+    count(24, { min: 0, max: 720 }),
+    'Hours for which the secret of before still signs deliveries after a rotation.',
+  ),
+  webhookHttp: setting(
+    'WEBHOOK_HTTP',
+    z.enum(['refused', 'allowed']).default('refused'),
+    'Whether endpoints of webhooks without TLS are allowed.',
+  ),
+  webhookNetworksAllowed: setting(
+    'WEBHOOK_NETWORKS_ALLOWED',
+    networks().optional(),
+    'Private addresses and networks to which webhooks may be sent, separated by commas, such as loopback or 10.1.0.0/16. Absent: public addresses only.',
+  ),
+  webhookRetentionDays: setting(
+    'WEBHOOK_RETENTION_DAYS',
+    count(30, { max: 400 }),
+    'Days for which events of webhooks and their deliveries are kept, and can be replayed.',
   ),
 
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),

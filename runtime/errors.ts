@@ -460,6 +460,17 @@ export const ERRORS = {
     exit: 1,
     meaning: 'The job ended without an outcome: its worker crashed too often.',
   },
+  // webhooks
+  webhook_invalid: {
+    http: 400,
+    retry: false,
+    exit: 2,
+    meaning: 'The name, the address or the events of an endpoint of webhooks are not valid.',
+  },
+  webhook_exists: { http: 409, retry: false, exit: 1, meaning: 'An endpoint of webhooks has this name already.' },
+  webhook_unknown: { http: 404, retry: false, exit: 1, meaning: 'No endpoint of webhooks has this name.' },
+  webhook_disabled: { http: 409, retry: false, exit: 1, meaning: 'The endpoint of webhooks is disabled.' },
+  webhook_delivery_unknown: { http: 404, retry: false, exit: 1, meaning: 'No delivery of a webhook has this id.' },
   // keys
   key_secret_differs: {
     http: 503,

@@ -13,7 +13,7 @@ const tagBytes = 16;
 
 /** The name of sealed content in errors: `{ kind: 'document', id: '7' }`. Not part of the sealed bytes. */
 export interface SealedName {
-  readonly kind: 'document' | 'voiceprint' | 'contact' | 'signing key';
+  readonly kind: 'document' | 'voiceprint' | 'contact' | 'signing key' | 'webhook secret';
   readonly id: string;
 }
 

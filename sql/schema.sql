@@ -883,6 +883,63 @@ CREATE TABLE voiceprint_event (
   reason text NOT NULL
 );
 
+-- table webhook_delivery
+CREATE TABLE webhook_delivery (
+  delivery_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  event_id bigint NOT NULL,
+  endpoint_id bigint NOT NULL,
+  state text COLLATE "C" NOT NULL DEFAULT 'pending'::text,
+  attempts integer NOT NULL DEFAULT 0,
+  replays integer NOT NULL DEFAULT 0,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  first_attempt_at timestamp with time zone,
+  last_attempt_at timestamp with time zone,
+  next_attempt_at timestamp with time zone DEFAULT clock_timestamp(),
+  answer_status integer,
+  failure text COLLATE "C"
+);
+
+-- table webhook_endpoint
+CREATE TABLE webhook_endpoint (
+  endpoint_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  name text COLLATE "C" NOT NULL,
+  url text NOT NULL,
+  brand_id bigint,
+  event_types text[] COLLATE "C" NOT NULL DEFAULT '{}'::text[],
+  state text COLLATE "C" NOT NULL DEFAULT 'enabled'::text,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  created_by text NOT NULL,
+  disabled_at timestamp with time zone,
+  disabled_by text,
+  disabled_reason text,
+  failing_since timestamp with time zone,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone
+);
+
+-- table webhook_event
+CREATE TABLE webhook_event (
+  event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  message_id text COLLATE "C" NOT NULL,
+  type text COLLATE "C" NOT NULL,
+  brand_id bigint,
+  occurred_at timestamp with time zone NOT NULL,
+  data jsonb NOT NULL,
+  only_endpoint_id bigint
+);
+
+-- table webhook_secret
+CREATE TABLE webhook_secret (
+  secret_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  public_id uuid NOT NULL,
+  endpoint_id bigint NOT NULL,
+  sealed_secret bytea NOT NULL,
+  wrapped_key bytea NOT NULL,
+  master_key_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  ends_at timestamp with time zone
+);
+
 -- constraint added_model.added_model_added_by_check
 ALTER TABLE added_model ADD CONSTRAINT added_model_added_by_check CHECK ((added_by ~ '\S'::text));
 
@@ -1331,6 +1388,9 @@ ALTER TABLE night_release ADD CONSTRAINT night_release_reason_check CHECK ((reas
 -- constraint night_release.night_release_used_by_build_id_fkey
 ALTER TABLE night_release ADD CONSTRAINT night_release_used_by_build_id_fkey FOREIGN KEY (used_by_build_id) REFERENCES build(build_id);
 
+-- constraint night_run.night_run_announced
+ALTER TABLE night_run ADD CONSTRAINT night_run_announced TRIGGER DEFERRABLE INITIALLY DEFERRED;
+
 -- constraint night_run.night_run_finished
 ALTER TABLE night_run ADD CONSTRAINT night_run_finished CHECK (((state = 'finished'::text) = (outcome IS NOT NULL)));
 
@@ -1662,6 +1722,9 @@ ALTER TABLE verification ADD CONSTRAINT verification_result_id_fkey FOREIGN KEY 
 -- constraint verification.verification_state_check
 ALTER TABLE verification ADD CONSTRAINT verification_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'performing'::text, 'performed'::text, 'performedWithoutScore'::text, 'error'::text])));
 
+-- constraint verification_batch.verification_batch_announced
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_announced TRIGGER DEFERRABLE INITIALLY DEFERRED;
+
 -- constraint verification_batch.verification_batch_ended
 ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_ended CHECK (((state = ANY (ARRAY['done'::text, 'cancelled'::text])) = (ended_at IS NOT NULL)));
 
@@ -1780,6 +1843,75 @@ ALTER TABLE voiceprint_event ADD CONSTRAINT voiceprint_event_pkey PRIMARY KEY (e
 
 -- constraint voiceprint_event.voiceprint_event_reason_check
 ALTER TABLE voiceprint_event ADD CONSTRAINT voiceprint_event_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint webhook_delivery.webhook_delivery_attempts_check
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_attempts_check CHECK ((attempts >= 0));
+
+-- constraint webhook_delivery.webhook_delivery_endpoint_id_fkey
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(endpoint_id) ON DELETE CASCADE;
+
+-- constraint webhook_delivery.webhook_delivery_event_id_endpoint_id_key
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_event_id_endpoint_id_key UNIQUE (event_id, endpoint_id);
+
+-- constraint webhook_delivery.webhook_delivery_event_id_fkey
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES webhook_event(event_id) ON DELETE CASCADE;
+
+-- constraint webhook_delivery.webhook_delivery_pending
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_pending CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL)));
+
+-- constraint webhook_delivery.webhook_delivery_pkey
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_pkey PRIMARY KEY (delivery_id);
+
+-- constraint webhook_delivery.webhook_delivery_replays_check
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_replays_check CHECK ((replays >= 0));
+
+-- constraint webhook_delivery.webhook_delivery_state_check
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));
+
+-- constraint webhook_endpoint.webhook_endpoint_brand_id_fkey
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
+
+-- constraint webhook_endpoint.webhook_endpoint_created_by_check
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_created_by_check CHECK ((created_by ~ '\S'::text));
+
+-- constraint webhook_endpoint.webhook_endpoint_disabled
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_disabled CHECK ((((state = 'disabled'::text) = (disabled_at IS NOT NULL)) AND ((state = 'disabled'::text) = (disabled_by IS NOT NULL))));
+
+-- constraint webhook_endpoint.webhook_endpoint_name_check
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_name_check CHECK ((name ~ '^[a-z0-9](-?[a-z0-9]){0,62}$'::text));
+
+-- constraint webhook_endpoint.webhook_endpoint_name_key
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_name_key UNIQUE (name);
+
+-- constraint webhook_endpoint.webhook_endpoint_pkey
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_pkey PRIMARY KEY (endpoint_id);
+
+-- constraint webhook_endpoint.webhook_endpoint_state_check
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'disabled'::text])));
+
+-- constraint webhook_endpoint.webhook_endpoint_url_check
+ALTER TABLE webhook_endpoint ADD CONSTRAINT webhook_endpoint_url_check CHECK ((url ~ '^https?://'::text));
+
+-- constraint webhook_event.webhook_event_message_id_key
+ALTER TABLE webhook_event ADD CONSTRAINT webhook_event_message_id_key UNIQUE (message_id);
+
+-- constraint webhook_event.webhook_event_only_endpoint_id_fkey
+ALTER TABLE webhook_event ADD CONSTRAINT webhook_event_only_endpoint_id_fkey FOREIGN KEY (only_endpoint_id) REFERENCES webhook_endpoint(endpoint_id) ON DELETE CASCADE;
+
+-- constraint webhook_event.webhook_event_pkey
+ALTER TABLE webhook_event ADD CONSTRAINT webhook_event_pkey PRIMARY KEY (event_id);
+
+-- constraint webhook_event.webhook_event_type_check
+ALTER TABLE webhook_event ADD CONSTRAINT webhook_event_type_check CHECK ((type ~ '^[a-z]+\.[a-z_]+$'::text));
+
+-- constraint webhook_secret.webhook_secret_endpoint_id_fkey
+ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(endpoint_id) ON DELETE CASCADE;
+
+-- constraint webhook_secret.webhook_secret_pkey
+ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_pkey PRIMARY KEY (secret_id);
+
+-- constraint webhook_secret.webhook_secret_public_id_key
+ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_public_id_key UNIQUE (public_id);
 
 -- index api_key.api_key_client
 CREATE INDEX api_key_client ON public.api_key USING btree (client);
@@ -2024,6 +2156,24 @@ CREATE INDEX voiceprint_event_uncompared ON public.voiceprint_event USING btree 
 -- index voiceprint_event.voiceprint_event_voiceprint
 CREATE INDEX voiceprint_event_voiceprint ON public.voiceprint_event USING btree (voiceprint_id, event_id);
 
+-- index webhook_delivery.webhook_delivery_due
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (endpoint_id, next_attempt_at) WHERE (state = 'pending'::text);
+
+-- index webhook_delivery.webhook_delivery_failed
+CREATE INDEX webhook_delivery_failed ON public.webhook_delivery USING btree (endpoint_id, last_attempt_at) WHERE (state = 'failed'::text);
+
+-- index webhook_delivery.webhook_delivery_newest
+CREATE INDEX webhook_delivery_newest ON public.webhook_delivery USING btree (endpoint_id, delivery_id);
+
+-- index webhook_delivery.webhook_delivery_undelivered
+CREATE INDEX webhook_delivery_undelivered ON public.webhook_delivery USING btree (state, delivery_id) WHERE (state <> 'delivered'::text);
+
+-- index webhook_event.webhook_event_occurred_at
+CREATE INDEX webhook_event_occurred_at ON public.webhook_event USING btree (occurred_at);
+
+-- index webhook_secret.webhook_secret_endpoint
+CREATE INDEX webhook_secret_endpoint ON public.webhook_secret USING btree (endpoint_id);
+
 -- view brand_overview
 CREATE VIEW brand_overview AS
  SELECT b.brand_id,
@@ -2052,6 +2202,85 @@ CREATE VIEW brand_overview AS
          LIMIT 1) r)
      LEFT JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))));
 
+-- function add_webhook_deliveries
+CREATE OR REPLACE FUNCTION public.add_webhook_deliveries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO webhook_delivery (event_id, endpoint_id)
+  SELECT NEW.event_id, e.endpoint_id FROM webhook_endpoint AS e WHERE e.state = 'enabled' AND is_announced_to(e, NEW);
+  RETURN NULL;
+END $function$;
+
+-- function announce_batch
+CREATE OR REPLACE FUNCTION public.announce_batch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO webhook_event (message_id, type, occurred_at, data)
+  SELECT webhook_message_id('batch/' || NEW.public_id || '/' || NEW.generation || '/' || NEW.state, NEW.ended_at), 'batch.' || NEW.state, NEW.ended_at,
+    jsonb_build_object('batch', NEW.public_id, 'state', NEW.state, 'mode', NEW.mode, 'items', NEW.items,
+      'performed', count(*) FILTER (WHERE v.state = 'performed'),
+      'performedWithoutScore', count(*) FILTER (WHERE v.state = 'performedWithoutScore'),
+      'error', count(*) FILTER (WHERE v.state = 'error'))
+  FROM verification AS v
+  WHERE v.batch_id = NEW.batch_id
+  ON CONFLICT (message_id) DO NOTHING;
+  RETURN NULL;
+END $function$;
+
+-- function announce_branding
+CREATE OR REPLACE FUNCTION public.announce_branding()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO webhook_event (message_id, type, brand_id, occurred_at, data)
+  SELECT webhook_message_id('branding/' || c.sequence, c.at), c.subject || '.' || c.after, c.brand_id, c.at,
+    CASE c.subject
+      WHEN 'letter' THEN jsonb_build_object('letter', c.letter_id, 'validUntil', webhook_instant(l.valid_until))
+      WHEN 'number' THEN jsonb_build_object('count', c.changes, 'operation', c.operation_id)
+      ELSE '{}'::jsonb
+    END || jsonb_build_object('brand', b.handle, 'state', c.after, 'before', c.before, 'sequence', c.sequence)
+  FROM (
+    SELECT min(event_id) AS sequence, min(at) AS at, brand_id, subject, letter_id, operation_id, before, after, count(*) AS changes
+    FROM new_rows
+    WHERE before IS DISTINCT FROM after AND (subject = 'number' OR after <> 'submitted')
+    GROUP BY brand_id, subject, letter_id, operation_id, before, after) AS c
+  JOIN brand AS b USING (brand_id)
+  LEFT JOIN letter AS l ON l.letter_id = c.letter_id
+  ORDER BY c.sequence
+  ON CONFLICT (message_id) DO NOTHING;
+  RETURN NULL;
+END $function$;
+
+-- function announce_night
+CREATE OR REPLACE FUNCTION public.announce_night()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  files jsonb;
+BEGIN
+  SELECT jsonb_build_object(
+    'published', count(*) FILTER (WHERE state = 'published'),
+    'unchanged', count(*) FILTER (WHERE state = 'unchanged'),
+    'held', count(*) FILTER (WHERE state = 'failed' AND failure_code IN ('artefact_held', 'artefact_shrunk')),
+    'failed', count(*) FILTER (WHERE state NOT IN ('published', 'unchanged') AND coalesce(failure_code, '') NOT IN ('artefact_held', 'artefact_shrunk')))
+  INTO files FROM build WHERE run_id = NEW.run_id AND generation = NEW.generation;
+  INSERT INTO webhook_event (message_id, type, occurred_at, data)
+  SELECT webhook_message_id('night/' || NEW.run_id, NEW.finished_at), 'night.' || outcome, NEW.finished_at,
+    jsonb_build_object('run', NEW.run_id, 'date', NEW.night_date, 'state', outcome, 'trigger', NEW.trigger, 'code', NEW.failure_code) || files
+  FROM (SELECT CASE
+    WHEN NEW.failure_code IS NOT NULL OR (files ->> 'failed')::integer > 0 THEN 'failed'
+    WHEN (files ->> 'held')::integer > 0 THEN 'held'
+    ELSE 'published' END AS outcome) AS o
+  ON CONFLICT (message_id) DO NOTHING;
+  RETURN NULL;
+END $function$;
+
 -- function end_number_proofs
 CREATE OR REPLACE FUNCTION public.end_number_proofs()
  RETURNS trigger
@@ -2066,6 +2295,18 @@ BEGIN
              ELSE n.state IN ('submitted', 'in_review', 'verified', 'suspended') END;
   RETURN NULL;
 END $function$;
+
+-- function is_announced_to
+CREATE OR REPLACE FUNCTION public.is_announced_to(endpoint webhook_endpoint, event webhook_event)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT (event.only_endpoint_id IS NULL OR event.only_endpoint_id = endpoint.endpoint_id)
+    AND (endpoint.brand_id IS NULL OR endpoint.brand_id IS NOT DISTINCT FROM event.brand_id OR event.only_endpoint_id IS NOT NULL)
+    AND (endpoint.event_types = '{}' OR event.type = ANY (endpoint.event_types)
+      OR split_part(event.type, '.', 1) || '.*' = ANY (endpoint.event_types) OR event.only_endpoint_id IS NOT NULL)
+$function$;
 
 -- function is_protected_number
 CREATE OR REPLACE FUNCTION public.is_protected_number(phone text)
@@ -2403,6 +2644,24 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+-- function webhook_instant
+CREATE OR REPLACE FUNCTION public.webhook_instant(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$function$;
+
+-- function webhook_message_id
+CREATE OR REPLACE FUNCTION public.webhook_message_id(source text, at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT 'msg_' || left(encode(sha256(convert_to(source || '/' || extract(epoch FROM at)::text, 'UTF8')), 'hex'), 32)
+$function$;
+
 -- function withhold_label
 CREATE OR REPLACE FUNCTION public.withhold_label()
  RETURNS trigger
@@ -2438,6 +2697,9 @@ ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_truncate;
 CREATE TRIGGER branded_number_mark_update AFTER UPDATE ON public.branded_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_updated();
 ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_update;
 
+-- trigger branding_event.branding_event_announced
+CREATE TRIGGER branding_event_announced AFTER INSERT ON public.branding_event REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION announce_branding();
+
 -- trigger branding_event.branding_event_append_only
 CREATE TRIGGER branding_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.branding_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
@@ -2457,6 +2719,9 @@ ALTER TABLE label_event ENABLE ALWAYS TRIGGER label_event_retention;
 -- trigger model_default.model_default_append_only
 CREATE TRIGGER model_default_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.model_default FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE model_default ENABLE ALWAYS TRIGGER model_default_append_only;
+
+-- trigger night_run.night_run_announced
+CREATE CONSTRAINT TRIGGER night_run_announced AFTER UPDATE OF state ON public.night_run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state = 'finished'::text))) EXECUTE FUNCTION announce_night();
 
 -- trigger phone_number.phone_number_label_delete
 CREATE TRIGGER phone_number_label_delete AFTER DELETE ON public.phone_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION record_labels_deleted();
@@ -2517,9 +2782,15 @@ ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_update;
 -- trigger verification.verification_label
 CREATE TRIGGER verification_label BEFORE INSERT OR UPDATE OF result_id ON public.verification FOR EACH ROW WHEN ((new.result_id IS NOT NULL)) EXECUTE FUNCTION set_verification_label();
 
+-- trigger verification_batch.verification_batch_announced
+CREATE CONSTRAINT TRIGGER verification_batch_announced AFTER UPDATE OF state ON public.verification_batch DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state = ANY (ARRAY['done'::text, 'cancelled'::text])))) EXECUTE FUNCTION announce_batch();
+
 -- trigger voiceprint_event.voiceprint_event_append_only
 CREATE TRIGGER voiceprint_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.voiceprint_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE voiceprint_event ENABLE ALWAYS TRIGGER voiceprint_event_append_only;
+
+-- trigger webhook_event.webhook_event_deliveries
+CREATE TRIGGER webhook_event_deliveries AFTER INSERT ON public.webhook_event FOR EACH ROW WHEN ((new.only_endpoint_id IS NULL)) EXECUTE FUNCTION add_webhook_deliveries();
 
 -- grant added_model.SELECT
 GRANT SELECT ON added_model TO caller_trust_reader;

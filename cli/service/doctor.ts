@@ -16,6 +16,7 @@ import {
   listSignatureExpiries,
 } from '../../pipelines/caches/signing/signature-expiry.ts';
 import { keptVersions, listVersions, namesOf } from '../../pipelines/caches/store/artefact-check.ts';
+import { countDeliveries } from '../../pipelines/webhooks/delivery.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import { queryRow } from '../../runtime/postgres.ts';
@@ -88,6 +89,7 @@ async function doctor(): Promise<Outcome> {
       await look('artefacts', () => describeStore(services)),
       await look('letters', () => describeLetters(services)),
       await look('signatures', () => describeSignatures(services)),
+      await look('webhooks', () => describeWebhooks(services)),
       await look('state', async () => services.config.stateDir),
     ];
     const bad = findings.filter(({ good }) => !good);
@@ -161,6 +163,19 @@ async function describeSignatures({ db }: Services): Promise<string | { warning:
   if (ending.length > 0) return { warning: ending.map(describeEndingSignature).join(' ') };
   const [next] = expiries.toSorted((a, b) => a.expires.localeCompare(b.expires));
   return `valid; the next to expire is the ${next!.role}, at ${next!.expires}`;
+}
+
+/** Whether endpoints take what is sent to them. */
+async function describeWebhooks({ db }: Services): Promise<string | { warning: string }> {
+  const { enabled, pending, failing, givenUp } = await countDeliveries(db);
+  const problems = [
+    ...failing.map((name) => `every attempt at ${name} has failed for an hour or more`),
+    ...givenUp.map((name) => `${name} was disabled because it failed`),
+  ];
+  if (problems.length === 0) return `${enabled} endpoints, ${pending} deliveries pending`;
+  return {
+    warning: `${problems.join('; ')}. \`caller-trust webhooks deliveries\` says why; once it answers again: \`webhooks enable\`, and \`webhooks replay --since\` for what it missed.`,
+  };
 }
 
 async function describeStore({ config, db }: Services): Promise<string> {

@@ -15,6 +15,7 @@ export const jobIds = {
   batchEnd: ({ batchId, generation }: { batchId: number; generation: number }) => `batch-${batchId}-g${generation}`,
   chunk: ({ batchId, generation }: { batchId: number; generation: number }, chunk: number) =>
     `verify-${batchId}-g${generation}-${chunk}`,
+  delivery: (deliveryId: number) => `webhook-${deliveryId}`,
 } as const;
 
 /** Queues the load of a feed, unless it is queued or running. True if it was added. */
@@ -30,6 +31,11 @@ export function enqueueBranding(queues: Queues, { operationId }: Payloads['run-b
 /** Queues the calls of a proof of numbers, unless they are queued or running. True if they were added. */
 export function enqueueProof(queues: Queues, { proofId }: Payloads['place-proof-calls']): Promise<boolean> {
   return enqueue(queues, newJob('place-proof-calls', jobIds.proof(proofId), { proofId }));
+}
+
+/** Queues a delivery of a webhook, unless it is queued or running. True if it was added. */
+export function enqueueDelivery(queues: Queues, { deliveryId }: Payloads['deliver-webhook']): Promise<boolean> {
+  return enqueue(queues, newJob('deliver-webhook', jobIds.delivery(deliveryId), { deliveryId }));
 }
 
 /** Queues a night, unless it is queued or running. True if it was added. */

@@ -92,6 +92,14 @@ export const QUEUES = {
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
+  webhooks: {
+    jobs: { 'deliver-webhook': z.strictObject({ deliveryId: databaseId }) },
+    concurrency: (config) => config.webhookConcurrency, // a delivery waits for its receiver
+    retryDelayMs: 1000,
+    waitsForOutage: true,
+    completedKeptSeconds: hourSeconds,
+    failedKeptSeconds: daySeconds,
+  },
 } as const satisfies Record<string, QueueDefinition>;
 
 type QueueTable = typeof QUEUES;

@@ -13,6 +13,7 @@ import { voiceprintKeyPurpose } from '../audio/voices/voiceprint-store.ts';
 import { documentKeyPurpose } from '../branding/document-store.ts';
 import { signingKeyPurpose } from '../caches/signing/signing-keys.ts';
 import { contactPurpose, digestContact } from '../labels/number-dispute.ts';
+import { webhookSecretPurpose } from '../webhooks/endpoint.ts';
 
 interface StoredKey {
   readonly kind: SealedName['kind'];
@@ -103,5 +104,7 @@ function purposeOf({ kind, boundTo }: StoredKey): string {
       return voiceprintKeyPurpose(boundTo);
     case 'signing key':
       return signingKeyPurpose(boundTo);
+    case 'webhook secret':
+      return webhookSecretPurpose(boundTo);
   }
 }

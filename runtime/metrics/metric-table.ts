@@ -132,6 +132,22 @@ export const METRICS = {
     scheduler,
   ),
 
+  caller_trust_webhook_deliveries: gauge(
+    'Deliveries of webhooks that are pending, and those that failed for good in the last 24 hours.',
+    ['state'],
+    scheduler,
+  ),
+  caller_trust_webhook_pending_age_seconds: gauge(
+    'Seconds since the oldest pending delivery was created; 0 without one.',
+    [],
+    scheduler,
+  ),
+  caller_trust_webhook_endpoints: gauge(
+    'Endpoints of webhooks that are enabled, those of them whose every attempt has failed for an hour (failing), and those that were disabled because they failed (given_up).',
+    ['state'],
+    scheduler,
+  ),
+
   caller_trust_queue_jobs: gauge('Jobs of a queue by state.', ['queue', 'state'], scheduler),
   caller_trust_queue_waiting_age_seconds: gauge(
     'Seconds since the job that runs next was queued; 0 if none waits.',

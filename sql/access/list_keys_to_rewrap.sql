@@ -12,4 +12,7 @@ FROM number_dispute WHERE wrapped_key IS NOT NULL AND master_key_id <> $1
 UNION ALL
 SELECT 'signing key', trust_key_id, key_id, wrapped_key, master_key_id, NULL
 FROM trust_key WHERE master_key_id <> $1
+UNION ALL
+SELECT 'webhook secret', secret_id, public_id::text, wrapped_key, master_key_id, NULL
+FROM webhook_secret WHERE master_key_id <> $1
 LIMIT $2;

@@ -13,6 +13,9 @@ WITH given AS (
 ), signing_keys AS (
   UPDATE trust_key AS t SET wrapped_key = g.wrapped, master_key_id = $1
   FROM given AS g WHERE g.kind = 'signing key' AND t.trust_key_id = g.row_id AND t.wrapped_key = g.before
+), webhook_secrets AS (
+  UPDATE webhook_secret AS w SET wrapped_key = g.wrapped, master_key_id = $1
+  FROM given AS g WHERE g.kind = 'webhook secret' AND w.secret_id = g.row_id AND w.wrapped_key = g.before
 )
 UPDATE number_dispute AS n SET wrapped_key = g.wrapped, master_key_id = $1, contact_digest = g.contact_digest
 FROM given AS g WHERE g.kind = 'contact' AND n.dispute_id = g.row_id AND n.wrapped_key = g.before;

@@ -45,6 +45,7 @@ describe.each(
       'nights',
       'publications',
       'verifications',
+      'webhooks',
     ]);
     expect(list.queues.find(({ name }) => name === 'nights')).toMatchObject({
       counts: { waiting: 1 },

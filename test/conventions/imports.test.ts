@@ -36,7 +36,8 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   branding: ['phone', 'rows', 'access'],
   audio: ['phone', 'rows'],
   submissions: ['access'],
-  sealing: ['audio', 'branding', 'caches', 'labels'],
+  webhooks: [],
+  sealing: ['audio', 'branding', 'caches', 'labels', 'webhooks'],
 };
 
 /** `caches` for pipelines/caches/build/build.ts. */

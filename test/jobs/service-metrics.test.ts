@@ -34,12 +34,13 @@ describe.each(backends)('the metrics of the service, with the queues in $kind', 
 
     it('of a new service have no night, no file and no signature, and all parts can be read', async () => {
       const samples = await scrape();
-      const parts = ['nights', 'caches', 'label_changes', 'work', 'feeds', 'signatures', 'queues'];
+      const parts = ['nights', 'caches', 'label_changes', 'work', 'feeds', 'signatures', 'webhooks', 'queues'];
       for (const part of parts) expect(valueOf(samples, `caller_trust_service_reads{part="${part}"}`), part).toBe(1);
       expect(valueOf(samples, 'caller_trust_nights_open')).toBe(0);
       expect(valueOf(samples, 'caller_trust_night_open_age_seconds')).toBe(0);
       expect(samples.filter((line) => /_(night_outcome|night_stage|cache|labels|signature)/.test(line))).toEqual([]);
       expect(valueOf(samples, 'caller_trust_decisions_waiting{kind="letter"}')).toBe(0);
+      expect(valueOf(samples, 'caller_trust_webhook_endpoints{state="failing"}')).toBe(0);
       expect(valueOf(samples, 'caller_trust_feed_late{feed="directory",source=""}')).toBe(1); // a setting expects it
       expect(valueOf(samples, 'caller_trust_queue_jobs{queue="nights",state="waiting"}')).toBe(0);
       expect(valueOf(samples, 'caller_trust_queue_waiting_age_seconds{queue="nights"}')).toBe(0);
@@ -83,6 +84,11 @@ describe.each(backends)('the metrics of the service, with the queues in $kind', 
         'caller_trust_feed_loads{state="failed"}': 1,
         'caller_trust_decisions_waiting{kind="held_load"}': 1,
         'caller_trust_decisions_waiting{kind="dispute"}': 1,
+        'caller_trust_webhook_deliveries{state="pending"}': 1,
+        'caller_trust_webhook_deliveries{state="failed"}': 1,
+        'caller_trust_webhook_endpoints{state="enabled"}': 2,
+        'caller_trust_webhook_endpoints{state="failing"}': 1,
+        'caller_trust_webhook_endpoints{state="given_up"}': 1,
         'caller_trust_queue_jobs{queue="nights",state="waiting"}': 1,
         'caller_trust_queue_paused{queue="feeds"}': 1,
         'caller_trust_queue_workers{queue="nights"}': 0,
@@ -96,6 +102,7 @@ describe.each(backends)('the metrics of the service, with the queues in $kind', 
       about('caller_trust_cache_age_seconds{cache="spammer_phones"}', 3600);
       about('caller_trust_feed_age_seconds{feed="complaints",source="ftc"}', 7200);
       about('caller_trust_decision_waiting_age_seconds{kind="dispute"}', 86_400);
+      about('caller_trust_webhook_pending_age_seconds', 300);
       about('caller_trust_queue_waiting_age_seconds{queue="nights"}', 0.02);
       const now = Date.now() / 1000;
       about('caller_trust_night_finished_timestamp_seconds{outcome="ok"}', now - 7200 - 60, 120);
@@ -146,6 +153,13 @@ async function fill({ database: { db } }: TestBackend): Promise<void> {
       SELECT 'spammer_phones', '', 1, min(build_id), now(), now(), 30, '{"SPAM": 20, "FRAUD": 10}', 1, repeat('a', 64), 900, 9000, repeat('b', 64), now()
       FROM build RETURNING 1)
     INSERT INTO publication (cache, country, version, status, confirmed_as_of) SELECT 'spammer_phones', '', 1, 'fresh', now() - interval '1 hour' FROM v`);
+  await db.query(`
+    INSERT INTO webhook_endpoint (name, url, created_by, failing_since) VALUES ('a', 'https://a', 't', now() - interval '2 hours'), ('b', 'https://b', 't', NULL), ('c', 'https://c', 't', now());
+    INSERT INTO webhook_event (message_id, type, occurred_at, data) VALUES ('m', 'night.failed', now(), '{}');
+    UPDATE webhook_delivery AS d SET created_at = now() - interval '5 minutes', state = CASE name WHEN 'a' THEN 'pending' ELSE 'failed' END,
+      next_attempt_at = CASE name WHEN 'a' THEN now() END, last_attempt_at = CASE name WHEN 'b' THEN now() ELSE now() - interval '25 hours' END
+    FROM webhook_endpoint AS e WHERE e.endpoint_id = d.endpoint_id;
+    UPDATE webhook_endpoint SET state = 'disabled', disabled_at = now(), disabled_by = 'delivery' WHERE name = 'b'`);
   await db.query(`
     INSERT INTO label_event (phone, at, level_before, level, cause)
     VALUES ('+12025550101', now(), 'NEUTRAL', 'SPAM', 'complaints'), ('+12025550102', now(), 'NEUTRAL', 'FRAUD', 'complaints'),

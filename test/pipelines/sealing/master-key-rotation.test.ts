@@ -7,6 +7,8 @@ import { afterAll, expect, it } from 'vitest';
 import { rotateMasterKey } from '../../../pipelines/sealing/master-key-rotation.ts';
 import { initTrust, makeRootKeys, readTrustStatus } from '../../../pipelines/caches/signing/ceremony.ts';
 import { destroyDocument, openDocument, storeDocument } from '../../../pipelines/branding/document-store.ts';
+import { addEndpoint, openSecrets, readEndpoint } from '../../../pipelines/webhooks/endpoint.ts';
+import { formatSecret } from '../../../pipelines/webhooks/message.ts';
 import { fileDispute, openDisputeContact } from '../../../pipelines/labels/number-dispute.ts';
 import { createPool } from '../../../runtime/postgres.ts';
 import { openVault, Vault } from '../../../runtime/vault.ts';
@@ -49,6 +51,18 @@ await destroyDocument(db, documents[7]!, 'asked for');
 await putNumbers(db, [{ phone: '+12025550100', level: 'SPAM', category: 6 }]);
 const rootKeys = makeRootKeys(1);
 await initTrust({ db, vault: before, now: new Date() }, { rootKeys, threshold: 1 });
+const { secret } = await addEndpoint(
+  { db, vault: before },
+  {
+    name: 'ops',
+    url: 'https://hooks.example',
+    brand: null,
+    eventTypes: [],
+    actor: 'test',
+    limits: { webhookHttp: 'refused', webhookNetworksAllowed: undefined },
+  },
+);
+const { endpointId } = await readEndpoint(db, 'ops');
 const dispute = await fileDispute(
   { db, vault: before },
   {
@@ -83,6 +97,7 @@ it('is continued after kill -9 at any moment, and every content can be read all 
     for (const n of [0, 1, count >> 1, count - 1])
       expect((await openDocument({ db, vault }, documents[n]!)).equals(contentOf(n))).toBe(true);
     expect(await openDisputeContact({ db, vault }, dispute.disputeId)).toBe('Someone@example.com');
+    expect((await openSecrets(db, vault, endpointId)).map(formatSecret)).toEqual([secret]);
     if (!existsSync(previousPath)) break; // it had ended
   }
   expect(counts).toEqual([...counts].sort((a, b) => a - b)); // it goes on where it was, with the same new key
@@ -117,9 +132,10 @@ it('of a key in the environment needs the one before, and counts disputes of a c
   const vault = await openVault({ ...settings, letterMasterKeyPrevious });
   expect(await keysUnder(vault)).toBe(500);
   expect(await rotateMasterKey({ db, settings: { ...settings, letterMasterKeyPrevious }, signal })).toBe(
-    count - 500 + 3, // the keys that sign
+    count - 500 + 4, // the keys that sign, and the secret of the webhook
   );
   expect(await rotateMasterKey({ db, settings, signal })).toBe(0);
+  expect((await openSecrets(db, vault, endpointId)).map(formatSecret)).toEqual([secret]);
 
   const { rows } = await db.query<{ contact_digest: Buffer }>('SELECT contact_digest FROM number_dispute');
   expect(rows[0]!.contact_digest.equals(vault.digest('someone@example.com', 'contact of a dispute'))).toBe(true);

@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { moveBrand } from '../../../pipelines/branding/brand/settle.ts';
+import { BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS } from '../../../pipelines/branding/states.ts';
+import { failNight } from '../../../pipelines/caches/night/night-opening.ts';
+import { listDueDeliveries, pruneWebhookEvents } from '../../../pipelines/webhooks/delivery.ts';
+import { addEndpoint } from '../../../pipelines/webhooks/endpoint.ts';
+import { WEBHOOK_EVENTS } from '../../../pipelines/webhooks/event-types.ts';
+import { inTransaction } from '../../../runtime/postgres.ts';
+import { ask, fresh, goodLetter, letterForReview, profile, signedForm, testVault } from '../../support/branding.ts';
+import { useTestDatabase } from '../../support/database.ts';
+
+const { db } = await useTestDatabase();
+
+interface EventRow {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The events of a brand, or all, in their order, and none of before. */
+async function takeEvents(): Promise<EventRow[]> {
+  const { rows } = await db.query<EventRow>('SELECT type, data FROM webhook_event ORDER BY event_id');
+  await db.query('DELETE FROM webhook_event');
+  return rows;
+}
+
+afterEach(async () => {
+  await db.query('DELETE FROM webhook_endpoint');
+  await db.query('DELETE FROM webhook_event');
+});
+
+const limits = { webhookHttp: 'refused', webhookNetworksAllowed: undefined } as const;
+const addressed = (name: string, given: { brand?: string; eventTypes?: string[] } = {}) =>
+  addEndpoint(
+    { db, vault: testVault },
+    { name, url: 'https://hooks.example', brand: null, eventTypes: [], actor: 'test', limits, ...given },
+  );
+
+describe('branding announces', () => {
+  it('each state in which a letter, a brand and its numbers come to rest, as ids, states and counts', async () => {
+    const { handle, phones } = fresh(3);
+    const { operationId } = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: signedForm(phones) },
+    );
+    const events = await takeEvents();
+    expect(events.map(({ type }) => type).sort()).toEqual([
+      'brand.approved',
+      'brand.draft',
+      'letter.approved',
+      'number.submitted',
+      'number.verified',
+    ]);
+    expect(events.find(({ type }) => type === 'number.verified')!.data).toEqual({
+      brand: handle,
+      state: 'verified',
+      before: 'submitted',
+      count: 3,
+      operation: operationId,
+      sequence: expect.any(Number) as number,
+    });
+    expect(events.find(({ type }) => type === 'letter.approved')!.data).toMatchObject({
+      brand: handle,
+      letter: expect.any(Number) as number,
+      before: 'submitted',
+      validUntil: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
+    });
+    const sent = JSON.stringify(events);
+    for (const secret of [...phones, profile.legalName, profile.displayName]) expect(sent).not.toContain(secret);
+  });
+
+  it('a letter that waits for a person', async () => {
+    const { handle, phones } = fresh(1);
+    await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: letterForReview(phones) },
+    );
+    expect((await takeEvents()).map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['letter.in_review', 'brand.in_review', 'number.in_review']),
+    );
+  });
+
+  it('a change in its transaction: rolled back with it, and there with it', async () => {
+    const { handle, phones } = fresh(1);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
+    const { rows } = await db.query<{ brand_id: number; state: 'in_review' }>(
+      'SELECT brand_id, state FROM brand WHERE handle = $1',
+      [handle],
+    );
+    const brand = { brandId: Number(rows[0]!.brand_id), handle, state: rows[0]!.state };
+    await addressed('ops');
+    await takeEvents();
+    const withdraw = (fails: boolean) =>
+      inTransaction(db, async (client) => {
+        const cause = { actor: 'test', reason: 'test', operationId: null };
+        await moveBrand(client, brand, { action: 'withdraw', cause });
+        expect((await client.query('SELECT FROM webhook_delivery')).rowCount).toBe(1);
+        if (fails) throw new Error('rolled back');
+      });
+    await expect(withdraw(true)).rejects.toThrow('rolled back');
+    expect((await db.query('SELECT FROM webhook_event')).rowCount).toBe(0);
+    expect(await listDueDeliveries(db)).toEqual([]);
+    await withdraw(false);
+    expect(await listDueDeliveries(db)).toHaveLength(1);
+    expect((await takeEvents()).map(({ type }) => type)).toEqual(['brand.withdrawn']);
+  });
+
+  it('a type for each state of the tables, except those that no transaction ends in', () => {
+    const announced = [BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS].flatMap(({ kind, states }) =>
+      states.filter((state) => kind === 'number' || state !== 'submitted').map((state) => `${kind}.${state}`),
+    );
+    const others = ['batch.done', 'batch.cancelled', 'night.published', 'night.held', 'night.failed', 'webhook.test'];
+    expect(Object.keys(WEBHOOK_EVENTS).sort()).toEqual([...announced, ...others].sort());
+  });
+});
+
+describe('a batch announces', () => {
+  const batchOf = async (states: readonly string[]) => {
+    const { rows } = await db.query<{ batch_id: string; public_id: string }>(
+      `INSERT INTO verification_batch (owner, idempotency_key, request_sha256, name, mode, requested_model, release, settings, settings_sha256, state, items, requested_by)
+       VALUES ('test', $1, repeat('0', 64), 'b', 'api', 'auto', 'r', '{}', repeat('0', 64), 'performing', $2, 'test') RETURNING batch_id, public_id`,
+      [randomUUID(), states.length],
+    );
+    const { batch_id: id, public_id: publicId } = rows[0]!;
+    await db.query(
+      `INSERT INTO verification (batch_id, line, chunk, source, requested_model, state, reason, ended_at)
+       SELECT $1, n, 0, 's', 'auto', s, 'batch_cancelled', now() FROM unnest($2::text[]) WITH ORDINALITY AS g (s, n)`,
+      [id, states],
+    );
+    return { id, publicId };
+  };
+
+  it('its end with counts, once for each time that it ends', async () => {
+    const { id, publicId } = await batchOf(['error', 'error']);
+    const end = "UPDATE verification_batch SET state = 'done', ended_at = clock_timestamp() WHERE batch_id = $1";
+    await db.query(end, [id]);
+    await db.query(end, [id]);
+    const counts = { items: 2, performed: 0, performedWithoutScore: 0, error: 2 };
+    const done = { type: 'batch.done', data: { batch: publicId, state: 'done', mode: 'api', ...counts } };
+    expect(await takeEvents()).toEqual([done]);
+    await db.query(
+      "UPDATE verification_batch SET state = 'queued', ended_at = NULL, generation = generation + 1 WHERE batch_id = $1",
+      [id],
+    );
+    await db.query(end, [id]);
+    expect(await takeEvents()).toEqual([done]);
+  });
+});
+
+describe('a night announces', () => {
+  const endNight = async (builds: readonly (readonly [state: string, code: string | null])[]) => {
+    const { rows } = await db.query<{ run_id: string }>(
+      "INSERT INTO night_run (night_date, trigger, requested_by, state, generation) VALUES ('2026-01-01', 'operator', 'test', 'running', 1) RETURNING run_id",
+    );
+    const runId = Number(rows[0]!.run_id);
+    for (const [at, [state, code]] of builds.entries())
+      await db.query(
+        `INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected, state, failure_code) VALUES ($1, 1, 'phones', $2, 0, '{}', $3, $4)`,
+        [runId, ['US', 'CA', 'GB'][at], state, code],
+      );
+    await db.query(
+      "UPDATE night_run SET state = 'finished', outcome = 'ok', finished_at = clock_timestamp(), report = '{}' WHERE run_id = $1",
+      [runId],
+    );
+    const [event] = await takeEvents();
+    return { type: event!.type, ...event!.data };
+  };
+
+  it('its end by the worst of its files', async () => {
+    const published = ['published', null] as const;
+    expect(await endNight([published, ['unchanged', null]])).toMatchObject({
+      type: 'night.published',
+      date: '2026-01-01',
+      published: 1,
+      unchanged: 1,
+      held: 0,
+      failed: 0,
+    });
+    expect(await endNight([published, ['failed', 'artefact_held']])).toMatchObject({ type: 'night.held', held: 1 });
+    expect(
+      await endNight([
+        ['failed', 'copy_cut'],
+        ['failed', 'artefact_shrunk'],
+      ]),
+    ).toMatchObject({ type: 'night.failed', held: 1, failed: 1 });
+  });
+
+  it('that it could not be opened', async () => {
+    const { rows } = await db.query<{ run_id: string }>(
+      "INSERT INTO night_run (night_date, trigger, requested_by) VALUES ('2026-01-02', 'operator', 'test') RETURNING run_id",
+    );
+    const runId = Number(rows[0]!.run_id);
+    await failNight(db, { runId, code: 'job_lost', reason: 'lost' });
+    expect(await takeEvents()).toMatchObject([{ type: 'night.failed', data: { run: runId, code: 'job_lost' } }]);
+  });
+});
+
+describe('an event', () => {
+  it('goes to the endpoints whose types and brand it has, and to no disabled one', async () => {
+    const [ours, theirs] = [fresh(1), fresh(1)];
+    for (const { handle } of [ours, theirs]) await ask(db, 'add_managed_brand', { handle, brand: profile });
+    await addressed('all');
+    await addressed('ours', { brand: ours.handle });
+    await addressed('numbers', { eventTypes: ['number.*', 'night.failed'] });
+    await addressed('off');
+    await db.query(
+      "UPDATE webhook_endpoint SET state = 'disabled', disabled_at = now(), disabled_by = 'test' WHERE name = 'off'",
+    );
+    await takeEvents();
+    for (const { handle, phones } of [ours, theirs]) await ask(db, 'add_phone_number', { handle, numbers: phones });
+    const { rows } = await db.query<{ name: string; brands: string[] }>(
+      `SELECT e.name, array_agg(v.data ->> 'brand' ORDER BY v.event_id) AS brands
+       FROM webhook_delivery AS d JOIN webhook_endpoint AS e USING (endpoint_id) JOIN webhook_event AS v USING (event_id)
+       GROUP BY e.name ORDER BY e.name`,
+    );
+    const both = [ours.handle, theirs.handle];
+    expect(rows).toEqual([
+      { name: 'all', brands: both },
+      { name: 'numbers', brands: both },
+      { name: 'ours', brands: [ours.handle] },
+    ]);
+  });
+
+  it('is deleted with its deliveries after the retention, and not before', async () => {
+    await addressed('all');
+    await failNight(db, {
+      runId: Number(
+        (
+          await db.query<{ run_id: string }>(
+            "INSERT INTO night_run (night_date, trigger, requested_by) VALUES ('2026-01-03', 'operator', 'test') RETURNING run_id",
+          )
+        ).rows[0]!.run_id,
+      ),
+      code: 'job_lost',
+      reason: 'lost',
+    });
+    const dayMs = 86_400_000;
+    const pruneAt = (days: number) =>
+      pruneWebhookEvents(db, { retentionDays: 30, at: new Date(Date.now() + days * dayMs) });
+    expect(await pruneAt(29)).toBe(0);
+    expect((await db.query('SELECT FROM webhook_delivery')).rowCount).toBe(1);
+    expect(await pruneAt(31)).toBe(1);
+    expect((await db.query('SELECT FROM webhook_delivery')).rowCount).toBe(0);
+  });
+});
