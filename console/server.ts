@@ -31,6 +31,7 @@ import { registerLetterFormRoutes, registerLetterRoutes } from './routes/letter-
 import { registerOperationRoutes } from './routes/operation-routes.ts';
 import { registerProtectedNameRoutes, registerReviewRoutes } from './routes/review-routes.ts';
 import { registerSessionRoutes } from './routes/session-routes.ts';
+import { registerWebhookRoutes } from './routes/webhook-routes.ts';
 import { registerStaticFiles } from './http/static-files.ts';
 import { registerStreaming } from './streaming/stream-routes.ts';
 import { registerUploads } from './http/uploads.ts';
@@ -180,6 +181,7 @@ export async function createConsoleServer({
   registerFeedRoutes(app, work);
   registerArtefactRoutes(app, work);
   registerQueueRoutes(app, work);
+  registerWebhookRoutes(app, work);
   registerVerificationRoutes(app, work);
   registerBatchRoutes(app, work);
   registerDetectionRoutes(app, work);

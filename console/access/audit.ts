@@ -23,6 +23,8 @@ const ACTIONS = {
   download_artefact: 'downloaded an artefact',
   verify_artefacts: 'verified artefacts',
   change_queue: 'changed a queue',
+  change_webhook: 'enabled or disabled an endpoint of webhooks',
+  replay_webhooks: 'sent webhooks again',
   request_branding: 'asked for branding',
   save_rejects: 'saved the refused rows of a request',
   issue_letter_form: 'issued a letter of authorization to be signed',

@@ -8,6 +8,7 @@ import {
   listSignatureExpiries,
   type SignatureExpiry,
 } from '../../pipelines/caches/signing/signature-expiry.ts';
+import { countDeliveries, type DeliveryCounts } from '../../pipelines/webhooks/delivery.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
 import type { Config } from '../../runtime/config.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
@@ -83,6 +84,7 @@ export interface StandingFacts extends Pick<Overview, 'caches' | 'feeds' | 'wait
   readonly publications: readonly Pick<Publication, 'cache' | 'country' | 'stale' | 'confirmedAsOf'>[];
   readonly held: HeldCounts;
   readonly signatures: readonly SignatureExpiry[];
+  readonly webhooks: Pick<DeliveryCounts, 'failing' | 'givenUp'>;
   readonly ageHoursMax: number;
 }
 
@@ -104,6 +106,7 @@ export async function readOverview(
     waiting: await countWaiting(db),
     held: (await queryRow<HeldCounts>(db, sql('console/count_held')))!,
     signatures: await listSignatureExpiries(db),
+    webhooks: await countDeliveries(db),
     queues: (await listQueues(queues)).queues,
   };
   const { lastNight, caches, feeds, waiting, queues: queueList } = facts;
@@ -150,6 +153,7 @@ export function decideAttention(facts: StandingFacts): Attention[] {
     ...attentionToSignatures(facts),
     ...attentionToFeeds(facts),
     ...attentionToQueues(facts),
+    ...attentionToWebhooks(facts),
     ...attentionToWork(facts),
   ];
   return [...all.filter(({ severity }) => severity === 'bad'), ...all.filter(({ severity }) => severity === 'warn')];
@@ -269,6 +273,25 @@ function attentionToQueues({ queues }: StandingFacts): Attention[] {
       });
     return found;
   });
+}
+
+function attentionToWebhooks({ webhooks: { failing, givenUp } }: StandingFacts): Attention[] {
+  const found: Attention[] = [];
+  if (givenUp.length > 0)
+    found.push({
+      severity: 'bad',
+      title: `${counted(givenUp.length, 'endpoint of webhooks was', 'endpoints of webhooks were')} disabled, having failed`,
+      detail: `${naming(givenUp)}. Once it answers again, enable it and replay what it has missed.`,
+      href: '/webhooks',
+    });
+  if (failing.length > 0)
+    found.push({
+      severity: 'warn',
+      title: `${counted(failing.length, 'endpoint of webhooks fails', 'endpoints of webhooks fail')}`,
+      detail: `${naming(failing)}. Every attempt has failed for an hour or more; the deliveries say why.`,
+      href: '/webhooks',
+    });
+  return found;
 }
 
 function attentionToWork({ waiting: { letters, brands, disputes }, held }: StandingFacts): Attention[] {

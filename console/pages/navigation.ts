@@ -60,6 +60,7 @@ const navigation: readonly NavigationPart[] = [
     title: 'Service',
     links: [
       { href: '/queues', text: 'Queues', role: 'operator' },
+      { href: '/webhooks', text: 'Webhooks' },
       { href: '/audit', text: 'Audit trail', role: 'operator' },
     ],
   },

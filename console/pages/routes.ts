@@ -31,6 +31,7 @@ import ModelVoiceprintPage from './voices/model-voiceprint-page.ts';
 import ModelPage from './voices/model-page.ts';
 import ModelDriftPage from './voices/model-drift-page.ts';
 import QueuesPage from './service/queues-page.ts';
+import WebhooksPage from './service/webhooks-page.ts';
 import AuditPage from './service/audit-page.ts';
 
 /** Every page of the console. */
@@ -67,5 +68,6 @@ export const routes: readonly Route[] = [
   { path: '/models/:family/:version', page: ModelPage },
   { path: '/drift/:report', page: ModelDriftPage },
   { path: '/queues', page: QueuesPage },
+  { path: '/webhooks', page: WebhooksPage },
   { path: '/audit', page: AuditPage },
 ];

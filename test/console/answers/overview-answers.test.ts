@@ -17,6 +17,7 @@ function facts(different: Partial<StandingFacts> = {}): StandingFacts {
     waiting: { letters: 0, brands: 0, disputes: 0 },
     held: { loadsHeld: 0, loadsFailed: 0, operationsFailed: 0 },
     signatures: [],
+    webhooks: { failing: [], givenUp: [] },
     queues: [{ name: 'nights', isPaused: false, workers: 1, counts: idle }],
     ...different,
   };
@@ -69,6 +70,13 @@ describe('what needs attention', () => {
       'bad: The signature of the timestamp has expired',
       'bad: The signature of the snapshot expires soon',
       'warn: The signature of the root expires soon',
+    ]);
+  });
+
+  it('names endpoints of webhooks that fail, and those that were disabled for it', () => {
+    expect(titles({ webhooks: { failing: ['acme', 'ops'], givenUp: ['old'] } })).toEqual([
+      'bad: 1 endpoint of webhooks was disabled, having failed',
+      'warn: 2 endpoints of webhooks fail',
     ]);
   });
 
