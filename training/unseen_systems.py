@@ -128,6 +128,11 @@ def render(family: str, folder: Path) -> None:
         print(family, seconds, "s:", len(made), "renditions,", sum(not clip.synthesizer for clip, _ in made), "genuine", flush=True)
 
 
+def score_of(logit: float, condition: dict) -> float:
+    line = condition["calibration"]
+    return float(1 / (1 + np.exp(-(line["slope"] * logit + line["intercept"]))))
+
+
 def recordings_of(speaker: str) -> str:
     """Whose recordings a speaker is of, as far as its name tells."""
     return {"lj": "LJSpeech", "vctk": "VCTK", "arctic": "CMU ARCTIC", "libri": "LibriSpeech and LibriTTS"}.get(re.match(r"lj$|vctk|arctic|libri|", speaker)[0], "others")
@@ -153,12 +158,11 @@ class Scored:
                 condition = [c for c in conditions if c["voiceSecondsFrom"] <= voice][-1]
                 logits = next(v for name, v in item["logits"].items() if name in weights)
                 logit = float(np.mean([logits[at][0] for at in valid]))
-                line_of = condition["calibration"]
-                score = 1 / (1 + np.exp(-(line_of["slope"] * logit + line_of["intercept"])))
-                kept.append((clip, logit, score, score < condition["attackBelow"]))
+                kept.append((clip, logit, score_of(logit, condition), *(score_of(logit, c) < c["attackBelow"] for c in (condition, conditions[0]))))
         self.clips = [clip for clip, *_ in kept]
         self.logit, self.score = (np.array([row[at] for row in kept], float) for at in (1, 2))
-        self.attack = np.array([row[3] for row in kept])
+        # By the condition of the length, and by that of the shortest.
+        self.attack, self.attack_if_short = (np.array([row[at] for row in kept]) for at in (3, 4))
         self.genuine = np.array([not clip.synthesizer for clip in self.clips])
         self.family = np.array([clip.segment for clip in self.clips])
         self.speaker = np.array([clip.speaker.split("#")[0] for clip in self.clips])
@@ -228,6 +232,8 @@ def figures(scored: Scored) -> dict:
         "equalError": told(mean), "equalErrorOfSameSpeakers": told(within), "genuineCalledAttacks": told(alarm), "attacksMissed": told(misses),
         "byFamily": {f: {"systems": len(set(scored.system[scored.family == f])), "renditions": int((scored.family == f).sum()), "keptApart": kept_apart(f),
                          "equalError": told(lambda w, f=f: eer_of(scored.score, scored, f, w)), "missed": told(miss(f))} for f in families},
+        "byTheConditionOfTheShortest": {"genuineCalledAttacks": percent(share(scored.attack_if_short, scored.genuine, weight)),
+                                        "attacksMissed": percent(np.mean([share(~scored.attack_if_short, ~scored.genuine & (scored.family == f), weight) for f in families]))},
         "genuineCalledAttacksBySource": {s: {"recordings": int((scored.genuine & (scored.source == s)).sum()), "percent": percent(np.mean(scored.attack[scored.genuine & (scored.source == s)]))}
                                          for s in sorted(set(scored.source[scored.genuine]))},
         "byCodec": {c: {"genuineCalledAttacks": percent(share(scored.attack, scored.genuine & (scored.codec == c), weight)),
