@@ -163,6 +163,7 @@ class Scored:
         self.logit, self.score = (np.array([row[at] for row in kept], float) for at in (1, 2))
         # By the condition of the length, and by that of the shortest.
         self.attack, self.attack_if_short = (np.array([row[at] for row in kept]) for at in (3, 4))
+        self.score_if_short = np.array([score_of(row[1], conditions[0]) for row in kept])
         self.genuine = np.array([not clip.synthesizer for clip in self.clips])
         self.family = np.array([clip.segment for clip in self.clips])
         self.speaker = np.array([clip.speaker.split("#")[0] for clip in self.clips])
@@ -211,6 +212,13 @@ def share(hit, mask, weight) -> float:
     return float(np.sum(weight[mask] * hit[mask]) / max(np.sum(weight[mask]), 1e-12))
 
 
+def cost_of(score, scored: Scored, weight) -> float:
+    """Cllr in bits, families weighing the same; 1 is that of a score which always says one half."""
+    bits = lambda p, mask: -np.sum(weight[mask] * np.log2(p[mask])) / np.sum(weight[mask])
+    masks = [~scored.genuine & (scored.family == family) for family in set(scored.family[~scored.genuine])]
+    return float((bits(score, scored.genuine) + np.mean([bits(1 - score, mask) for mask in masks if weight[mask].sum() > 0])) / 2)
+
+
 def figures(scored: Scored) -> dict:
     """Equal error and errors at the shipped threshold, by family and as the mean over families, with 95 % intervals."""
     weight = balanced(np.where(scored.genuine, scored.speaker, scored.system))
@@ -221,6 +229,7 @@ def figures(scored: Scored) -> dict:
     miss = lambda f: lambda w: share(~scored.attack, ~scored.genuine & (scored.family == f), w)
     misses = lambda w: np.nanmean([miss(f)(w) for f in families])
     told = lambda measure: {"percent": percent(measure(weight)), "interval": interval([measure(w) for w in resampled])}
+    bits = lambda measure: {"bits": round(measure(weight), 3), "interval": [round(float(v), 3) for v in np.percentile([measure(w) for w in resampled], [2.5, 97.5])]}
     # Genuine and synthetic speech of the same people.
     both = set(scored.speaker[scored.genuine]) & set(scored.speaker[~scored.genuine])
     same = np.isin(scored.speaker, list(both))
@@ -232,7 +241,10 @@ def figures(scored: Scored) -> dict:
         "equalError": told(mean), "equalErrorOfSameSpeakers": told(within), "genuineCalledAttacks": told(alarm), "attacksMissed": told(misses),
         "byFamily": {f: {"systems": len(set(scored.system[scored.family == f])), "renditions": int((scored.family == f).sum()), "keptApart": kept_apart(f),
                          "equalError": told(lambda w, f=f: eer_of(scored.score, scored, f, w)), "missed": told(miss(f))} for f in families},
-        "byTheConditionOfTheShortest": {"genuineCalledAttacks": percent(share(scored.attack_if_short, scored.genuine, weight)),
+        "likelihoodRatioCost": bits(lambda w: cost_of(scored.score, scored, w)),
+        "byTheConditionOfTheShortest": {"likelihoodRatioCost": round(cost_of(scored.score_if_short, scored, weight), 3),
+                                        "difference": bits(lambda w: cost_of(scored.score_if_short, scored, w) - cost_of(scored.score, scored, w)),
+                                        "genuineCalledAttacks": percent(share(scored.attack_if_short, scored.genuine, weight)),
                                         "attacksMissed": percent(np.mean([share(~scored.attack_if_short, ~scored.genuine & (scored.family == f), weight) for f in families]))},
         "genuineCalledAttacksBySource": {s: {"recordings": int((scored.genuine & (scored.source == s)).sum()), "percent": percent(np.mean(scored.attack[scored.genuine & (scored.source == s)]))}
                                          for s in sorted(set(scored.source[scored.genuine]))},
