@@ -45,7 +45,10 @@ class Clip:
 def decoded(data: bytes) -> bytes:
     """Mono int16 samples at 16 kHz of any file that ffmpeg reads, at most SECONDS_MAX of them; empty where it reads none."""
     command = ["ffmpeg", "-v", "error", "-i", "pipe:0", "-t", str(SECONDS_MAX), "-ac", "1", "-ar", str(RATE), "-f", "s16le", "pipe:1"]
-    return subprocess.run(command, input=data, capture_output=True, check=False).stdout
+    try:
+        return subprocess.run(command, input=data, capture_output=True, check=False).stdout
+    except FileNotFoundError:
+        raise CorpusError("ffmpeg is not on the PATH: install it") from None
 
 
 def read_digests(file: Path) -> dict:

@@ -3,6 +3,7 @@
 Needs git and no network. Clips are decoded by the standard library here, so that ffmpeg is not needed.
 """
 import io
+import os
 import subprocess
 import tempfile
 import unittest
@@ -165,6 +166,11 @@ class Refuses(WithRepository):
         (self.clone / "made" / "thorsten_1.wav").write_bytes(wave_file(TONE))
         self.commit = self.commit_all()
         self.assert_refused("narrow the pattern", self.gathered)
+
+    def test_to_decode_without_ffmpeg(self):
+        path, os.environ["PATH"] = os.environ["PATH"], str(self.folder)
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        self.assert_refused("ffmpeg is not on the PATH", gather.decoded, b"")
 
     def test_the_command_says_so_and_ends_with_1(self):
         line = ["--repositories", str(self.folder), "--output", str(self.folder / "out"), "--table", str(self.table())]
