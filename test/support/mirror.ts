@@ -44,7 +44,8 @@ export async function useMirror(): Promise<Mirror> {
   };
 }
 
-function sendFile(request: IncomingMessage, response: ServerResponse, file: Buffer | undefined): void {
+/** Answers with a file or a range of it, as a static server does. */
+export function sendFile(request: IncomingMessage, response: ServerResponse, file: Buffer | undefined): void {
   if (file === undefined) return void response.writeHead(404).end('there is no such file');
   const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
   if (start === undefined) return void response.writeHead(200, { ETag: '"of-the-mirror"' }).end(file);

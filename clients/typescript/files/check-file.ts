@@ -5,7 +5,7 @@ import { beginSha256 } from '../base/sha256.ts';
 import { measureGzip } from '../format/gzip-reading.ts';
 
 /** Digests of a file in its manifest; without a content digest its text is not checked. */
-interface PromisedFile {
+export interface PromisedFile {
   readonly sha256: string;
   readonly plainCrc32?: string | null;
   readonly contentSha256?: string | null;

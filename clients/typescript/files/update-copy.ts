@@ -2,12 +2,12 @@ import { rename } from 'node:fs/promises';
 import { ClientError, isClientError } from '../base/errors.ts';
 import { formatArtefact, type ArtefactName } from '../format/caches.ts';
 import { formatSegmentIndex } from '../format/segment-index.ts';
-import { contentOf, type ExpectedContent, type OfferedDelta, type ServedManifest } from '../service/manifest.ts';
+import { contentOf, type OfferedDelta, type ServedManifest } from '../service/manifest.ts';
 import { fetchManifest, type KnownManifest, type ManifestSource } from '../service/manifest-source.ts';
 import { fetchIndex, VersionChanged, versionChangesMax } from '../service/served-file.ts';
 import { planUpdate } from '../service/update-plan.ts';
 import { applyDeltaFile } from './apply-delta-file.ts';
-import { checkFile } from './check-file.ts';
+import { checkFile, type PromisedFile } from './check-file.ts';
 import { discardDownload, downloadFile, type DownloadOptions } from './download-file.ts';
 import type { CopyState } from './copy-state.ts';
 import type { LocalCopy } from './local-copy.ts';
@@ -128,12 +128,13 @@ async function downloadWhole(
   const indexBytes = index === null ? undefined : await fetchIndex(client, index);
   if (index !== null && indexBytes === undefined) throw new VersionChanged();
   const path = await copy.downloadPath('full');
-  await downloadChecked({ client, path, parallel, remote: file, content: contentOf(file) });
+  const { plainCrc32 } = file;
+  await downloadChecked({ client, path, parallel, remote: file, content: { plainCrc32, ...contentOf(file) } });
   await rename(path, await copy.begin()); // LocalCopy.replace makes it durable with its directory
   return { bytes: file.bytes, index: indexBytes };
 }
 
-type CheckedDownload = DownloadOptions & { readonly content?: ExpectedContent | undefined };
+type CheckedDownload = DownloadOptions & { readonly content?: Omit<PromisedFile, 'sha256'> | undefined };
 
 /** Downloads and checks a file. If a resumed download is damaged, as by a crash of the machine, the file is downloaded again. */
 async function downloadChecked({ content, ...download }: CheckedDownload): Promise<void> {

@@ -4,6 +4,7 @@ import { findPublishedCache, formatArtefact, type ArtefactName } from '../format
 import { applyDelta, divideSteps } from '../format/delta-lines.ts';
 import { readGzip } from '../format/gzip-reading.ts';
 import { ContentWatch } from '../format/content-digest.ts';
+import { crc32, formatCrc32 } from '../format/crc32.ts';
 import { findRow, type Row } from './find-row.ts';
 import { contentOf, type OfferedDelta, type ServedManifest } from './manifest.ts';
 import { fetchManifest, type KnownManifest, type ManifestSource } from './manifest-source.ts';
@@ -98,7 +99,12 @@ export class MemoryCopy {
     const content = contentOf(file);
     const watch = content && new ContentWatch(content.segmentRowsMax);
     const text = readGzip(inOneChunk(bytes));
-    for await (const part of watch?.watch(text) ?? text) parts.push(part);
+    let crc = 0;
+    for await (const part of watch?.watch(text) ?? text) {
+      parts.push(part);
+      crc = crc32(part, crc);
+    }
+    if (file.plainCrc32 !== null && formatCrc32(crc) !== file.plainCrc32) throw otherRows('download_damaged');
     if (watch !== undefined && watch.sha256() !== content!.contentSha256) throw otherRows('download_damaged');
     return joinBytes(parts);
   }

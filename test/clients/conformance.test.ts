@@ -1,0 +1,382 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { findInCopy } from '../../clients/typescript/files/find-in-copy.ts';
+import { lookUpKept } from '../../clients/typescript/files/look-up-kept.ts';
+import { pull } from '../../clients/typescript/files/pull.ts';
+import { isClientError } from '../../clients/typescript/base/errors.ts';
+import { ServiceClient } from '../../clients/typescript/service/service-client.ts';
+import { trustPath } from '../../clients/typescript/trust/targets.ts';
+import { sha256Of } from '../../runtime/digest.ts';
+import { sendFile } from '../support/mirror.ts';
+import {
+  anchor,
+  makeRoot,
+  makeSet,
+  otherSigners,
+  rowsOf,
+  signers,
+  type Deviations,
+  type PublicationSet,
+} from './publication-set.ts';
+
+/** What a client is asked to do with what a server has. */
+type Step =
+  | { readonly kind: 'pull'; readonly serves: PublicationSet; readonly gives: Outcome }
+  | { readonly kind: 'find'; readonly phone: string; readonly gives: Outcome }
+  | { readonly kind: 'look up'; readonly serves: PublicationSet; readonly phone: string; readonly gives: Outcome };
+
+/** `rows`: the SHA-256 of the copy's text afterwards. */
+type Outcome = Readonly<Record<string, unknown>>;
+
+interface Case {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+const textOf = (version: number) => sha256Of(rowsOf(version));
+const [first, second, third] = [await makeSet(1), await makeSet(2), await makeSet(3)];
+const expired = '2020-01-01T00:00:00Z';
+
+const pulls = (serves: PublicationSet, gives: Outcome): Step => ({ kind: 'pull', serves, gives });
+const takes = (serves: PublicationSet, how: string, version: number): Step =>
+  pulls(serves, { how, version, refused: false, rows: textOf(version) });
+/** The copy of version 1 stays as it is. */
+const refuses = (serves: PublicationSet, error: string): Step => pulls(serves, { error, rows: textOf(1) });
+const afterFirst = (...steps: Step[]) => [takes(first, 'full', 1), ...steps];
+const without = (set: PublicationSet, ending: string) => new Map([...set].filter(([path]) => !path.endsWith(ending)));
+const withFile = (set: PublicationSet, path: string, bytes: Buffer) => new Map([...set, [path, bytes]]);
+
+/** One byte of the kind of file is another one. */
+const damaging =
+  (kind: string): NonNullable<Deviations['damage']> =>
+  (each, bytes) => {
+    if (each !== kind) return bytes;
+    const damaged = Buffer.from(bytes);
+    damaged[Math.floor(damaged.length / 2)]! ^= 1;
+    return damaged;
+  };
+/** A byte of each signature of a role is another one. */
+function withWrongSignature(set: PublicationSet, path: string): PublicationSet {
+  const document = set
+    .get(path)!
+    .toString()
+    .replace(/"sig":"(.)/g, (_, digit) => `"sig":"${digit === '0' ? '1' : '0'}`);
+  return withFile(set, path, Buffer.from(document));
+}
+
+const [, lastLine = ''] = /([^\n]*)\n$/.exec(rowsOf(3).toString()) ?? [];
+const [phone = '', level = '', category = ''] = lastLine.split('\t');
+const row = { phone, reputation_level: level, reputation_category: category };
+const found = { version: 3, row, verified: true };
+const absent = { version: 3, row: null, verified: true };
+const rotated = makeRoot(2, otherSigners, [...signers.root.slice(0, 2), ...otherSigners.root.slice(0, 2)]);
+
+const cases: readonly Case[] = [
+  { name: 'takes the whole file, then nothing', steps: afterFirst(takes(first, 'unchanged', 1)) },
+  { name: 'takes a delta', steps: afterFirst(takes(second, 'delta', 2), takes(second, 'unchanged', 2)) },
+  { name: 'takes a delta over two versions', steps: afterFirst(takes(third, 'delta', 3)) },
+  {
+    name: 'finds a number in a copy, whether it was downloaded or made with a delta',
+    steps: [
+      takes(third, 'full', 3),
+      { kind: 'find', phone, gives: found },
+      { kind: 'find', phone: '+12025000001', gives: absent },
+      { kind: 'find', phone: '+4930123456', gives: absent },
+    ],
+  },
+  {
+    name: 'finds a number in a copy that a delta made',
+    steps: afterFirst(
+      takes(third, 'delta', 3),
+      { kind: 'find', phone, gives: found },
+      { kind: 'find', phone: `${phone}0`, gives: absent },
+    ),
+  },
+  {
+    name: 'looks a number up in the published file',
+    steps: [
+      { kind: 'look up', serves: third, phone, gives: found },
+      { kind: 'look up', serves: third, phone: '+12025000001', gives: absent },
+    ],
+  },
+  {
+    name: 'refuses the rows of a segment that are not those of the index',
+    steps: [
+      {
+        kind: 'look up',
+        serves: await makeSet(3, {
+          damage: (kind, bytes) => (kind === 'rows' ? Buffer.alloc(bytes.length, 0x55) : bytes),
+        }),
+        phone,
+        gives: { error: 'segment_index_invalid', rows: null },
+      },
+    ],
+  },
+  {
+    name: 'says that there is no copy',
+    steps: [{ kind: 'find', phone, gives: { error: 'artefact_not_found', rows: null } }],
+  },
+  {
+    name: 'refuses a damaged file',
+    steps: [pulls(await makeSet(1, { damage: damaging('rows') }), { error: 'download_damaged', rows: null })],
+  },
+  {
+    name: 'takes the whole file in the place of a damaged delta',
+    steps: afterFirst(
+      pulls(await makeSet(2, { damage: damaging('delta') }), {
+        how: 'full',
+        version: 2,
+        refused: true,
+        rows: textOf(2),
+      }),
+    ),
+  },
+  {
+    name: 'refuses rows without the content digest of the manifest',
+    steps: [
+      pulls(await makeSet(1, { file: { contentSha256: '0'.repeat(64) } }), { error: 'download_damaged', rows: null }),
+    ],
+  },
+  {
+    name: 'refuses rows without the CRC of the manifest',
+    steps: [pulls(await makeSet(1, { file: { plainCrc32: '00000000' } }), { error: 'download_damaged', rows: null })],
+  },
+  {
+    name: 'refuses a manifest that names a file of another server',
+    steps: [
+      pulls(await makeSet(1, { file: { href: 'https://elsewhere.example/rows' } }), {
+        error: 'download_damaged',
+        rows: null,
+      }),
+    ],
+  },
+  {
+    name: 'refuses a manifest with other bytes',
+    steps: afterFirst(refuses(await makeSet(2, { damage: damaging('manifest') }), 'trust_mixed')),
+  },
+  {
+    name: 'refuses an older list',
+    steps: [takes(second, 'full', 2), pulls(first, { error: 'trust_older', rows: textOf(2) })],
+  },
+  {
+    name: 'takes an older version that a newer list names: the publisher has said so',
+    steps: [takes(second, 'full', 2), takes(await makeSet(1, { metadataVersion: 2000 }), 'full', 1)],
+  },
+  {
+    name: 'refuses an expired timestamp',
+    steps: afterFirst(refuses(await makeSet(2, { timestampExpires: expired }), 'trust_expired')),
+  },
+  {
+    name: 'refuses expired targets',
+    steps: afterFirst(refuses(await makeSet(2, { targetsExpires: expired }), 'trust_expired')),
+  },
+  {
+    name: 'refuses a snapshot of another set',
+    steps: afterFirst(
+      refuses(
+        withFile(
+          second,
+          `${trustPath}/1002.snapshot.json`,
+          (await makeSet(2, { targetsExpires: '2098-01-01T00:00:00Z' })).get(`${trustPath}/1002.snapshot.json`)!,
+        ),
+        'trust_mixed',
+      ),
+    ),
+  },
+  {
+    name: 'refuses targets that are missing',
+    steps: afterFirst(refuses(without(second, '1002.targets.json'), 'trust_mixed')),
+  },
+  {
+    name: 'refuses a service that signs no more',
+    steps: afterFirst(refuses(without(second, 'timestamp.json'), 'trust_unsigned')),
+  },
+  {
+    name: 'refuses a wrong signature',
+    steps: afterFirst(refuses(withWrongSignature(second, `${trustPath}/timestamp.json`), 'trust_invalid')),
+  },
+  {
+    name: 'refuses the signatures of others',
+    steps: afterFirst(refuses(await makeSet(2, { by: otherSigners }), 'trust_invalid')),
+  },
+  {
+    name: 'refuses a root with one signature of two',
+    steps: [
+      takes(first, 'full', 1),
+      refuses(
+        await makeSet(2, {
+          roots: [anchor, makeRoot(2, otherSigners, [signers.root[0]!, ...otherSigners.root])],
+          by: otherSigners,
+        }),
+        'trust_invalid',
+      ),
+    ],
+  },
+  {
+    name: 'refuses a root that its own keys have not signed',
+    steps: afterFirst(
+      refuses(
+        await makeSet(2, { roots: [anchor, makeRoot(2, otherSigners, signers.root)], by: otherSigners }),
+        'trust_invalid',
+      ),
+    ),
+  },
+  {
+    name: 'refuses a root that leaves a version out',
+    steps: afterFirst(
+      refuses(
+        await makeSet(2, {
+          roots: [anchor, makeRoot(3, otherSigners, [...signers.root, ...otherSigners.root])],
+          by: otherSigners,
+        }),
+        'trust_older',
+      ),
+    ),
+  },
+  {
+    name: 'follows a change of all keys, after which those before sign nothing',
+    steps: afterFirst(
+      takes(await makeSet(2, { roots: [anchor, rotated], by: otherSigners }), 'delta', 2),
+      pulls(await makeSet(3, { roots: [anchor, rotated] }), { error: 'trust_invalid', rows: textOf(2) }),
+    ),
+  },
+];
+
+/** Test vectors of RFC 8032, section 7.1, and what must not pass: another message, another key, a scalar of l or more. */
+const vectors = [
+  {
+    key: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+    message: '',
+    signature:
+      'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b',
+    isValid: true,
+  },
+  {
+    key: '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
+    message: '72',
+    signature:
+      '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
+    isValid: true,
+  },
+  {
+    key: 'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025',
+    message: 'af82',
+    signature:
+      '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a',
+    isValid: true,
+  },
+  {
+    key: 'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025',
+    message: 'af83',
+    signature:
+      '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a',
+    isValid: false,
+  },
+  {
+    key: '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
+    message: 'af82',
+    signature:
+      '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a',
+    isValid: false,
+  },
+  {
+    key: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+    message: '',
+    signature: `e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155${'f'.repeat(64)}`,
+    isValid: false,
+  },
+];
+
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-conformance-'));
+afterAll(() => rm(directory, { recursive: true }));
+
+// Each step has a path of its own below which its set is served, so that both clients can take the cases in any order.
+const server = createServer((request, response) => {
+  const [, place = '', path = ''] = /^\/([\d-]+)(\/.*)$/.exec(request.url!) ?? [];
+  const [at, stepAt] = place.split('-').map(Number);
+  const step = cases[at!]?.steps[stepAt!];
+  sendFile(request, response, step !== undefined && 'serves' in step ? step.serves.get(path) : undefined);
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+afterAll(() => void server.close().closeAllConnections());
+const urlOf = (at: number, stepAt: number) =>
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}/${at}-${stepAt}`;
+
+async function rowsIn(copies: string): Promise<string | null> {
+  const bytes = await readFile(join(copies, 'spammer_phones', 'rows.tsv.gz')).catch(() => null);
+  return bytes === null ? null : sha256Of(gunzipSync(bytes));
+}
+
+async function runStep(step: Step, url: string, copies: string): Promise<Outcome> {
+  const retryPolicy = { triesMax: 2, firstWaitMs: 10, waitMsMax: 100, silenceMsMax: 5000, bytesPerSecondMin: 1 };
+  const client = new ServiceClient({ url, retryPolicy });
+  const artefact = { cache: 'spammer_phones', country: '' } as const;
+  try {
+    if (step.kind === 'pull') {
+      const wanted = { caches: ['spammer_phones'], countries: 'all' } as const;
+      const [pulled] = await pull({ client, directory: copies, wanted, parallel: 2, trustAnchor: anchor });
+      const { how, version, failure, deltaRefused } = pulled!;
+      const rows = await rowsIn(copies);
+      return failure === null ? { how, version, refused: deltaRefused !== null, rows } : { error: failure.code, rows };
+    }
+    if (step.kind === 'find') {
+      const { isVerified, ...looked } = await findInCopy({ directory: copies, artefact, phone: step.phone });
+      return { ...looked, verified: isVerified };
+    }
+    const { version, row: its, trust } = await lookUpKept({ client, artefact, phone: step.phone, trustAnchor: anchor });
+    return { version, row: its, verified: trust !== undefined };
+  } catch (error) {
+    if (!isClientError(error)) throw error;
+    return { error: error.code, rows: await rowsIn(copies) };
+  }
+}
+
+describe('the client in TypeScript', () => {
+  it.for(cases.map((each, at) => ({ ...each, at })))('$name', async ({ steps, at }) => {
+    for (const [stepAt, step] of steps.entries())
+      expect(await runStep(step, urlOf(at, stepAt), join(directory, String(at)))).toEqual(step.gives);
+  });
+});
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+describe.runIf(hasPython)('the client in Python', async () => {
+  const { outcomes, signatures } = hasPython ? await runPython() : { outcomes: [], signatures: [] };
+
+  it.for(cases.map((each, at) => ({ ...each, at })))('$name', ({ steps, at }) => {
+    expect(outcomes[at]).toEqual(steps.map(({ gives }) => gives));
+  });
+
+  it('verifies the signatures of RFC 8032, and no others', () => {
+    expect(signatures).toEqual(vectors.map(({ isValid }) => isValid));
+  });
+});
+
+/** All cases in one process. */
+async function runPython(): Promise<{ outcomes: Outcome[][]; signatures: boolean[] }> {
+  const child = spawn('python3', [
+    join(import.meta.dirname, 'conformance_driver.py'),
+    join(import.meta.dirname, '../../clients/python'),
+  ]);
+  const asked = cases.map(({ steps }, at) =>
+    steps.map((step, stepAt) => ({
+      kind: step.kind,
+      url: urlOf(at, stepAt),
+      ...('phone' in step ? { phone: step.phone } : {}),
+    })),
+  );
+  child.stdin.end(JSON.stringify({ root: anchor.toString('base64'), cases: asked, vectors }));
+  const [out, errors]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
+  const [code] = (await once(child, 'close')) as [number];
+  if (code !== 0) throw new Error(Buffer.concat(errors).toString());
+  return JSON.parse(Buffer.concat(out).toString()) as { outcomes: Outcome[][]; signatures: boolean[] };
+}

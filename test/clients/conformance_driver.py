@@ -1,0 +1,58 @@
+"""Runs the cases of the conformance suite on the client in Python: cases as JSON on standard input, outcomes on standard output."""
+
+import base64
+import hashlib
+import gzip
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+from caller_trust import Client, ClientError, PublicationTrust, find_in_copy, look_up, pull, verify_ed25519  # noqa: E402
+
+ARTEFACT = ("spammer_phones", "")
+
+
+def client_of(url):
+    return Client(url, tries_max=2, first_wait_seconds=0.01, silence_seconds_max=5)
+
+
+def rows_in(directory):
+    path = Path(directory) / "spammer_phones" / "rows.tsv.gz"
+    return hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest() if path.exists() else None
+
+
+def run_step(step, directory, root):
+    try:
+        if step["kind"] == "pull":
+            [pulled] = pull(client_of(step["url"]), directory, ["spammer_phones"], root=root)
+            if pulled.failure is not None:
+                return {"error": pulled.failure.code, "rows": rows_in(directory)}
+            refused = pulled.delta_refused is not None
+            return {"how": pulled.how, "version": pulled.version, "refused": refused, "rows": rows_in(directory)}
+        if step["kind"] == "find":
+            found = find_in_copy(directory, ARTEFACT, step["phone"])
+        else:
+            client = client_of(step["url"])
+            found = look_up(client, ARTEFACT, step["phone"], PublicationTrust.open(client, None, root))
+        return {"version": found.version, "row": found.row, "verified": found.is_verified}
+    except ClientError as error:
+        return {"error": error.code, "rows": rows_in(directory)}
+
+
+def main():
+    given = json.load(sys.stdin)
+    root = base64.b64decode(given["root"])
+    outcomes = []
+    for steps in given["cases"]:
+        with tempfile.TemporaryDirectory() as directory:
+            outcomes.append([run_step(step, directory, root) for step in steps])
+    signatures = [
+        verify_ed25519(*(bytes.fromhex(vector[name]) for name in ("key", "message", "signature")))
+        for vector in given["vectors"]
+    ]
+    json.dump({"outcomes": outcomes, "signatures": signatures}, sys.stdout)
+
+
+main()

@@ -1,0 +1,227 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { cutSegments, contentSha256 } from '../../clients/typescript/format/content-digest.ts';
+import { crc32, formatCrc32 } from '../../clients/typescript/format/crc32.ts';
+import { GzipMember } from '../../clients/typescript/format/gzip-member.ts';
+import { formatSegmentIndex, type Segment } from '../../clients/typescript/format/segment-index.ts';
+import { deflateBlock } from '../../clients/typescript/files/deflated-block.ts';
+import type { Signed } from '../../clients/typescript/trust/metadata.ts';
+import { targetHref, trustPath } from '../../clients/typescript/trust/targets.ts';
+import { differenceOfRows } from '../../pipelines/caches/format/row-difference.ts';
+import {
+  describeKey,
+  describeMetadata,
+  signMetadata,
+  specVersion,
+} from '../../pipelines/caches/signing/signed-metadata.ts';
+import { sha256Of } from '../../runtime/digest.ts';
+
+/**
+ * Sets of published files with their signatures, as a mirror serves them: made from nothing but what is written here, so that each
+ * run of the conformance suite has the same bytes.
+ */
+export type PublicationSet = ReadonlyMap<string, Buffer>;
+
+/** Rows of a segment at most; few, so that a file of some hundred rows has several. */
+const segmentRowsMax = 64;
+const columns = ['phone', 'reputation_level', 'reputation_category'].map((name) => ({ name, type: 'text' }));
+
+/** The key of a role, from a seed (RFC 8410). */
+function keyOf(seed: number): KeyObject {
+  const prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+  return createPrivateKey({ key: Buffer.concat([prefix, Buffer.alloc(32, seed)]), format: 'der', type: 'pkcs8' });
+}
+
+/** Who signs. */
+export interface Signers {
+  readonly root: readonly KeyObject[];
+  readonly online: KeyObject;
+}
+
+export const signers: Signers = { root: [keyOf(1), keyOf(2), keyOf(3)], online: keyOf(4) };
+export const otherSigners: Signers = { root: [keyOf(11), keyOf(12), keyOf(13)], online: keyOf(14) };
+
+/** The rows of a version: another tenth of them has another category in each, and 7 more are there. */
+export function rowsOf(version: number): Buffer {
+  const lines = Array.from({ length: 300 + 7 * version }, (_, n) => {
+    const category = n % 10 === version % 10 ? 6 : 1 + (n % 4);
+    return `+1202${5_000_000 + n * 37}\tSPAM\t${category}\n`;
+  });
+  return Buffer.from(lines.join(''));
+}
+
+/** A file of rows with its index, and what a manifest says of it. */
+interface MadeFile {
+  readonly bytes: Buffer;
+  readonly index: Buffer;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+async function makeFile(plain: Buffer): Promise<MadeFile> {
+  const member = new GzipMember();
+  const parts: Uint8Array[] = [member.begin()];
+  const segments: (Segment & { readonly sha256: string })[] = [];
+  let offset = parts[0]!.length;
+  for await (const { prefix, plain: rows, rows: count, levels } of cutSegments(once(plain), segmentRowsMax)) {
+    const block = await deflateBlock(rows);
+    const { deflated, plainBytes, crc } = block;
+    const [sha256, blockCrc] = [sha256Of(rows), crc32(deflated)];
+    segments.push({ prefix, offset, bytes: deflated.length, plainBytes, rows: count, crc, levels, sha256, blockCrc });
+    offset += deflated.length;
+    parts.push(member.append(block));
+  }
+  parts.push(member.end());
+  const bytes = Buffer.concat(parts);
+  return {
+    bytes,
+    index: Buffer.from(formatSegmentIndex(segments)),
+    facts: {
+      href: '/v1/caches/spammer_phones',
+      mediaType: 'application/gzip',
+      bytes: bytes.length,
+      sha256: sha256Of(bytes),
+      plainBytes: plain.length,
+      plainCrc32: formatCrc32(crc32(plain)),
+      contentSha256: contentSha256(segments),
+      segmentRowsMax,
+      plainSha256: null,
+    },
+  };
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/** The delta between two versions: that of each step, one after another. */
+async function makeDelta(from: number, to: number): Promise<Buffer> {
+  const steps = Array.from({ length: to - from }, (_, at) =>
+    differenceOfRows(rowsOf(from + at), rowsOf(from + at + 1)),
+  );
+  const block = await deflateBlock(Buffer.concat(steps));
+  const member = new GzipMember();
+  return Buffer.concat([member.begin(), member.append(block), member.end()]);
+}
+
+/** What is different from an ordinary set. */
+export interface Deviations {
+  /** Of the manifest's entry for the file. */
+  readonly file?: Readonly<Record<string, unknown>>;
+  /** Changes bytes of files after they were signed. */
+  readonly damage?: (kind: 'rows' | 'index' | 'delta' | 'manifest', bytes: Buffer) => Buffer;
+  readonly by?: Signers;
+  /** The root that the set begins with; default 1, by {@link signers}. */
+  readonly roots?: readonly Buffer[];
+  /** End of the timestamp, or of the targets. */
+  readonly timestampExpires?: string;
+  readonly targetsExpires?: string;
+  /** Version of the metadata; default: 1000 and the version of the rows. */
+  readonly metadataVersion?: number;
+}
+
+const later = '2099-01-01T00:00:00Z';
+
+/** The root of a version: whose keys sign, and who signs it. */
+export function makeRoot(version: number, of: Signers, by: readonly KeyObject[]): Buffer {
+  const described = [...of.root, of.online].map(describeKey);
+  const online = { keyids: [described.at(-1)!.keyId], threshold: 1 };
+  const signed: Signed<'root'> = {
+    _type: 'root',
+    spec_version: specVersion,
+    version,
+    expires: later,
+    consistent_snapshot: true,
+    keys: Object.fromEntries(described.map(({ keyId, key }) => [keyId, key])),
+    roles: {
+      root: { keyids: described.slice(0, -1).map(({ keyId }) => keyId), threshold: 2 },
+      targets: online,
+      snapshot: online,
+      timestamp: online,
+    },
+  };
+  return signMetadata(signed, by);
+}
+
+/** The root that clients of the suite trust. */
+export const anchor = makeRoot(1, signers, signers.root.slice(0, 2));
+
+/** The set of a version of the spammer cache, with the deltas from the versions before. */
+export async function makeSet(version: number, deviations: Deviations = {}): Promise<PublicationSet> {
+  const { damage = (_kind, bytes) => bytes, by = signers, roots = [anchor] } = deviations;
+  const { bytes, index, facts } = await makeFile(rowsOf(version));
+  const deltas = await Promise.all(
+    Array.from({ length: version - 1 }, async (_, at) => ({
+      from: version - 1 - at,
+      bytes: await makeDelta(version - 1 - at, version),
+    })),
+  );
+  const manifest = Buffer.from(
+    JSON.stringify({
+      schema: 'caller-trust/manifest/1',
+      cache: 'spammer_phones',
+      country: null,
+      version,
+      rows: 300 + 7 * version,
+      columns,
+      file: { ...facts, ...deviations.file },
+      deltas: deltas.map((delta) => ({
+        from: delta.from,
+        href: `/v1/caches/spammer_phones/delta?from=${delta.from}`,
+        bytes: delta.bytes.length,
+        sha256: sha256Of(delta.bytes),
+        added: 7,
+        changed: 0,
+        removed: 0,
+      })),
+      index: { href: '/v1/caches/spammer_phones/index', sha256: sha256Of(index), bytes: index.length },
+    }),
+  );
+  const files = [
+    { path: 'spammer_phones/rows.tsv.gz', kind: 'rows', bytes },
+    { path: 'spammer_phones/index.tsv', kind: 'index', bytes: index },
+    { path: 'spammer_phones/manifest.json', kind: 'manifest', bytes: manifest },
+    ...deltas.map((delta) => ({
+      path: `spammer_phones/delta-from-${delta.from}.tsv.gz`,
+      kind: 'delta' as const,
+      bytes: delta.bytes,
+    })),
+  ] as const;
+  const targets = Object.fromEntries(
+    files.map(({ path, bytes: content }) => [path, { length: content.length, hashes: { sha256: sha256Of(content) } }]),
+  );
+  return new Map([
+    ...signSet(targets, { version: deviations.metadataVersion ?? 1000 + version, by, deviations }),
+    ...roots.map((root, at): [string, Buffer] => [`${trustPath}/${at + 1}.root.json`, root]),
+    ...files.map(({ path, kind, bytes: content }): [string, Buffer] => [
+      targetHref(path, sha256Of(content)),
+      damage(kind, content),
+    ]),
+  ]);
+}
+
+function signSet(
+  targets: Signed<'targets'>['targets'],
+  { version, by, deviations }: { version: number; by: Signers; deviations: Deviations },
+): [string, Buffer][] {
+  const common = { spec_version: specVersion, version, expires: later };
+  const list = signMetadata({ _type: 'targets', ...common, expires: deviations.targetsExpires ?? later, targets }, [
+    by.online,
+  ]);
+  const snapshot = signMetadata(
+    { _type: 'snapshot', ...common, meta: { 'targets.json': describeMetadata(version, list) } },
+    [by.online],
+  );
+  const timestamp = signMetadata(
+    {
+      _type: 'timestamp',
+      ...common,
+      expires: deviations.timestampExpires ?? later,
+      meta: { 'snapshot.json': describeMetadata(version, snapshot) },
+    },
+    [by.online],
+  );
+  return [
+    [`${trustPath}/${version}.targets.json`, list],
+    [`${trustPath}/${version}.snapshot.json`, snapshot],
+    [`${trustPath}/timestamp.json`, timestamp],
+  ];
+}
