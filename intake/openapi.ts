@@ -48,16 +48,17 @@ export function makeOpenApiDocument(): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This intake.' }],
-    tags: ['Uploads', 'Batches', 'Branding', 'Feeds', 'Disputes', 'Health'].map((name) => ({ name })),
-    security: [{ key: [] }],
+    tags: [
+      { name: 'Uploads', description: 'Files, in one piece or in several, before the request that uses them.' },
+      { name: 'Batches', description: 'Recordings to be verified.' },
+      { name: 'Branding', description: 'Managed brands, their letters and their numbers.' },
+      { name: 'Feeds', description: 'What senders of feeds know about numbers.' },
+      { name: 'Disputes', description: 'Requests that a person looks at the label of a number again.' },
+      { name: 'Health', description: 'The state of this process.' },
+    ],
     paths: {
       '/v1/uploads': { post: openingOperation() },
-      '/v1/uploads/{upload}': {
-        parameters: [pathParameter('upload', 'Id of the upload.')],
-        head: offsetOperation(),
-        patch: continuingOperation(),
-        delete: givingUpOperation(),
-      },
+      '/v1/uploads/{upload}': { head: offsetOperation(), patch: continuingOperation(), delete: givingUpOperation() },
       '/v1/batches': {
         post: submission({
           operationId: 'submitBatch',
@@ -66,6 +67,7 @@ export function makeOpenApiDocument(): Json {
           summary: 'Have uploaded recordings verified',
           location: 'The batch at the API: `/v1/batches/{id}`.',
           schema: batchSchema,
+          answer: batchAnswer,
           example: { name: 'calls of Monday', model: 'phone', items: [{ upload: exampleId, source: 'call-1.wav' }] },
           codes: [
             ...useCodes,
@@ -85,6 +87,7 @@ export function makeOpenApiDocument(): Json {
           summary: 'Add or update a managed brand, or add phone numbers for branding',
           location: 'The brand at the API: `/v1/brands/{handle}`.',
           schema: brandingSchema,
+          answer: { ...brandingAnswer, status: '/v1/branding-requests/12' },
           example: {
             operation: 'add_phone_number',
             handle: 'northwind-dental',
@@ -95,9 +98,10 @@ export function makeOpenApiDocument(): Json {
         }),
       },
       '/v1/branding-requests/{id}': {
-        parameters: [pathParameter('id', 'Id of the request.')],
         get: reading({
+          parameter: pathParameter('id', 'Id of the request.'),
           operationId: 'getBrandingRequest',
+          answer: brandingAnswer,
           tag: 'Branding',
           scope: 'branding:write',
           summary: 'What became of a request for branding',
@@ -105,22 +109,24 @@ export function makeOpenApiDocument(): Json {
         }),
       },
       '/v1/feeds/{feed}/loads': {
-        parameters: [pathParameter('feed', 'Which feed it is: reputation, directory, complaints.')],
         post: submission({
+          parameters: [pathParameter('feed', 'Which feed it is: reputation, directory, complaints.')],
           operationId: 'submitLoad',
           tag: 'Feeds',
           scope: 'feeds:write',
           summary: 'Load an uploaded feed',
           location: 'The load: `/v1/loads/{id}`.',
           schema: loadSchema,
+          answer: loadAnswer,
           example: { upload: exampleId, fileName: 'levels.csv', options: { source: 'example' } },
           codes: [...useCodes, 'feed_unknown', 'feed_option_invalid'],
         }),
       },
       '/v1/loads/{id}': {
-        parameters: [pathParameter('id', 'Id of the load.')],
         get: reading({
+          parameter: pathParameter('id', 'Id of the load.'),
           operationId: 'getLoad',
+          answer: loadAnswer,
           tag: 'Feeds',
           scope: 'feeds:write',
           summary: 'What became of a load',
@@ -135,23 +141,25 @@ export function makeOpenApiDocument(): Json {
           summary: 'Dispute the label of a number; a person decides',
           location: 'The number at the API: `/v1/numbers/{phone}`.',
           schema: disputeSchema,
+          answer: { ...disputeAnswer, status: '/v1/disputes/3' },
           example: { phone: '+12025550123', reason: 'The number is ours since March.', contact: 'ops@example.com' },
           codes: ['dispute_invalid', 'phone_invalid', 'dispute_unneeded', 'disputes_too_many'],
         }),
       },
       '/v1/disputes/{id}': {
-        parameters: [pathParameter('id', 'Id of the dispute.')],
         get: reading({
+          parameter: pathParameter('id', 'Id of the dispute.'),
           operationId: 'getDispute',
+          answer: disputeAnswer,
           tag: 'Disputes',
           scope: 'numbers:dispute',
           summary: 'What became of a dispute',
           codes: ['dispute_unknown'],
         }),
       },
-      '/healthz': { get: open('getHealth', 'The process lives') },
-      '/readyz': { get: open('getReadiness', 'The intake can take work') },
-      '/openapi.json': { get: open('getDocument', 'This document') },
+      '/healthz': { get: open('getHealth', 'The process lives', { status: 'live' }) },
+      '/readyz': { get: open('getReadiness', 'The intake can take work', readiness) },
+      '/openapi.json': { get: open('getDocument', 'This document', { openapi: '3.1.0' }) },
     },
     components: {
       securitySchemes: {
@@ -168,6 +176,51 @@ export function makeOpenApiDocument(): Json {
 }
 
 const exampleId = '3f0c2a9e-6a0c-4d5e-9f6e-0d8f4f3f7a10';
+const exampleSha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const exampleTime = '2026-11-24T15:05:51.989Z';
+
+const readiness = { status: 'ready', database: { reachable: true }, keys: { known: true }, stopping: false };
+const batchAnswer = { batch: exampleId, name: 'calls of Monday', state: 'queued', items: 1, model: 'phone' };
+const brandingAnswer = {
+  request: 12,
+  operation: 'add_phone_number',
+  handle: 'northwind-dental',
+  state: 'queued',
+  requestedAt: exampleTime,
+  finishedAt: null,
+  outcome: null,
+  result: null,
+  failure: null,
+};
+const loadAnswer = {
+  load: 7,
+  feed: 'reputation',
+  fileName: 'levels.csv',
+  source: 'example',
+  sha256: exampleSha256,
+  state: 'queued',
+  requestedAt: exampleTime,
+  finishedAt: null,
+  rowsGiven: null,
+  rowsAccepted: null,
+  rowsRejected: null,
+  rejectsByCode: {},
+  rowsChanged: null,
+  gates: [],
+  failure: null,
+};
+const disputeAnswer = {
+  dispute: 3,
+  phone: '+12025550123',
+  label: { level: 'SPAM', category: 6, source: 'feed' },
+  state: 'open',
+  filedAt: exampleTime,
+  decision: null,
+};
+
+const keyNeeded = [{ key: [] }];
+const ofUploads = { tags: ['Uploads'], security: keyNeeded };
+const uploadParameter = pathParameter('upload', 'Id of the upload.');
 
 const problemSchema = {
   type: 'object',
@@ -185,11 +238,17 @@ const problemSchema = {
 function openingOperation(): Json {
   return {
     operationId: 'openUpload',
-    tags: ['Uploads'],
+    ...ofUploads,
     summary: 'Send a file, or open an upload and send it in pieces',
     description: `With \`Upload-Complete: ?1\`, or without the field, the request has the whole file. With \`?0\` it has the first bytes or none, and PATCH sends the rest. Needs the scope of what it is for: ${scopesOfKinds()}.`,
     parameters: [
-      { name: 'for', in: 'query', required: true, schema: { type: 'string', enum: Object.keys(UPLOAD_KINDS) } },
+      {
+        name: 'for',
+        in: 'query',
+        required: true,
+        description: 'What the file is.',
+        schema: { type: 'string', enum: Object.keys(UPLOAD_KINDS) },
+      },
       headerParameter(
         'Upload-Complete',
         { type: 'string', enum: ['?0', '?1'] },
@@ -224,7 +283,8 @@ function openingOperation(): Json {
 function offsetOperation(): Json {
   return {
     operationId: 'readUploadOffset',
-    tags: ['Uploads'],
+    ...ofUploads,
+    parameters: [uploadParameter],
     summary: 'How much of an upload has arrived',
     description: 'Ends a transfer of this upload that still runs.',
     responses: {
@@ -237,9 +297,10 @@ function offsetOperation(): Json {
 function continuingOperation(): Json {
   return {
     operationId: 'continueUpload',
-    tags: ['Uploads'],
+    ...ofUploads,
     summary: 'Send the next bytes of an upload',
     parameters: [
+      uploadParameter,
       headerParameter('Upload-Offset', { type: 'integer', minimum: 0 }, 'Where these bytes begin.', true),
       headerParameter(
         'Upload-Complete',
@@ -271,13 +332,15 @@ function continuingOperation(): Json {
 function givingUpOperation(): Json {
   return {
     operationId: 'giveUpUpload',
-    tags: ['Uploads'],
+    ...ofUploads,
+    parameters: [uploadParameter],
     summary: 'Give an upload up',
     responses: { 204: { description: 'It is gone.' }, ...problems([...guardedCodes, 'upload_unknown']) },
   };
 }
 
 interface Submission {
+  readonly parameters?: readonly Json[];
   readonly operationId: string;
   readonly tag: string;
   readonly scope: Scope;
@@ -285,16 +348,30 @@ interface Submission {
   readonly location: string;
   readonly schema: z.ZodType;
   readonly example: Json;
+  readonly answer: Json;
   readonly codes: readonly ErrorCode[];
 }
 
-function submission({ operationId, tag, scope, summary, location, schema, example, codes }: Submission): Json {
+function submission({
+  operationId,
+  tag,
+  scope,
+  summary,
+  location,
+  schema,
+  example,
+  answer,
+  codes,
+  parameters = [],
+}: Submission): Json {
   return {
     operationId,
     tags: [tag],
+    security: keyNeeded,
     summary,
     description: `Needs the scope \`${scope}\`. The same request under the same Idempotency-Key is carried out once and gets the same answer.`,
     parameters: [
+      ...parameters,
       headerParameter('Idempotency-Key', { type: 'string', maxLength: 128 }, `${idempotencyKeyForm}.`, true),
     ],
     requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(schema), example } } },
@@ -302,7 +379,7 @@ function submission({ operationId, tag, scope, summary, location, schema, exampl
       202: {
         description: 'It is stored, and is work now.',
         headers: { Location: { schema: { type: 'string' }, description: location } },
-        content: { 'application/json': { schema: { type: 'object' } } },
+        content: jsonAnswer({ ...answer, repeated: false }),
       },
       ...problems([...guardedCodes, ...submissionCodes, ...codes]),
     },
@@ -314,31 +391,38 @@ function reading({
   tag,
   scope,
   summary,
+  answer,
   codes,
-}: Pick<Submission, 'operationId' | 'tag' | 'scope' | 'summary' | 'codes'>): Json {
+  parameter,
+}: Pick<Submission, 'operationId' | 'tag' | 'scope' | 'summary' | 'answer' | 'codes'> & {
+  readonly parameter: Json;
+}): Json {
   return {
     operationId,
     tags: [tag],
+    security: keyNeeded,
     summary,
     description: `Needs the scope \`${scope}\`. Only what the client has sent through the intake.`,
-    responses: {
-      200: { description: summary, content: { 'application/json': { schema: { type: 'object' } } } },
-      ...problems([...guardedCodes, ...codes]),
-    },
+    parameters: [parameter],
+    responses: { 200: { description: summary, content: jsonAnswer(answer) }, ...problems([...guardedCodes, ...codes]) },
   };
 }
 
-function open(operationId: string, summary: string): Json {
+function open(operationId: string, summary: string, answer: Json): Json {
   return {
     operationId,
     tags: ['Health'],
     summary,
     security: [],
     responses: {
-      200: { description: summary, content: { 'application/json': { schema: { type: 'object' } } } },
-      ...problems(['not_ready', 'internal']),
+      200: { description: summary, content: jsonAnswer(answer) },
+      ...problems(['method_not_allowed', 'not_ready', 'internal']),
     },
   };
+}
+
+function jsonAnswer(example: Json): Json {
+  return { 'application/json': { schema: { type: 'object' }, example } };
 }
 
 /** What a client may send, before defaults are filled in. */
@@ -355,10 +439,19 @@ function problems(codes: readonly ErrorCode[]): Record<string, Json> {
       const meanings = codes
         .filter((code) => ERRORS[code].http === status)
         .map((code) => `\`${code}\`: ${ERRORS[code].meaning}`);
-      const content = { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } };
+      const [code] = codes.filter((each) => ERRORS[each].http === status) as [ErrorCode];
+      const content = {
+        [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' }, example: exampleProblem(code) },
+      };
       return [status, { description: meanings.join(' '), ...headersOfStatus[status], content }];
     }),
   );
+}
+
+function exampleProblem(code: ErrorCode): Json {
+  const { http: status, meaning } = ERRORS[code];
+  const type = `urn:caller-trust:error:${code}`;
+  return { type, title: meaning, status, code, detail: meaning, requestId: exampleId };
 }
 
 const retryAfter = { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait.' } } };
@@ -414,7 +507,7 @@ const uploadState = {
       bytes: 64_044,
       offset: 64_044,
       complete: true,
-      sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      sha256: exampleSha256,
     },
   },
 };

@@ -63,7 +63,8 @@ async function submitBatch(work: IntakeWork, request: FastifyRequest, reply: Fas
   );
   const found = await readBatch(db, object);
   // Its submission was interrupted: the same request completes it.
-  const batch = repeated && found.state === 'open' ? await submit(work, requester, { body, key }) : found;
+  const isInterrupted = repeated && found.state === 'open';
+  const batch = isInterrupted ? await room.run(null, () => submit(work, requester, { body, key })) : found;
   await forgetUploads(db, ids);
   await removeUploadFiles(config.intakeDir, ids);
   const { id, name, state, items, requestedModel } = batch;
