@@ -59,10 +59,10 @@ const names = [
   'caller_trust_service_read_seconds',
 ] as const satisfies readonly NameOf<'gauge'>[];
 
-type Set = SetGauge<(typeof names)[number]>;
+type SetSample = SetGauge<(typeof names)[number]>;
 
 /** Reads one part of the service and sets its gauges. */
-type Part = (set: Set) => Promise<void>;
+type Part = (set: SetSample) => Promise<void>;
 
 /**
  * Reads at each scrape what stands in PostgreSQL and in the queues: by the scheduler alone, so that it is not exported by each
@@ -77,7 +77,7 @@ export function measureService({
   clock = () => new Date(),
 }: ServiceMetricsOptions): void {
   const inDatabase =
-    (read: (db: Queryable, set: Set) => Promise<void>): Part =>
+    (read: (db: Queryable, set: SetSample) => Promise<void>): Part =>
     (set) =>
       inTransaction(db, async (client) => {
         await client.query(`SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${statementMsMax}`);
@@ -93,9 +93,10 @@ export function measureService({
     webhooks: inDatabase(readWebhooks),
     queues: (set) => readQueues(queues, set, clock()),
   };
+  const unread = new Set<string>();
   metrics.atScrape(names, async (set) => {
     const endMs = performance.now() + scrapeMsMax;
-    for (const [part, read] of Object.entries(parts)) await readPart({ part, read, set, endMs, log });
+    for (const [part, read] of Object.entries(parts)) await readPart({ part, read, set, endMs, unread, log });
   });
 }
 
@@ -104,24 +105,23 @@ async function readPart({
   read,
   set,
   endMs,
+  unread,
   log,
 }: {
   readonly part: string;
   readonly read: Part;
-  readonly set: Set;
+  readonly set: SetSample;
   readonly endMs: number;
+  /** Parts that could not be read at the scrape before: a failure is logged once, and its end. */
+  readonly unread: Set<string>;
   readonly log: Log;
 }): Promise<void> {
   const startedAt = performance.now();
   let isRead = true;
   try {
     const leftMs = Math.max(0, Math.min(2 * statementMsMax, endMs - startedAt));
-    if (
-      (await within(
-        leftMs,
-        read(set).then(() => true),
-      )) === undefined
-    )
+    const reading = read(set).then(() => true);
+    if ((await within(leftMs, reading)) === undefined)
       throw new ServiceError('database_unavailable', {
         operation: 'read metrics',
         object: part,
@@ -129,8 +129,11 @@ async function readPart({
       });
   } catch (error) {
     isRead = false;
-    log.warn({ err: error, code: errorCodeOf(error), part }, 'a part of the metrics could not be read');
+    if (!unread.has(part))
+      log.warn({ err: error, code: errorCodeOf(error), part }, 'a part of the metrics cannot be read');
+    unread.add(part);
   }
+  if (isRead && unread.delete(part)) log.info({ part }, 'a part of the metrics can be read again');
   set('caller_trust_service_reads', { part }, isRead ? 1 : 0);
   set('caller_trust_service_read_seconds', { part }, (performance.now() - startedAt) / 1000);
 }
@@ -144,7 +147,7 @@ type NightsRow = Readonly<Record<Stage | FileOutcome | 'openSeconds', number | n
   readonly open: number;
 };
 
-async function readNights(db: Queryable, set: Set): Promise<void> {
+async function readNights(db: Queryable, set: SetSample): Promise<void> {
   const row = (await queryRow<NightsRow>(db, sql('metrics/read_nights')))!;
   for (const outcome of ['ok', 'partial', 'failed']) {
     if (row.outcome !== null) set('caller_trust_night_outcome', { outcome }, row.outcome === outcome ? 1 : 0);
@@ -170,7 +173,7 @@ interface CacheRow {
   readonly fraud: number | null;
 }
 
-async function readCaches(db: Queryable, set: Set): Promise<void> {
+async function readCaches(db: Queryable, set: SetSample): Promise<void> {
   for (const { cache, ageSeconds, fresh, stale, rows, bytes, spam, fraud } of await queryRows<CacheRow>(
     db,
     sql('metrics/read_caches'),
@@ -186,14 +189,14 @@ async function readCaches(db: Queryable, set: Set): Promise<void> {
   }
 }
 
-async function readLabelChanges(db: Queryable, set: Set): Promise<void> {
+async function readLabelChanges(db: Queryable, set: SetSample): Promise<void> {
   const row = await queryRow<{ rises: number; falls: number; flips: number }>(db, sql('metrics/count_label_changes'));
   set('caller_trust_label_changes', { kind: 'rise' }, row!.rises);
   set('caller_trust_label_changes', { kind: 'fall' }, row!.falls);
   set('caller_trust_label_changes', { kind: 'flip' }, row!.flips);
 }
 
-async function readOpenWork(db: Queryable, set: Set): Promise<void> {
+async function readOpenWork(db: Queryable, set: SetSample): Promise<void> {
   const rows = await queryRows<{ kind: string; count: number; seconds: number | null }>(
     db,
     sql('metrics/count_open_work'),
@@ -213,7 +216,7 @@ async function readOpenWork(db: Queryable, set: Set): Promise<void> {
 
 async function readFeeds(
   db: Queryable,
-  { set, config, now }: { readonly set: Set; readonly config: ArrivalLimits; readonly now: Date },
+  { set, config, now }: { readonly set: SetSample; readonly config: ArrivalLimits; readonly now: Date },
 ): Promise<void> {
   for (const { feed, source, lastAt, rows, late } of await listFeedArrivals(db, config, now)) {
     const labels = { feed, source };
@@ -223,12 +226,12 @@ async function readFeeds(
   }
 }
 
-async function readSignatures(db: Queryable, set: Set): Promise<void> {
+async function readSignatures(db: Queryable, set: SetSample): Promise<void> {
   for (const { role, expires } of await listSignatureExpiries(db))
     set('caller_trust_signature_expiry_timestamp_seconds', { role }, Date.parse(expires) / 1000);
 }
 
-async function readWebhooks(db: Queryable, set: Set): Promise<void> {
+async function readWebhooks(db: Queryable, set: SetSample): Promise<void> {
   const { pending, failed, oldestPendingSeconds, enabled, failing, givenUp } = await countDeliveries(db);
   set('caller_trust_webhook_deliveries', { state: 'pending' }, pending);
   set('caller_trust_webhook_deliveries', { state: 'failed' }, failed);
@@ -238,7 +241,7 @@ async function readWebhooks(db: Queryable, set: Set): Promise<void> {
   set('caller_trust_webhook_endpoints', { state: 'given_up' }, givenUp.length);
 }
 
-async function readQueues(queues: Queues, set: Set, now: Date): Promise<void> {
+async function readQueues(queues: Queues, set: SetSample, now: Date): Promise<void> {
   const [counts, next, workers, paused] = await Promise.all([
     queues.counts(),
     queues.nextQueuedAt(),

@@ -66,7 +66,8 @@ const metricsProcesses: readonly string[] = ['worker', 'scheduler', 'console', '
 /**
  * Opens log and database for a process, and serves its metrics if it is one of {@link metricsProcesses}. `close` releases them,
  * the embedded database last.
- * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be created or written
+ * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be created or written,
+ * `address_unavailable` if `METRICS_HOST` is no address of this machine
  */
 export async function openServices(config: Config, process: string): Promise<Services> {
   const log = createLog({ level: config.logLevel, process });
@@ -91,7 +92,10 @@ export async function openServices(config: Config, process: string): Promise<Ser
     throw databaseUnavailable(error);
   }
   const served = metricsProcesses.includes(process)
-    ? await serveProcessMetrics(process as MetricsProcess, { config, log, db })
+    ? await serveProcessMetrics(process as MetricsProcess, { config, log, db }).catch(async (error: unknown) => {
+        await close();
+        throw error;
+      })
     : undefined;
   return {
     config,

@@ -2,7 +2,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS, type MetricName } from '../../runtime/metrics/metric-table.ts';
-import { readProjectFile, tableRows } from './source-tree.ts';
+import { productSources, readProjectFile, tableRows } from './source-tree.ts';
 
 const table = Object.entries(METRICS) as [MetricName, (typeof METRICS)[MetricName]][];
 
@@ -41,6 +41,14 @@ describe('a metric', () => {
       );
     });
     expect(wrong.map(([name]) => name)).toEqual([]);
+  });
+
+  it('is set or counted somewhere', () => {
+    const text = productSources
+      .filter((path) => path !== 'runtime/metrics/metric-table.ts')
+      .map(readProjectFile)
+      .join('\n');
+    expect(table.filter(([name]) => !text.includes(`'${name}'`)).map(([name]) => name)).toEqual([]);
   });
 
   it('has one row in docs/metrics.md with what the code says, and no row is of a metric that does not exist', () => {

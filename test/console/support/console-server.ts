@@ -15,6 +15,7 @@ import { openScoringPool } from '../../../pipelines/audio/scorers/scoring-pool.t
 import { openArtefactStore } from '../../../pipelines/caches/store/open-artefact-store.ts';
 import { openVault } from '../../../runtime/vault.ts';
 import { loadConfig } from '../../../runtime/config.ts';
+import type { Metrics } from '../../../runtime/metrics/metrics.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { queryRow, type Pool } from '../../../runtime/postgres.ts';
 import { owner } from '../../support/branding.ts';
@@ -42,7 +43,10 @@ export interface TestConsoleServer {
 const noPassword = 'scrypt$2$8$1$$';
 
 /** Starts one for the tests of a file, with a user of each role who has no password. */
-export async function useConsoleServer(settings: Record<string, string> = {}): Promise<TestConsoleServer> {
+export async function useConsoleServer(
+  settings: Record<string, string> = {},
+  metrics?: Metrics,
+): Promise<TestConsoleServer> {
   const database = await createTestDatabase();
   const { db } = database;
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-console-'));
@@ -61,7 +65,7 @@ export async function useConsoleServer(settings: Record<string, string> = {}): P
     signal: stopping.signal,
   };
   let port = 0;
-  const app = await createConsoleServer({ work, address: () => addressOf(config, port) });
+  const app = await createConsoleServer({ work, metrics, address: () => addressOf(config, port) });
   await app.listen({ host: '127.0.0.1', port: 0 });
   ({ port } = app.server.address() as AddressInfo);
   const userIds = new Map<Role, number>();
