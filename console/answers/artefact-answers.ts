@@ -130,6 +130,28 @@ export async function listArtefactVersions(
   return { versions: page.rows, next: page.next };
 }
 
+/** The last build of an artefact on a day. */
+export interface BuildDay {
+  readonly day: string;
+  readonly seconds: number | null;
+  readonly rows: number | null;
+  readonly rowsRead: number | null;
+  readonly bytes: number | null;
+}
+
+/** The builds of an artefact in the last 30 days, oldest first. */
+export interface BuildTrend {
+  readonly days: readonly BuildDay[];
+}
+
+const trendDays = 30;
+
+/** Reads the {@link BuildTrend} of an artefact. */
+export async function readBuildTrend(db: Queryable, { cache, country }: ArtefactName): Promise<BuildTrend> {
+  const since = new Date(Date.now() - (trendDays - 1) * 86_400_000).toISOString().slice(0, 10);
+  return { days: await queryRows<BuildDay>(db, sql('console/list_artefact_builds'), [cache, country, since]) };
+}
+
 /** Versions of an artefact, newest first. */
 export type ArtefactVersionPage = Listed & { readonly versions: readonly ArtefactVersion[] };
 

@@ -173,6 +173,30 @@ function withScope<Row extends ScopedRow<object>>(row: Row): Omit<Row, 'only'> &
   return { ...row, only: row.only && formatArtefact(row.only) };
 }
 
+/** The last night of a day that was to build everything. */
+export interface TrendDay {
+  readonly day: string;
+  readonly runId: number;
+  /** From its opening; null if it never opened. */
+  readonly seconds: number | null;
+  readonly rows: number | null;
+  /** Of all files; null if none was built. */
+  readonly bytes: number | null;
+  readonly spam: number | null;
+  readonly fraud: number | null;
+}
+
+/** The whole nights up to a night. */
+export interface NightTrend {
+  readonly days: readonly TrendDay[];
+}
+
+/** The whole nights of a day and of the 29 days before it, oldest first. */
+export function readTrend(db: Queryable, lastDay: string): Promise<TrendDay[]> {
+  const [firstDay] = daysBefore(lastDay, historyDays - 1).slice(-1);
+  return queryRows<TrendDay>(db, sql('console/list_whole_nights'), [firstDay, lastDay]);
+}
+
 /** The reason of a failure, and what to do about it. */
 export interface FailureFacts {
   readonly code: string;

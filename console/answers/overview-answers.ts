@@ -11,11 +11,11 @@ import {
 import { countDeliveries, type DeliveryCounts } from '../../pipelines/webhooks/delivery.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
 import type { Config } from '../../runtime/config.ts';
-import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { adviceOn } from '../http/error-advice.ts';
 import { countWaiting, type WaitingCounts } from './letter-answers.ts';
-import { listNights, daysBefore, type NightSummary } from './night-answers.ts';
+import { listNights, daysBefore, readTrend, type NightSummary, type TrendDay } from './night-answers.ts';
 import { listQueues, type QueueSummary } from './queue-answers.ts';
 
 /** Something that a person has to look at. `bad`: clients get old files, or work does not go on; `warn`: it waits for a decision. */
@@ -37,17 +37,6 @@ export interface CacheStanding {
   readonly bytes: number;
   /** The snapshot that the oldest of its files is confirmed by; null if nothing is published. */
   readonly oldestAsOf: Date | null;
-}
-
-/** The last night of a day that was to build everything. */
-interface TrendDay {
-  readonly day: string;
-  readonly runId: number;
-  /** From its opening; null if it never opened. */
-  readonly seconds: number | null;
-  readonly rows: number | null;
-  readonly spam: number | null;
-  readonly fraud: number | null;
 }
 
 /** What the first page shows: is all well, and if not, what is not. */
@@ -118,7 +107,7 @@ export async function readOverview(
     feeds,
     waiting,
     queues: queueList,
-    trend: await queryRows<TrendDay>(db, sql('console/list_whole_nights'), [days.at(-1), days[0]]),
+    trend: await readTrend(db, days[0]!),
   };
 }
 

@@ -6,7 +6,13 @@ import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../
 import { readWhole, type StoredFile } from '../../pipelines/caches/store/stored-file.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { recordAction } from '../access/guard.ts';
-import { listArtefacts, listArtefactVersions, readArtefact, readPublished } from '../answers/artefact-answers.ts';
+import {
+  listArtefacts,
+  listArtefactVersions,
+  readArtefact,
+  readBuildTrend,
+  readPublished,
+} from '../answers/artefact-answers.ts';
 import { ArtefactChecks } from '../answers/artefact-checks.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
@@ -54,6 +60,7 @@ export function registerArtefactRoutes(app: FastifyInstance, work: ConsoleWork):
   app.get(`${path}/versions`, viewer, ({ params, query }) =>
     listArtefactVersions(db, nameIn(params), parseBody(versionsQuery, query)),
   );
+  app.get(`${path}/builds`, viewer, ({ params }) => readBuildTrend(db, nameIn(params)));
   app.get(`${path}/check/live`, viewer, (request, reply) => {
     const name = nameIn(request.params);
     return sendLive(request, reply, {

@@ -19,7 +19,9 @@ import { sendLive } from '../http/live.ts';
 import {
   followHistory,
   readHistory,
+  readTrend,
   readWholeNight,
+  type NightTrend,
   type NightSettings,
   type ReleasedFiles,
 } from '../answers/night-answers.ts';
@@ -57,6 +59,10 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
   app.get('/api/nights/:run', { config: { access: 'viewer' } }, ({ params }) =>
     readWholeNight(db, parseBody(runParams, params).run),
   );
+  app.get('/api/nights/:run/trend', { config: { access: 'viewer' } }, async ({ params }): Promise<NightTrend> => {
+    const { night } = await readWholeNight(db, parseBody(runParams, params).run);
+    return { days: await readTrend(db, night.date) };
+  });
   app.get('/api/nights/:run/live', { config: { access: 'viewer' } }, (request, reply) => {
     const { run } = parseBody(runParams, request.params);
     return sendLive(request, reply, {

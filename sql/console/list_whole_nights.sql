@@ -1,12 +1,12 @@
 -- Purpose: the last finished night of each day that was to build everything, with what it had: for the trends of the console.
 -- Parameters: $1 first day, $2 last day.
--- Rows: one a day that has such a night, oldest first: day, run_id, seconds from its opening (NULL: it never opened), rows of all
---   files, spam and fraud (labels of the spammer cache; NULL where the night did not count it).
+-- Rows: one a day that has such a night, oldest first: day, run_id, seconds from its opening (NULL: it never opened), rows and bytes
+--   of all files, spam and fraud (labels of the spammer cache; NULL where the night did not count it).
 SELECT DISTINCT ON (r.night_date) r.night_date AS day, r.run_id,
-  extract(epoch FROM r.finished_at - r.opened_at)::double precision AS seconds, b.rows, b.spam, b.fraud
+  extract(epoch FROM r.finished_at - r.opened_at)::double precision AS seconds, b.rows, b.bytes, b.spam, b.fraud
 FROM night_run AS r
 CROSS JOIN LATERAL (
-  SELECT sum(coalesce(rows, rows_expected))::bigint AS rows,
+  SELECT sum(coalesce(rows, rows_expected))::bigint AS rows, sum(file_bytes)::bigint AS bytes,
     max((levels_expected ->> 'SPAM')::bigint) FILTER (WHERE cache = 'spammer_phones') AS spam,
     max((levels_expected ->> 'FRAUD')::bigint) FILTER (WHERE cache = 'spammer_phones') AS fraud
   FROM build

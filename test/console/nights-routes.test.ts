@@ -145,6 +145,28 @@ describe('a night', () => {
     expect(told.others).toEqual([]);
   });
 
+  it('has the length and size of the whole nights up to it, and an artefact those of its builds', async () => {
+    const { days } = await viewer.json<{ days: { day: string; runId: number; rows: number; bytes: number }[] }>(
+      `/api/nights/${runs[1]!}/trend`,
+    );
+    expect(days.map(({ day, runId }) => [day, runId])).toEqual([
+      [daysAgo(3), runs[0]],
+      [daysAgo(2), runs[1]],
+    ]);
+    expect(days[1]!.rows - days[0]!.rows).toBe(66); // 60 numbers, 6 of which are spam too
+    for (const { bytes } of days) expect(bytes).toBeGreaterThan(0);
+    const builds = await viewer.json<{ days: { day: string; seconds: number; rows: number; bytes: number }[] }>(
+      '/api/artefacts/phones/US/builds',
+    );
+    expect(builds.days.map(({ day, rows }) => [day, rows])).toEqual([
+      [daysAgo(3), 900],
+      [daysAgo(2), 960],
+      [daysAgo(1), 960],
+      [daysAgo(0), 960],
+    ]);
+    for (const { seconds, bytes } of builds.days) expect([seconds > 0, bytes > 0]).toEqual([true, true]);
+  });
+
   it('is sent once and ended where it is finished, for a page that follows it', async () => {
     const text = await (await viewer.fetch(`/api/nights/${runs[0]!}/live`)).text();
     expect(text.match(/^event: \w+$/gm)).toEqual(['event: value', 'event: end']);

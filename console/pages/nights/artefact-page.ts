@@ -1,4 +1,10 @@
-import type { Manifest, ArtefactDetail, ArtefactVersion, ArtefactVersionPage } from '../../answers/artefact-answers.ts';
+import type {
+  BuildTrend,
+  Manifest,
+  ArtefactDetail,
+  ArtefactVersion,
+  ArtefactVersionPage,
+} from '../../answers/artefact-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { SizesChart } from './artefact-chart.ts';
 import { ArtefactCheckSection } from './artefact-check.ts';
@@ -16,10 +22,11 @@ import {
   type Columns,
   When,
 } from '../shell/components.ts';
+import { TrendChart } from './trend-chart.ts';
 import { Paging, queryOf } from '../shell/list-filters.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, usePlace, type PageProps } from '../shell/router.ts';
-import { formatBytes, formatCount } from '../shell/text.ts';
+import { formatBytes, formatCount, formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 /** An artefact: its manifest, its sizes over time, its deltas, and the actions on its files. */
@@ -38,6 +45,7 @@ export default function ArtefactPage({ params }: PageProps): VNode {
           ? html`<${Empty} title="Nothing was published yet.">Readers are answered 404 until a night has built it.</${Empty}>`
           : html`
         <${ManifestFacts} artefact=${artefact} manifest=${artefact.manifest} />
+        <${BuildTrends} api=${api} />
         <${Versions} api=${api} />
         <${Deltas} api=${api} manifest=${artefact.manifest} />
         <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index and deltas, and compares it with what was published. It goes on when this page is left." />`
@@ -80,6 +88,19 @@ function ManifestFacts({ artefact, manifest }: { artefact: Json<ArtefactDetail>;
     ['Content digest', html`<code>${file.contentSha256}</code>`],
     ['CRC-32 of the rows', html`<code>${file.plainCrc32}</code>`],
   ]} /></${Section}>`;
+}
+
+/** Sizes and durations of the builds of the last 30 days, as small pictures. */
+function BuildTrends({ api }: { api: string }): VNode | null {
+  const days = useReading<BuildTrend>(`${api}/builds`).value?.days ?? [];
+  if (days.length < 2) return null;
+  type Day = (typeof days)[number];
+  return html`<${Section} title="The last 30 days"><div class="trends">
+    <${TrendChart} title="Time to build" days=${days} value=${({ seconds }: Day) => seconds} format=${formatSeconds} />
+    <${TrendChart} title="Rows read" days=${days} value=${({ rowsRead }: Day) => rowsRead} format=${formatCount} />
+    <${TrendChart} title="Rows" days=${days} value=${({ rows }: Day) => rows} format=${formatCount} />
+    <${TrendChart} title="Bytes" days=${days} value=${({ bytes }: Day) => bytes} format=${formatBytes} />
+  </div></${Section}>`;
 }
 
 const versionColumns: Columns<Json<ArtefactVersion>> = [

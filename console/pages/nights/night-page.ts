@@ -1,5 +1,5 @@
 import type { Json } from '../../answers/json.ts';
-import type { NightBuild, FailureFacts, NightDetail } from '../../answers/night-answers.ts';
+import type { NightBuild, FailureFacts, NightDetail, NightTrend } from '../../answers/night-answers.ts';
 import { nameOf, pathOf } from './artefact-name.ts';
 import {
   Empty,
@@ -19,6 +19,7 @@ import { NightProgress } from './night-progress.ts';
 import { ReleaseFiles, RunNight } from './night-run.ts';
 import { NightTimeline } from './night-timeline.ts';
 import { describeScope, NightTable } from './nights-page.ts';
+import { TrendChart } from './trend-chart.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
 import { Link, type PageProps } from '../shell/router.ts';
@@ -44,11 +45,24 @@ export default function NightPage({ params }: PageProps): VNode {
       <${Troubles} detail=${detail} />
       <${NightFacts} detail=${detail} />
       <${Builds} detail=${detail} />
+      <${Trend} path=${path} />
       ${detail.builds.length === 0 ? null : html`<${Section} title="Timings"><${NightTimeline} night=${detail.night} builds=${detail.builds} /></${Section}>`}
       ${detail.lapsed.length === 0 ? null : html`<${Lapsed} lapsed=${detail.lapsed} />`}
       ${detail.others.length === 0 ? null : html`<${Section} title=${`Other nights of ${detail.night.date}`}><${NightTable} nights=${detail.others} /></${Section}>`}
     </div>`} />
   </${Page}>`;
+}
+
+/** Length and size of the whole nights up to this one, as small pictures. */
+function Trend({ path }: { path: string }): VNode | null {
+  const days = useReading<NightTrend>(`${path}/trend`).value?.days ?? [];
+  if (days.length < 2) return null;
+  type Day = (typeof days)[number];
+  return html`<${Section} title="The 30 days up to it"><div class="trends">
+    <${TrendChart} title="Length of a night" days=${days} value=${({ seconds }: Day) => seconds} format=${formatSeconds} />
+    <${TrendChart} title="Rows of all files" days=${days} value=${({ rows }: Day) => rows} format=${formatCount} />
+    <${TrendChart} title="Bytes of all files" days=${days} value=${({ bytes }: Day) => bytes} format=${formatBytes} />
+  </div></${Section}>`;
 }
 
 function progressOf({ night, builds }: Json<NightDetail>): Parameters<typeof NightProgress>[0]['night'] {
