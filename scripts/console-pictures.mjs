@@ -92,6 +92,7 @@ async function seed(command) {
 /** A picture each: its name, the page, and the size of the window. */
 function pages({ voice, brand, batch, letter, verification }) {
   return [
+    ['overview', '/'],
     ['verifications', '/verifications'],
     ['verification', `/verifications/${verification}`],
     ['verification-dark-narrow', `/verifications/${verification}`, { width: 360, height: 800, dark: true }],
