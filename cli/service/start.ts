@@ -64,17 +64,18 @@ async function start(isForPerson: boolean): Promise<void> {
 /** Milliseconds between two checks whether console and API listen. */
 const lookMs = 250;
 
-/** Writes the notice when console and API listen. */
+/** Writes the notice when console and API listen, and the intake if it is on. */
 async function tellWhere({ config, db }: Services, signal: AbortSignal): Promise<void> {
   const begun = Date.now();
   while (!signal.aborted) {
-    const [consoleUrl, apiUrl] = [
+    const [consoleUrl, apiUrl, intakeUrl] = [
       await findUrl(join(config.stateDir, 'console.json'), begun),
       await findUrl(join(config.stateDir, 'api.json'), begun),
+      config.intake === 'off' ? null : await findUrl(join(config.stateDir, 'intake.json'), begun),
     ];
-    if (consoleUrl !== undefined && apiUrl !== undefined) {
+    if (consoleUrl !== undefined && apiUrl !== undefined && intakeUrl !== undefined) {
       const isOpen = await hasUsers(db).catch(() => true);
-      process.stderr.write(describeService({ consoleUrl, apiUrl, hasUsers: isOpen }));
+      process.stderr.write(describeService({ consoleUrl, apiUrl, intakeUrl, hasUsers: isOpen }));
       return;
     }
     await sleep(lookMs, undefined, { signal }).catch(() => {});
@@ -95,10 +96,13 @@ async function findUrl(path: string, since: number): Promise<string | undefined>
 export function describeService({
   consoleUrl,
   apiUrl,
+  intakeUrl,
   hasUsers: isOpen,
 }: {
   consoleUrl: string;
   apiUrl: string;
+  /** Null if the intake is off. */
+  intakeUrl: string | null;
   hasUsers: boolean;
 }): string {
   const first = isOpen
@@ -112,6 +116,7 @@ export function describeService({
     '',
     `  Console  ${consoleUrl}`,
     `  API      ${apiUrl}   (its documentation: ${apiUrl}/docs)`,
+    `  Intake   ${intakeUrl ?? 'off (INTAKE=on lets remote clients send work)'}`,
     ...first,
     '',
     '  Ctrl-C stops the service.',

@@ -51,6 +51,7 @@ describe('the person behind an actor', () => {
     ['cli ａｄａ', 'ada'],
     ['nightly import', 'nightly import'],
     ['drop folder 0123456789abcdef', null],
+    ['intake Acme Centre', null],
   ])('of %j is %j', (actor, person) => expect(personOf(actor)).toBe(person));
 
   it('has the names that a setting gives to the same one, through any number of groups', () => {
