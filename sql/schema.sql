@@ -2217,6 +2217,8 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.announce_batch()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
   INSERT INTO webhook_event (message_id, type, occurred_at, data)
@@ -2235,6 +2237,8 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.announce_branding()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
   INSERT INTO webhook_event (message_id, type, brand_id, occurred_at, data)
@@ -2260,6 +2264,8 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.announce_night()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 DECLARE
   files jsonb;

@@ -151,6 +151,30 @@ describe('a batch announces', () => {
   });
 });
 
+describe('a role that can only submit work', () => {
+  it('announces a batch that it ends, and can write no event itself', async () => {
+    await addressed('ops');
+    const { rows } = await db.query<{ batch_id: string }>(
+      `INSERT INTO verification_batch (owner, idempotency_key, request_sha256, name, mode, requested_model, release, settings, settings_sha256, state, requested_by)
+       VALUES ('test', 'known', repeat('0', 64), 'b', 'api', 'auto', 'r', '{}', repeat('0', 64), 'queued', 'test') RETURNING batch_id`,
+    );
+    await inTransaction(db, async (client) => {
+      await client.query('SET LOCAL ROLE caller_trust_submitter');
+      await client.query("UPDATE verification_batch SET state = 'done', ended_at = now() WHERE batch_id = $1", [
+        rows[0]!.batch_id,
+      ]);
+    });
+    expect(await listDueDeliveries(db)).toHaveLength(1);
+    const forged = inTransaction(db, async (client) => {
+      await client.query('SET LOCAL ROLE caller_trust_submitter');
+      await client.query(
+        "INSERT INTO webhook_event (message_id, type, occurred_at, data) VALUES ('m', 'night.failed', now(), '{}')",
+      );
+    });
+    await expect(forged).rejects.toThrow('permission denied');
+  });
+});
+
 describe('a night announces', () => {
   const endNight = async (builds: readonly (readonly [state: string, code: string | null])[]) => {
     const { rows } = await db.query<{ run_id: string }>(
