@@ -61,6 +61,14 @@ const verifyWith: Readonly<Record<'typescript' | 'python', () => Promise<Verify>
   },
 };
 
+it('the message that the document shows is signed with the secret that it shows', async () => {
+  const [, head = '', body = ''] = /^```\nPOST [^\n]*\n([^]*?)\n\n(\{[^\n]*\})\n```$/m.exec(text) ?? [];
+  const headers = Object.fromEntries(head.split('\n').map((line) => line.split(': ') as [string, string]));
+  const [secret] = /whsec_[A-Za-z0-9+/=]+/.exec(text)!;
+  const verify = await verifyWith.python();
+  expect(verify(secret, headers, body, Number(headers['webhook-timestamp']))).toMatchObject({ data: { letter: 7 } });
+});
+
 describe.each(['typescript', 'python'] as const)('the example in %s', (language) => {
   const at = new Date('2026-11-24T12:00:00Z');
   const seconds = at.getTime() / 1000;
