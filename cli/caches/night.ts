@@ -18,6 +18,7 @@ import {
 import type { Pool } from '../../runtime/postgres.ts';
 import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { parseId } from '../options.ts';
+import { showNightLabels } from '../labels/night-labels.ts';
 import { formatBar } from '../progress.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
 import { withQueues, withWorker } from '../with-worker.ts';
@@ -34,7 +35,7 @@ interface RunOptions {
   wait: boolean;
 }
 
-/** `night run|status|report|release`. */
+/** `night run|status|report|labels|release`. */
 export function addNightCommands(program: Command): void {
   const night = program.command('night').description('build and publish the caches');
   night
@@ -62,6 +63,13 @@ export function addNightCommands(program: Command): void {
       .option('--date <YYYY-MM-DD>', 'the latest night of this date')
       .action(run(showNight));
   }
+  night
+    .command('labels')
+    .description('show the labels that a night saw, from the history of labels; by default the latest')
+    .option('--run <id>', 'the night of this id', parseId)
+    .option('--save <file>', 'write them to a new file: phone, level, category and source, tab separated')
+    .option('--recompute', 'compute those from complaints again, as of then, and fail if one differs')
+    .action(run(showNightLabels));
   night
     .command('release')
     .description('let files through that gates hold: the next night publishes them')

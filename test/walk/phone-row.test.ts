@@ -73,6 +73,8 @@ describe.each([
     await removeStateDirectory(stateDir);
   });
 
+  let firstNight: number;
+
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${api.url}${path}`, { headers: { Authorization: `Bearer ${key}`, ...headers } });
 
@@ -111,7 +113,9 @@ describe.each([
     'goes from a dropped feed through a night to a download that the digests vouch for',
     async () => {
       await drop('first.csv', complaints(['Ohio', 'Texas', 'Maine'], 60));
-      expect(await runCliJson(env, 'night', 'run')).toMatchObject({ outcome: 'ok' });
+      const report = await runCliJson<{ night: { runId: number } }>(env, 'night', 'run');
+      expect(report).toMatchObject({ outcome: 'ok' });
+      firstNight = report.night.runId;
       expect(await servedRow()).toBe(`${phone}\tFRAUD\t15\t\t\t\t`);
       const manifest = (await (await get('/v1/caches/phones/manifest?country=US')).json()) as {
         file: { sha256: string };
@@ -149,6 +153,22 @@ describe.each([
       await drop('new.csv', complaints(['Iowa', 'Utah', 'Idaho'], 1));
       await runCliJson(env, 'night', 'run');
       expect(await servedRow()).toBe(`${phone}\tFRAUD\t15\t\t\t\t`);
+    },
+  );
+
+  it.skipIf(skipped !== undefined)(
+    'has the label that an earlier night saw, also when that is computed again',
+    async () => {
+      const saved = join(stateDir, 'labels.tsv');
+      const words = ['night', 'labels', '--run', String(firstNight), '--recompute', '--save', saved];
+      expect(await runCliJson(env, ...words)).toEqual({
+        runId: firstNight,
+        labels: 1,
+        counts: [{ key: 'FRAUD from complaints', count: 1 }],
+        again: { same: 1, different: [] },
+        file: saved,
+      });
+      expect(await readFile(saved, 'utf8')).toBe(`${phone}\tFRAUD\t15\tcomplaints\n`);
     },
   );
 
