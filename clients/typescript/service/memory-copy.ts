@@ -47,7 +47,7 @@ export class MemoryCopy {
   async update(): Promise<MemoryUpdate> {
     for (let changes = 0; ; changes++) {
       try {
-        if (changes > 0) await this.#source.trust?.refresh();
+        if (changes > 0 || this.#known !== undefined) await this.#source.trust?.refresh(); // it was opened a moment ago, or long ago
         return await this.#updateOnce();
       } catch (error) {
         if (!(error instanceof VersionChanged)) throw error;
