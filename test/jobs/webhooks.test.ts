@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startScheduler, type Scheduler } from '../../jobs/scheduler.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
+import { moveBrand } from '../../pipelines/branding/brand/settle.ts';
 import { failNight } from '../../pipelines/caches/night/night-opening.ts';
 import { listDeliveries, replaySince, type Delivery } from '../../pipelines/webhooks/delivery.ts';
 import { addEndpoint, enableEndpoint, readEndpoint, rotateSecret } from '../../pipelines/webhooks/endpoint.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { inTransaction, queryRow } from '../../runtime/postgres.ts';
 import { openVault } from '../../runtime/vault.ts';
+import { ask, fresh, profile } from '../support/branding.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { startProcess, type ServiceProcess } from '../support/service-process.ts';
 import { signaturesOf, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -165,6 +167,27 @@ describe.each(backends)('webhooks with queues in $kind', ({ kind, skipped }) => 
     });
 
     if (kind !== 'postgres') return; // the queue has no part in what follows
+
+    it('an endpoint of one brand gets the events of that brand alone', async () => {
+      const [ours, theirs] = [fresh(0), fresh(0)];
+      await ask(db(), 'add_managed_brand', { handle: ours.handle, brand: profile });
+      await addEndpoint(
+        { db: db(), vault: await vault() },
+        { name: 'ours', url: receiver.url, brand: ours.handle, eventTypes: [], actor: 'test', limits: config() },
+      );
+      await ask(db(), 'add_managed_brand', { handle: theirs.handle, brand: profile });
+      await failANight();
+      const { rows } = await db().query<{ brand_id: string }>('SELECT brand_id FROM brand WHERE handle = $1', [
+        ours.handle,
+      ]);
+      const brand = { brandId: Number(rows[0]!.brand_id), handle: ours.handle, state: 'draft' as const };
+      const cause = { actor: 'test', reason: 'test', operationId: null };
+      await inTransaction(db(), (client) => moveBrand(client, brand, { action: 'withdraw', cause }));
+      await untilDelivery('ours', isDelivered);
+      const got = receiver.received.map(({ body }) => JSON.parse(body) as { type: string; data: { brand: string } });
+      expect(got.map(({ type, data }) => [type, data.brand])).toEqual([['brand.withdrawn', ours.handle]]);
+      expect(await deliveriesOf('ours')).toHaveLength(1);
+    });
 
     it('an endpoint whose address is inside a private network gets nothing', async () => {
       await add('metadata', receiver.url);
