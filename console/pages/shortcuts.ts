@@ -17,6 +17,7 @@ const pageKeys: readonly (readonly [key: string, href: string])[] = [
   ['v', '/verifications'],
   ['m', '/models'],
   ['q', '/queues'],
+  ['w', '/webhooks'],
 ];
 
 /** Milliseconds within which a key follows `g`. */

@@ -11,14 +11,14 @@ interface TrendChartProps<Day> {
 /** Units of the picture; it stretches to the width of its box. */
 const [width, height] = [240, 56] as const;
 
-/** A figure over the days: the newest value, a line from 0 to the highest, and both ends in words. Days without it leave no gap. */
+/** A figure over the days: the newest value, a line from 0 to the highest, and both ends in words. Days without it leave no gap; nothing before the second day with it. */
 export function TrendChart<Day>({ title, days, value, format }: TrendChartProps<Day>): VNode | null {
   const points = days.flatMap((day) => {
     const figure = value(day);
     return figure === null ? [] : [{ at: Date.parse(day.day), day: day.day, figure }];
   });
   const [first, last] = [points[0], points.at(-1)];
-  if (first === undefined || last === undefined) return null;
+  if (first === undefined || last === undefined || points.length < 2) return null;
   const most = Math.max(1e-9, ...points.map(({ figure }) => figure));
   const span = Math.max(1, last.at - first.at);
   const place = ({ at, figure }: { at: number; figure: number }) =>
