@@ -6,7 +6,9 @@ import type { CacheName } from '../definition.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
 import { readWhole, type StoredFile } from './stored-file.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
+import { DamagedCompression } from '../../../clients/typescript/base/compression.ts';
 import { measureGzip } from '../../../clients/typescript/format/gzip-reading.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
 
 /** One version of an artefact as the database lists it. */
 export interface ListedVersion {
@@ -87,7 +89,8 @@ async function checkFile(
           damaged: differences.includes('sha256'),
         }
       : { verdict: 'ok', detail: '', damaged: false };
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof DamagedCompression ? notGzip(version, thrown) : thrown;
     if (!isLost(error)) throw error;
     return error.code === 'ENOENT'
       ? { verdict: 'missing', detail: 'no file', damaged: false }
@@ -95,6 +98,10 @@ async function checkFile(
   } finally {
     await stored?.close();
   }
+}
+
+function notGzip(version: ListedVersion, cause: unknown): ServiceError {
+  return new ServiceError('artefact_damaged', { operation: 'check artefact', object: version.file.sha256, cause });
 }
 
 interface Attachment {
