@@ -286,6 +286,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
     stale: [],
     old: [],
     lateFeeds: [],
+    endingSignatures: [],
   },
   ReleaseList: {
     current: { audio: '2026.11.r1p0' },
