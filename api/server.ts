@@ -10,12 +10,13 @@ import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { routeOf, sendProblem } from './http/answer.ts';
+import { beginRequest } from './http/request-log.ts';
 import { answerInTurn } from './http/answer-in-turn.ts';
 import { registerBatchRoutes } from './reads/batch-routes.ts';
 import { registerBrandingRoutes } from './reads/branding-routes.ts';
 import { BufferPool } from './downloads/buffer-pool.ts';
 import { registerCacheRoutes } from './downloads/cache-routes.ts';
-import { answerConnect, answerUnreadable, securityHeaders } from './http/client-errors.ts';
+import { answerConnect, answerUnreadable } from './http/client-errors.ts';
 import { registerDocumentation } from './documentation.ts';
 import { Downloads } from './downloads/downloads.ts';
 import { registerHealthRoutes } from './health-routes.ts';
@@ -160,7 +161,10 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
     routerOptions: { maxParamLength: pathParameterLengthMax },
     genReqId: () => randomUUID(),
     frameworkErrors: (error, request, reply) => {
-      begin(request as FastifyRequest, reply as FastifyReply, { metrics, log });
+      beginRequest(request as FastifyRequest, reply as FastifyReply, {
+        log,
+        onEnd: (ended) => metrics.requestEnded(ended),
+      });
       const refusal = readOnly(request.method) ? error : notAllowed();
       answerError(refusal, request as FastifyRequest, reply as FastifyReply, { metrics, log });
     },
@@ -180,7 +184,7 @@ function registerEntry(app: FastifyInstance, options: ServerOptions): void {
   const limiter = app.createRateLimit();
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
-    begin(request, reply, { metrics, log });
+    beginRequest(request, reply, { log, onEnd: (ended) => metrics.requestEnded(ended) });
     request.caller = identifyCaller(request.headers.authorization, keys);
     if (request.routeOptions.config?.unlimited !== true) await limitRequests(request, limiter);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
@@ -207,27 +211,6 @@ function callerName(request: FastifyRequest): string {
   if (request.caller.kind === 'key') return `key ${request.caller.principal.keyId}`;
   const { ip }: { ip?: string } = request; // absent once the connection is gone
   return ip === undefined ? 'a connection that is gone' : `address ${normalizeIP(ip)}`;
-}
-
-/** Sets the headers of every answer, and counts and logs the request when its answer has ended, successfully or not. */
-function begin(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>,
-): void {
-  reply.headers({ ...securityHeaders, 'X-Request-Id': request.id });
-  const startedAt = performance.now();
-  reply.raw.once('close', () => {
-    const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
-    const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes come every few seconds
-    const { statusCode: status, writableFinished: whole } = reply.raw; // false: the client disconnected before the end
-    const seconds = (performance.now() - startedAt) / 1000;
-    const { method, id: requestId } = request;
-    const route = routeOf(request);
-    metrics.requestEnded({ route, method, status, seconds });
-    const ms = Math.round(seconds * 1000);
-    log[level]({ requestId, method, route, status, ms, keyId, ...(whole ? {} : { cut: true }) }, 'request');
-  });
 }
 
 function answerError(

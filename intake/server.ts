@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { securityHeaders } from '../api/http/client-errors.ts';
 import { retryAfterSeconds, withHeaders } from '../api/http/problem.ts';
+import { beginRequest } from '../api/http/request-log.ts';
 import { identifyCaller, type Caller } from '../pipelines/access/authentication.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { asIntakeError, methodNotAllowed, sendIntakeProblem, sendJson } from './http/answers.ts';
@@ -41,9 +41,6 @@ const stalledSecondsMax = 60;
 
 /** Callers whose requests are counted at a time; the least recent one is forgotten. */
 const countedCallersMax = 10_000;
-
-/** Route label of a request that matched no route. */
-const unknownRoute = 'unknown';
 
 /** The HTTP server of the intake, ready to listen. Its bodies may take as long as they must, as long as bytes arrive. */
 export async function createIntakeServer({
@@ -114,7 +111,14 @@ function registerEntry(app: FastifyInstance, work: IntakeWork): void {
   const limiter = app.createRateLimit();
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
-    begin(request, reply, work);
+    beginRequest(request, reply, {
+      log: work.log,
+      onEnd: ({ seconds, ...labels }) => {
+        work.metrics.count('caller_trust_intake_requests_total', labels);
+        const { route, method } = labels;
+        work.metrics.observe('caller_trust_intake_request_seconds', { route, method }, seconds);
+      },
+    });
     request.caller = identifyCaller(request.headers.authorization, work.keys);
     if (request.routeOptions.config?.unlimited === true) return;
     const count = await limiter(request);
@@ -129,24 +133,6 @@ function registerEntry(app: FastifyInstance, work: IntakeWork): void {
 function callerName({ caller, ip }: { caller: Caller; ip?: string }): string {
   if (caller.kind === 'key') return `key ${caller.principal.keyId}`;
   return ip === undefined ? 'a connection that is gone' : `address ${normalizeIP(ip)}`;
-}
-
-/** Sets the headers of every answer, and counts and logs the request when its answer has ended. */
-function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: IntakeWork): void {
-  void reply.headers({ ...securityHeaders, 'X-Request-Id': request.id });
-  const startedAt = performance.now();
-  reply.raw.once('close', () => {
-    const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
-    const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes come every few seconds
-    const { statusCode: status, writableFinished: whole } = reply.raw; // false: the client disconnected before the end
-    const seconds = (performance.now() - startedAt) / 1000;
-    const { method, id: requestId } = request;
-    const route = request.routeOptions.url ?? unknownRoute;
-    metrics.count('caller_trust_intake_requests_total', { route, method, status });
-    metrics.observe('caller_trust_intake_request_seconds', { route, method }, seconds);
-    const ms = Math.round(seconds * 1000);
-    log[level]({ requestId, method, route, status, ms, keyId, ...(whole ? {} : { cut: true }) }, 'request');
-  });
 }
 
 function answerError(

@@ -67,6 +67,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     brandingInbox({ config, db, queues, log, openVault: () => openVault(config) }),
     recordingsInbox({ config, db, queues, log, signal: stopping.signal }),
   ];
+  const store = new AudioStore(config.audioDir);
+  const uploads = { db, directory: config.intakeDir };
   const loops = [
     // Catches up on a tick that was missed because the machine slept or the database was unavailable.
     repeat({
@@ -89,10 +91,27 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       onError,
     }),
     watchDropFolder({ config, db, log, inboxes, clock, onDone: () => done('drop_folder') }),
-    keepAudioRetention({ config, db, log, clock, onDone: () => done('retention') }),
-    keepUploadRetention({ config, db, log, clock, onDone: () => done('uploads') }),
     keepSignaturesFresh({ config, db, log, clock, onDone: () => done('signatures') }),
-    keepWebhookRetention({ config, db, log, clock, onDone: () => done('webhook_retention') }),
+    keepRetention({
+      subject: 'stored recordings',
+      remove: () => runRetention({ db, store }, { retentionDays: config.audioRetentionDays, at: clock() }),
+      log,
+      onDone: () => done('retention'),
+    }),
+    keepRetention({
+      subject: 'unused uploads to the intake',
+      remove: () => runUploadRetention(uploads, { uploadHours: config.intakeUploadHours, at: clock() }),
+      log,
+      onDone: () => done('uploads'),
+    }),
+    keepRetention({
+      subject: 'events of webhooks',
+      remove: async () => ({
+        events: await pruneWebhookEvents(db, { retentionDays: config.webhookRetentionDays, at: clock() }),
+      }),
+      log,
+      onDone: () => done('webhook_retention'),
+    }),
   ];
   return {
     async stop() {
@@ -182,69 +201,26 @@ function requireSchedule(schedule: string): void {
 /** Seconds between two runs; the retention is in days. */
 const retentionEverySeconds = 3600;
 
-/** Settings and services of the retention of audio. */
-interface AudioRetentionOptions {
-  readonly config: Pick<Config, 'audioDir' | 'audioRetentionDays'>;
-  readonly db: Pool;
+/** Data that is deleted when its time is over. */
+interface Retention {
+  readonly subject: string;
+  /** Deletes what is due; returns counts of what is gone. */
+  readonly remove: () => Promise<object>;
   readonly log: Log;
-  readonly clock: () => Date;
-  readonly onDone?: () => void;
+  readonly onDone: () => void;
 }
 
-/** Deletes stored audio after its retention time, every hour. Not part of a night, which a failure here would stop. */
-function keepAudioRetention({ config, db, log, clock, onDone }: AudioRetentionOptions): { stop(): Promise<void> } {
-  const store = new AudioStore(config.audioDir);
+/** Deletes what is past its retention time, every hour. Not part of a night, which a failure here would stop. */
+function keepRetention({ subject, remove, log, onDone }: Retention): { stop(): Promise<void> } {
   return repeat({
     seconds: retentionEverySeconds,
     work: async () => {
-      const end = await runRetention({ db, store }, { retentionDays: config.audioRetentionDays, at: clock() });
-      if (end.deleted + end.swept + end.cancelled > 0) log.info(end, 'stored audio past its retention time is deleted');
-      onDone?.();
-    },
-    onError: (error) => log.error({ err: error }, 'stored audio could not be deleted; the next run tries again'),
-  });
-}
-
-/** Removes uploads to the intake that no request has used in time, every hour. */
-function keepUploadRetention({
-  config,
-  db,
-  log,
-  clock,
-  onDone,
-}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date; readonly onDone?: () => void }): {
-  stop(): Promise<void>;
-} {
-  return repeat({
-    seconds: retentionEverySeconds,
-    work: async () => {
-      const { intakeDir: directory, intakeUploadHours: uploadHours } = config;
-      const end = await runUploadRetention({ db, directory }, { uploadHours, at: clock() });
-      if (end.removed + end.swept > 0) log.info(end, 'uploads that no request has used are removed');
-      onDone?.();
-    },
-    onError: (error) => log.error({ err: error }, 'old uploads could not be removed; the next run tries again'),
-  });
-}
-
-/** Deletes events of webhooks and their deliveries after their retention time, every hour. */
-function keepWebhookRetention({
-  config,
-  db,
-  log,
-  clock,
-  onDone,
-}: Pick<SchedulerOptions, 'config' | 'db' | 'log'> & { readonly clock: () => Date; readonly onDone: () => void }): {
-  stop(): Promise<void>;
-} {
-  return repeat({
-    seconds: retentionEverySeconds,
-    work: async () => {
-      const events = await pruneWebhookEvents(db, { retentionDays: config.webhookRetentionDays, at: clock() });
-      if (events > 0) log.info({ events }, 'events of webhooks past their retention time are deleted');
+      const removed = await remove();
+      if (Object.values(removed).some((count) => count > 0))
+        log.info(removed, `${subject} past their retention time are deleted`);
       onDone();
     },
-    onError: (error) => log.error({ err: error }, 'events of webhooks could not be deleted; the next run tries again'),
+    onError: (error) => log.error({ err: error }, `${subject} could not be deleted; the next run tries again`),
   });
 }
 

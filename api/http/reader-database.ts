@@ -129,7 +129,7 @@ function withMappedErrors(db: Queryable, discard: () => void): Queryable {
 
 async function requireReadOnly(db: Queryable): Promise<void> {
   const row = await queryRow<{ migrated: boolean }>(db, sql('api/is_migrated'));
-  const privileges = await queryRows<{ privilege: string }>(db, sql('api/find_write_privileges'));
+  const privileges = await queryRows<{ privilege: string }>(db, sql('access/find_write_privileges'), [null, []]);
   if (privileges.length > 0) {
     throw new ServiceError('database_role_writes', {
       operation: 'open the database',
