@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from corpus import Clip, Store, WORK
 from fold_scores import FAMILIES, PARTS, SOURCES, family_of_synthesizer, features_of, is_lj, items_of, source_of
 from folds import RECIPES, equal_error
-from unseen_systems import MODELS, SECONDS, balanced, kept_apart
+from unseen_systems import SAME_WEIGHTS, SECONDS, balanced, kept_apart
 
 WEIGHTS = {"phone": "phone/v8", "digital": "digital/v3"}
 RESAMPLES, SEED, ITERATIONS = 400, 1, 60
@@ -189,7 +189,7 @@ def shipped_logits(family: str, seconds: int, data) -> np.ndarray:
     for line in open(WORK / f"unseen-{seconds}" / f"windows-{family}.jsonl"):
         item = json.loads(line)
         if item["joined"] is None:
-            logits = next(v for name, v in item["logits"].items() if name in MODELS[family][0])
+            logits = next(v for name, v in item["logits"].items() if name in SAME_WEIGHTS[family])
             valid = [at for at, window in enumerate(item["voice"]["combined/1"]) if window["label"] == "validVoice"]
             found[item["clips"][0]] = np.mean([logits[at][0] for at in valid]) if valid else np.nan
     return np.array([found[at] for at in data.place])

@@ -1,8 +1,8 @@
 """The shipped models on synthesizers that none of them saw: the corpus that `corpus/gather.py` gathers.
 
     unseen_systems.py render FAMILY CLIPS   renditions of 3 s and of 10 s through the channel, in TRAINING_WORK/unseen-3 and unseen-10
-    unseen_systems.py measure FAMILY        figures by family of vocoders, into unseen-systems.json
-    unseen_systems.py table FAMILY          those figures as the table of about.md
+    unseen_systems.py measure MODEL         figures by family of vocoders, into unseen-systems.json
+    unseen_systems.py table MODEL           those figures as the table of about.md
 
 Between the two, `node dist/bench/window-scores.js FAMILY FOLDER` writes the logits of each folder. CLIPS is the output of gather.py;
 TRAINING_WORK has the `clean` store of corpus.py, which babble is cut from. No clip is trained on here.
@@ -30,8 +30,8 @@ PER_SYSTEM, PER_SPEAKER = {3: 40, 10: 12}, {3: 40, 10: 12}
 GAP_SECONDS, SPEECH_LEVEL = 0.15, 0.02
 RESAMPLES, SEED, PAIRS_MIN, TABLE_RENDITIONS_MIN = 400, 1, 5, 12
 OUTPUT = HERE / "unseen-systems.json"
-# The default of a family, and the names that its weights may have in windows-FAMILY.jsonl.
-MODELS = {"phone": (("phone/v8", "phone/v8.1"), "phone-v8.1"), "digital": (("digital/v3", "digital/v3.1"), "digital-v3.1")}
+# The models of one set of weights: their logits may be under any of the names in windows-FAMILY.jsonl.
+SAME_WEIGHTS = {"phone": ("phone/v8", "phone/v8.1"), "digital": ("digital/v3", "digital/v3.1", "digital/v3.2")}
 BATCH = 400
 
 
@@ -139,13 +139,14 @@ def recordings_of(speaker: str) -> str:
 
 
 class Scored:
-    """Calibrated scores and decisions of the renditions of one length that have a score."""
+    """Calibrated scores and decisions of a model on the renditions of one length that have a score."""
 
-    def __init__(self, family: str, seconds: int):
-        weights, directory = MODELS[family]
+    def __init__(self, model: str, seconds: int):
+        family = model.split("/")[0]
+        weights = SAME_WEIGHTS[family]
         clips = [Clip(**row) for row in json.loads((WORK / f"unseen-{seconds}" / f"pack-{family}.json").read_text())]
-        conditions = json.loads((HERE.parent / "models" / directory / "manifest.json").read_text())["conditions"]["synthesis"]
-        kept, self.without = [], defaultdict(list)
+        conditions = json.loads((HERE.parent / "models" / model.replace("/", "-") / "manifest.json").read_text())["conditions"]["synthesis"]
+        kept, self.without, self.conditions = [], defaultdict(list), len(conditions)
         for line in open(WORK / f"unseen-{seconds}" / f"windows-{family}.jsonl"):
             item = json.loads(line)
             if item["joined"] is not None:
@@ -226,6 +227,7 @@ def figures(scored: Scored) -> dict:
     resampled = [weight * multiplier for multiplier in draws(scored)]
     mean = lambda w: np.nanmean([eer_of(scored.score, scored, f, w) for f in families])
     alarm = lambda w: share(scored.attack, scored.genuine, w)
+    alarm_if_short = lambda w: share(scored.attack_if_short, scored.genuine, w)
     miss = lambda f: lambda w: share(~scored.attack, ~scored.genuine & (scored.family == f), w)
     misses = lambda w: np.nanmean([miss(f)(w) for f in families])
     told = lambda measure: {"percent": percent(measure(weight)), "interval": interval([measure(w) for w in resampled])}
@@ -234,6 +236,14 @@ def figures(scored: Scored) -> dict:
     both = set(scored.speaker[scored.genuine]) & set(scored.speaker[~scored.genuine])
     same = np.isin(scored.speaker, list(both))
     within = lambda w: equal_error(scored.score[same], scored.genuine[same], w[same])
+    missed_if_short = lambda f: share(~scored.attack_if_short, ~scored.genuine & (scored.family == f), weight)
+    shortest = {} if scored.conditions == 1 else {"byTheConditionOfTheShortest": {
+        "likelihoodRatioCost": round(cost_of(scored.score_if_short, scored, weight), 3),
+        "difference": bits(lambda w: cost_of(scored.score_if_short, scored, w) - cost_of(scored.score, scored, w)),
+        "genuineCalledAttacks": percent(alarm_if_short(weight)),
+        "genuineCalledAttacksDifference": told(lambda w: alarm_if_short(w) - alarm(w)),
+        "attacksMissed": percent(np.mean([missed_if_short(f) for f in families])),
+    }}
     return {
         "genuine": int(scored.genuine.sum()), "genuineSpeakers": len(set(scored.speaker[scored.genuine])), "synthetic": int((~scored.genuine).sum()),
         "systems": len(set(scored.system[~scored.genuine])), "families": len(families),
@@ -242,10 +252,7 @@ def figures(scored: Scored) -> dict:
         "byFamily": {f: {"systems": len(set(scored.system[scored.family == f])), "renditions": int((scored.family == f).sum()), "keptApart": kept_apart(f),
                          "equalError": told(lambda w, f=f: eer_of(scored.score, scored, f, w)), "missed": told(miss(f))} for f in families},
         "likelihoodRatioCost": bits(lambda w: cost_of(scored.score, scored, w)),
-        "byTheConditionOfTheShortest": {"likelihoodRatioCost": round(cost_of(scored.score_if_short, scored, weight), 3),
-                                        "difference": bits(lambda w: cost_of(scored.score_if_short, scored, w) - cost_of(scored.score, scored, w)),
-                                        "genuineCalledAttacks": percent(share(scored.attack_if_short, scored.genuine, weight)),
-                                        "attacksMissed": percent(np.mean([share(~scored.attack_if_short, ~scored.genuine & (scored.family == f), weight) for f in families]))},
+        **shortest,
         "genuineCalledAttacksBySource": {s: {"recordings": int((scored.genuine & (scored.source == s)).sum()), "percent": percent(np.mean(scored.attack[scored.genuine & (scored.source == s)]))}
                                          for s in sorted(set(scored.source[scored.genuine]))},
         "byCodec": {c: {"genuineCalledAttacks": percent(share(scored.attack, scored.genuine & (scored.codec == c), weight)),
@@ -253,19 +260,19 @@ def figures(scored: Scored) -> dict:
     }
 
 
-def measure(family: str) -> None:
+def measure(model: str) -> None:
     report = json.loads(OUTPUT.read_text()) if OUTPUT.exists() else {"schema": "unseen-systems/1", "resamples": RESAMPLES, "seed": SEED}
-    report[MODELS[family][1].replace("-v", "/v")] = {f"{seconds} s": figures(Scored(family, seconds)) for seconds in SECONDS}
+    report[model] = {f"{seconds} s": figures(Scored(model, seconds)) for seconds in SECONDS}
     OUTPUT.write_text(json.dumps(report, indent=1) + "\n")
-    for length, f in report[MODELS[family][1].replace("-v", "/v")].items():
-        print(family, length, {k: v for k, v in f.items() if not isinstance(v, dict) or "percent" in v})
+    for length, f in report[model].items():
+        print(model, length, {k: v for k, v in f.items() if not isinstance(v, dict) or "percent" in v})
         for name, row in f["byFamily"].items():
             print("  ", name, row)
 
 
-def table(family: str) -> None:
+def table(model: str) -> None:
     """The families with enough renditions, and all of them."""
-    report = json.loads(OUTPUT.read_text())[MODELS[family][1].replace("-v", "/v")]
+    report = json.loads(OUTPUT.read_text())[model]
     cell = lambda row: f"{row['percent']} ({row['interval'][0]} to {row['interval'][1]})"
     print("| family of vocoders | length | systems | renditions | EER % | not called attacks % |\n| --- | --- | --- | --- | --- | --- |")
     for length, f in report.items():
@@ -276,5 +283,5 @@ def table(family: str) -> None:
 
 
 if __name__ == "__main__":
-    verb, family, *rest = sys.argv[1:]
-    {"render": render, "measure": measure, "table": table}[verb](family, *map(Path, rest))
+    verb, name, *rest = sys.argv[1:]
+    {"render": render, "measure": measure, "table": table}[verb](name, *map(Path, rest))

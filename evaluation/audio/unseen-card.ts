@@ -106,7 +106,7 @@ function headOf(title: string, length: string, figures: UnseenFigures): (string 
   ];
 }
 
-function methodOf({ isExact, parts, resamples, seed, shrinkage, weightsOf }: UnseenEvaluation): string {
+function methodOf({ conditioned, isExact, parts, resamples, seed, shrinkage, weightsOf }: UnseenEvaluation): string {
   const refits = isExact
     ? 'The model is such a regression, so these are its figures.'
     : `Of the recipe of ${weightsOf} only its regressions (${parts.join(', ')}) are in them: networks and mixtures could not be trained again for each pair. The shipped weights are measured below where they can be.`;
@@ -115,6 +115,9 @@ function methodOf({ isExact, parts, resamples, seed, shrinkage, weightsOf }: Uns
     refits,
     `Calibration and thresholds were fitted on the other families and sources, with ${shrinkage} of the slope that those gave. Families weigh the same, and so do sources. The EER is the mean over families.`,
     `Replay: the shipped weights on held-out speakers, calibrated without the source; the same lines for both lengths. It is simulated. Intervals hold 95 % of ${resamples} resamples over speakers and families (seed ${seed}). Recordings of 10 s are joined clips.`,
+    ...(conditioned === undefined
+      ? []
+      : [`Calibration and threshold of synthesis are those fitted at ${conditioned.join(', ')}, at every length.`]),
   ].join(' ');
 }
 

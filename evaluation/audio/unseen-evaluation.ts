@@ -45,6 +45,8 @@ const form = z.object({
   parts: z.array(z.string()),
   baseline: z.string().nullable(),
   shrinkage: z.number(),
+  /** Lengths with a calibration of their own, where not all have one; the others are judged by that of the first. */
+  conditioned: z.array(z.string()).min(1).optional(),
   acceptanceKnownMax: share,
   synthesis: z.record(z.string(), figures),
   replay: z.record(z.string(), figures),

@@ -18,7 +18,7 @@ const codeOf = async (response: Response) => {
 
 it('lists the models of the contract to everybody, oldest first', async () => {
   const { release, models } = await list();
-  expect(release).toBe('2026.11.r1p0');
+  expect(release).toBe('2026.11.r2p0');
   expect(models.map(({ model, release: of, state }) => [model, of, state])).toEqual([
     ['phone/v1.1', '2025.03.r1p0', 'available'],
     ['digital/v1.1', '2025.03.r1p0', 'available'],
@@ -30,8 +30,9 @@ it('lists the models of the contract to everybody, oldest first', async () => {
     ['phone/v8', '2026.04.r1p0', 'available'],
     ['phone/v8.1', '2026.11.r1p0', 'available'],
     ['digital/v3.1', '2026.11.r1p0', 'available'],
+    ['digital/v3.2', '2026.11.r2p0', 'available'],
   ]);
-  expect(models.filter((model) => model.default).map(({ model }) => model)).toEqual(['phone/v8.1', 'digital/v3.1']);
+  expect(models.filter((model) => model.default).map(({ model }) => model)).toEqual(['phone/v8.1', 'digital/v3.2']);
   expect(models[4]).toMatchObject({
     removedIn: '2026.02.r1p0',
     replacedBy: 'phone/v6',
@@ -51,6 +52,7 @@ it.each([
   ['2026.03.r1p0', 'phone/v7', 'digital/v3', 7],
   ['2026.04.r1p0', 'phone/v8', 'digital/v3', 8],
   ['2026.11.r1p0', 'phone/v8.1', 'digital/v3.1', 10],
+  ['2026.11.r2p0', 'phone/v8.1', 'digital/v3.2', 11],
 ])('answers as of release %s with the defaults %s and %s', async (release, phone, digital, count) => {
   const answer = await list(`?release=${release}`);
   expect(answer.release).toBe(release);
@@ -93,7 +95,7 @@ it('shows a model by any letter case, and the default of a family', async () => 
     links: { self: '/v1/models/phone/v8.1' },
   });
   expect(await (await ask('/v1/models/phone')).json()).toEqual(model);
-  expect(await (await ask('/v1/models/DIGITAL')).json()).toMatchObject({ model: 'digital/v3.1' });
+  expect(await (await ask('/v1/models/DIGITAL')).json()).toMatchObject({ model: 'digital/v3.2' });
 });
 
 it('knows no other model, family or release', async () => {

@@ -51,7 +51,7 @@ describe('what can be asked for', () => {
         .filter(({ isDefault }) => isDefault)
         .map(({ model }) => model)
         .sort(),
-    ).toEqual(['digital/v3.1', 'phone/v8.1']);
+    ).toEqual(['digital/v3.2', 'phone/v8.1']);
     expect(facts.models.find(({ model }) => model === 'phone/v5')).toMatchObject({
       state: 'removed',
       replacedBy: 'phone/v6',

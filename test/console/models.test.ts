@@ -80,7 +80,7 @@ describe('the routes of models', () => {
   it('give the registry, also as of a release', async () => {
     const viewer = await logIn(running, 'viewer');
     expect(await viewer.json('/api/models')).toMatchObject({
-      newestRelease: '2026.11.r1p0',
+      newestRelease: '2026.11.r2p0',
       changes: [
         {
           family: 'phone',

@@ -108,6 +108,11 @@ const changesByName: Readonly<Record<string, readonly ReleaseChange[]>> = {
       note: 'The weights of digital/v3 with other calibration, open decisions and the voice detector combined/1.',
     }),
   ],
+  '2026.11.r2p0': [
+    change('introduced', 'digital/v3.2', {
+      note: 'The weights of digital/v3.1 with the calibration and threshold of short recordings at every length.',
+    }),
+  ],
   '2026.11-p0': ['Add Managed Brand', 'Update Managed Brand', 'Add Phone number for Branding'].map((operation) =>
     change('introduced', operation),
   ),

@@ -41,11 +41,12 @@ beforeAll(async () => {
 describe('models list', () => {
   it('has a row for each model of the specification, with the removed one', async () => {
     const { models, release } = await json<{ release: string; models: PrintedModel[] }>('models', 'list');
-    expect(release).toBe('2026.11.r1p0');
+    expect(release).toBe('2026.11.r2p0');
     expect(models.map(({ model }) => model).sort()).toEqual([
       'digital/v1.1',
       'digital/v3',
       'digital/v3.1',
+      'digital/v3.2',
       'phone/v1.1',
       'phone/v3',
       'phone/v5',
@@ -64,7 +65,7 @@ describe('models list', () => {
         .filter(({ isDefault }) => isDefault)
         .map(({ model }) => model)
         .sort(),
-    ).toEqual(['digital/v3.1', 'phone/v8.1']);
+    ).toEqual(['digital/v3.2', 'phone/v8.1']);
     const { stdout } = await cli('models', 'list');
     expect(stdout).toMatch(/^phone\/v5 +2025\.11\.r1p0 +removed .*phone\/v6/m);
     expect(stdout).toMatch(/^phone\/v8\.1 .* of phone/m);
@@ -74,7 +75,7 @@ describe('models list', () => {
     const { models } = await json<{ models: PrintedModel[] }>('models', 'list', '--release', '2025.11.r1p0');
     expect(models.find(({ isDefault, family }) => isDefault && family === 'phone')?.model).toBe('phone/v5');
     expect((await cli('models', 'list', '--release', '2025.11.r1p0')).stdout).toMatch(
-      /\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.11\.r1p0/,
+      /\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.11\.r2p0/,
     );
     expect(await cli('models', 'list', '--release', '2024.01.r1')).toMatchObject(refusedWith('release_unknown', 2));
   });
@@ -239,6 +240,12 @@ describe('models default', () => {
         /^phone\/v8\.1 is the default of phone, by release 2026\.11\.r1p0\..* phone\/v8, which stays available by its name\.$/m,
       ) as string,
     });
+  });
+
+  it('says that digital/v3.2 calls fewer genuine recordings an attack, and ranks no better', async () => {
+    const { stdout } = await cli('models', 'default', 'digital');
+    expect(stdout).toMatch(/^digital\/v3\.2 is the default of digital, by release 2026\.11\.r2p0\./);
+    expect(stdout).toContain('calls fewer genuine recordings an attack; it ranks no better');
   });
 
   it('does not move without a reason', async () => {

@@ -392,12 +392,12 @@ describe('a start', () => {
   it('that says nothing but the format takes the family by the rate', async () => {
     const socket = await running.connect();
     socket.say({ type: 'start', format: { ...start.format, sampleRate: 16_000 } });
-    expect(await socket.until('ready')).toMatchObject({ model: 'digital/v3.1' });
+    expect(await socket.until('ready')).toMatchObject({ model: 'digital/v3.2' });
     socket.send(voice.subarray(0, 50_000));
     socket.say({ type: 'end' });
     expect((await socket.until('verification')).verification).toMatchObject({
       requestedModel: 'auto',
-      model: 'digital/v3.1',
+      model: 'digital/v3.2',
     });
   });
 });

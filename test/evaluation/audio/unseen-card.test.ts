@@ -38,6 +38,13 @@ describe.each(names)('the card of %s', (name) => {
     expect(text.match(/\), better/g)?.length ?? 0).toBe(better.length);
   });
 
+  it('says which calibration lengths without a condition of their own are judged by', async () => {
+    const [unseen, { conditions }] = [(await readUnseenEvaluation(directory))!, await readManifest(directory)];
+    const text = renderUnseen(unseen, 'combined/1').join('\n');
+    expect(unseen.conditioned).toEqual(conditions?.synthesis?.length === 1 ? ['3 s'] : undefined);
+    expect(text.includes('are those fitted at 3 s, at every length')).toBe(name === 'digital-v3.2');
+  });
+
   it('has the error rates that the conditions of its manifest state', async () => {
     const [unseen, { conditions }] = [(await readUnseenEvaluation(directory))!, await readManifest(directory)];
     const stated = Object.entries(conditions ?? {}) as [
@@ -51,6 +58,6 @@ describe.each(names)('the card of %s', (name) => {
         expect(falseAcceptance).toBe(acceptance.isStated ? acceptance.worstFamily : null);
         expect(authenticFrom !== null).toBe(acceptance.isStated);
       }
-    expect(stated.length).toBe(/(v8\.1|v3\.1)$/.test(name) ? 2 : 0);
+    expect(stated.length).toBe(/(v8\.1|v3\.[12])$/.test(name) ? 2 : 0);
   });
 });

@@ -34,6 +34,7 @@ describe('the rows of the registry', () => {
       ['phone/v8', '2026.04.r1p0', null, null],
       ['phone/v8.1', '2026.11.r1p0', null, null],
       ['digital/v3.1', '2026.11.r1p0', null, null],
+      ['digital/v3.2', '2026.11.r2p0', null, null],
     ]);
   });
 
@@ -64,6 +65,7 @@ describe('the rows of the registry', () => {
     ['2026.03.r1p0', 'phone/v7', 'digital/v3', 7],
     ['2026.04.r1p0', 'phone/v8', 'digital/v3', 8],
     ['2026.11.r1p0', 'phone/v8.1', 'digital/v3.1', 10],
+    ['2026.11.r2p0', 'phone/v8.1', 'digital/v3.2', 11],
   ])('have at %s the defaults %s and %s', (release, phone, digital, models) => {
     const rows = rowsAsOf(shipped, release);
     expect(
@@ -136,9 +138,9 @@ describe('a requested model', () => {
     ['Phone/V3', { kind: 'model', model: 'phone/v3' }],
     [' digital/v1.1 ', { kind: 'model', model: 'digital/v1.1' }],
     ['phone', { kind: 'model', model: 'phone/v8.1' }],
-    ['DIGITAL', { kind: 'model', model: 'digital/v3.1' }],
-    ['', { kind: 'auto', phone: 'phone/v8.1', digital: 'digital/v3.1' }],
-    ['Auto', { kind: 'auto', phone: 'phone/v8.1', digital: 'digital/v3.1' }],
+    ['DIGITAL', { kind: 'model', model: 'digital/v3.2' }],
+    ['', { kind: 'auto', phone: 'phone/v8.1', digital: 'digital/v3.2' }],
+    ['Auto', { kind: 'auto', phone: 'phone/v8.1', digital: 'digital/v3.2' }],
     ['phone/v5', { kind: 'removed', model: 'phone/v5', replacedBy: 'phone/v6' }],
     ['PHONE/v5', { kind: 'removed', model: 'phone/v5', replacedBy: 'phone/v6' }],
     ['phone/v2', { kind: 'unknown', model: 'phone/v2' }],
