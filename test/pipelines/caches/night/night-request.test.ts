@@ -42,9 +42,10 @@ describe('a night under an idempotency key', () => {
     expect(new Set(asked.map(({ runId }) => runId)).size).toBe(1);
     expect(asked.filter(({ repeated }) => !repeated)).toHaveLength(1);
     const { runId } = asked[0]!;
-    await db.query("UPDATE night_run SET state = 'finished', outcome = 'ok', evaluated_at = now() WHERE run_id = $1", [
-      runId,
-    ]); // as opening and publishing do
+    await db.query(
+      "UPDATE night_run SET state = 'finished', outcome = 'ok', evaluated_at = now(), finished_at = now() WHERE run_id = $1",
+      [runId],
+    ); // as opening and publishing do
     expect(await requestNightOnce(db, { ...request, nightDate: '2026-01-03', key: 'often' })).toEqual({
       runId,
       repeated: true,
