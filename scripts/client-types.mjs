@@ -24,7 +24,9 @@ export const clientTypesFile = join(root, 'clients', 'typescript', 'service', 'a
  * @param {OpenApi} document
  */
 export function clientTypes(document) {
-  const schemas = Object.entries(document.components?.schemas ?? {}).map(
+  // By name: their order in the document is that in which the modules that name them were loaded.
+  const named = Object.entries(document.components?.schemas ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const schemas = named.map(
     ([name, schema]) => `${comment(schema.description, '')}export type ${typeName(name)} = ${typeOf(schema, '')};\n`,
   );
   const documents = Object.entries(document.paths).flatMap(([path, { get }]) => {
