@@ -1,10 +1,6 @@
--- Purpose: rows of the branded cache in ranges of phones.
--- Parameters: $1 the instant at which brands must be live, $2 starts of the ranges, $3 their exclusive ends.
--- Rows: range (from 1), level (NULL: the cache has none), rows.
-SELECT r.range::integer AS range, NULL AS level, c.rows
-FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS r (first, after, range)
-CROSS JOIN LATERAL (
-  SELECT count(*) AS rows
-  FROM branded_number AS b
-  WHERE b.live_from <= $1 AND (b.live_until IS NULL OR b.live_until > $1) AND b.phone >= r.first AND b.phone < r.after
-) AS c
+-- Purpose: rows of the branded cache: all, or those of some phones.
+-- Parameters: $1 the instant at which brands must be live, $2 phones (NULL: all).
+-- Rows: range (1), level (NULL: the cache has none), rows.
+SELECT 1 AS range, NULL AS level, count(*) AS rows
+FROM branded_number
+WHERE live_from <= $1 AND (live_until IS NULL OR live_until > $1) AND ($2::text[] IS NULL OR phone = ANY ($2::text[]))

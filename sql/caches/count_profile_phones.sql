@@ -1,11 +1,8 @@
--- Purpose: rows of one country's profile cache in ranges of phones, by level.
--- Parameters: $1 country, $2 starts of the ranges, $3 their exclusive ends.
--- Rows: range (from 1), level, rows; none for a range without rows.
-SELECT r.range::integer AS range, c.level, c.rows
-FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS r (first, after, range)
-CROSS JOIN LATERAL (
-  SELECT n.reputation_level AS level, count(*) AS rows
-  FROM phone_number AS n
-  WHERE n.country = $1 AND n.phone >= r.first AND n.phone < r.after
-  GROUP BY n.reputation_level
-) AS c
+-- Purpose: rows of one country's profile cache by level: all, or those of some phones, which the planner reads by bitmap or in the
+--   order of the table, whichever costs less.
+-- Parameters: $1 country, $2 phones (NULL: all).
+-- Rows: range (1), level, rows.
+SELECT 1 AS range, reputation_level AS level, count(*) AS rows
+FROM phone_number
+WHERE country = $1 AND ($2::text[] IS NULL OR phone = ANY ($2::text[]))
+GROUP BY reputation_level

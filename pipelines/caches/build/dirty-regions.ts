@@ -151,6 +151,31 @@ export function findShrinking(
   return patches.filter(({ region }) => liesWithin(widened, region) && !own.has(region));
 }
 
+/** Regions that one statement counts: it looks for the region of each row among them. */
+const neighboursMax = 64;
+/** Of the rows from the first to the last of them: in the order of the table a row costs a tenth of what it costs by index. */
+const neighboursShareMin = 1 / 8;
+
+/** Divides regions into runs with few other rows between them, each to be counted by one statement; ascending. */
+export function neighbouringRegions(segments: readonly Segment[], regions: readonly string[]): string[][] {
+  const runs: string[][] = [];
+  let run: string[] = [];
+  let rows = 0;
+  for (const region of [...regions].sort()) {
+    const own = rowsUnder(segments, region);
+    const { from } = segmentsUnder(segments, run[0] ?? region);
+    const { to } = segmentsUnder(segments, region);
+    const rowsBetween = segments.slice(from, to).reduce((sum, segment) => sum + segment.rows, 0);
+    if (run.length === 0 || run.length === neighboursMax || rows + own < rowsBetween * neighboursShareMin) {
+      runs.push((run = []));
+      rows = 0;
+    }
+    run.push(region);
+    rows += own;
+  }
+  return runs;
+}
+
 /** The highest ancestor of a prefix that passes, or the prefix itself. */
 function smallestDepth(prefix: string, passes: (node: string) => boolean): string {
   for (let length = allPhones.length; length < prefix.length; length++) {

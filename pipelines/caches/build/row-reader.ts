@@ -4,7 +4,6 @@ import { connect, destroy, queryRow } from '../../../runtime/postgres.ts';
 import { within } from '../../../runtime/processes/repeat.ts';
 import { sql, sqlWithLiterals } from '../../../sql/sql.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
-import { allPhones, endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
 import type { RowBlock } from '../../../clients/typescript/format/row-block.ts';
 import { copyOut } from './copy-out.ts';
 import { enterSnapshot } from './snapshot.ts';
@@ -16,7 +15,7 @@ interface RowReaderOptions {
   /** Instant at which brands must be live. */
   readonly evaluatedAt: Date;
   readonly copyIdleSecondsMax: number;
-  /** Rows of the artefact. Absent: some ranges of it are read. */
+  /** Rows of the artefact. Absent: a share of it is read. */
   readonly rowsExpected?: number;
   readonly signal: AbortSignal;
 }
@@ -31,6 +30,13 @@ interface RowsWanted {
 
 /** Plain bytes of the blocks that are cut into segments. */
 const copyBlockBytes = 1024 * 1024;
+
+/**
+ * Rows are read in the order of the table, or by bitmap where a range or keys leave most of it out, and sorted. The planner takes
+ * the table for cached and prefers the order of an index, in which each row is on another page: 5 million rows in random order
+ * took 22 s, and 4.2 s sorted (bench/night.ts).
+ */
+const withoutIndexOrder = 'SET LOCAL enable_indexscan = off';
 
 /** At least so many rows are sorted before the first one is sent: a twentieth of what a quiet machine sorts. */
 const rowsSortedPerSecond = 50_000;
@@ -54,6 +60,7 @@ export class RowReader {
     });
     try {
       await enterSnapshot(client, options.snapshotId);
+      await client.query(withoutIndexOrder);
     } catch (error) {
       destroy(client);
       throw error;
@@ -78,9 +85,8 @@ export class RowReader {
   async read(wanted: RowsWanted, take: (block: RowBlock) => Promise<void>): Promise<number> {
     const { artefact, copyIdleSecondsMax: idleSecondsMax, rowsExpected, signal } = this.#options;
     const statement = await this.#copyStatement(wanted);
-    const isSorted = wanted.keys === undefined && wanted.from === allPhones && wanted.to === endOfPrefix(allPhones);
-    await this.#useSorting(isSorted);
-    const firstSecondsMax = idleSecondsMax + (isSorted ? Math.floor((rowsExpected ?? 0) / rowsSortedPerSecond) : 0);
+    const rowsSorted = wanted.keys?.length ?? rowsExpected ?? 0;
+    const firstSecondsMax = idleSecondsMax + Math.floor(rowsSorted / rowsSortedPerSecond);
     let rows = 0;
     const rowsCopied = await copyOut(
       { client: this.#client, statement, blockBytes: copyBlockBytes, firstSecondsMax, idleSecondsMax, signal },
@@ -107,15 +113,6 @@ export class RowReader {
       to,
       keys: keys === undefined ? null : `{${keys.join()}}`,
     });
-  }
-
-  /**
-   * Whether rows are read in the order of the table and sorted. The planner takes the table for cached and prefers its index,
-   * which reads each row from another page: 5 million rows in random order took 22 s, and 4.2 s sorted (bench/night.ts).
-   */
-  async #useSorting(isSorted: boolean): Promise<void> {
-    const setting = `SET LOCAL enable_indexscan = ${isSorted ? 'off' : 'on'}`;
-    await this.#answered('choose how to read', this.#client.query(setting));
   }
 
   async #hasLiveBrand(from: string, to: string): Promise<boolean> {

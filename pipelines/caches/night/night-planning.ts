@@ -9,13 +9,14 @@ import { formatArtefact, type ArtefactName } from '../definition.ts';
 import {
   findChanges,
   findShrinking,
+  neighbouringRegions,
   rowsUnder,
   segmentsUnder,
   widenRegions,
   type Changes,
   type Patch,
 } from '../build/dirty-regions.ts';
-import { allPhones, endOfKey, endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
+import { endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
 import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
@@ -239,12 +240,12 @@ async function countBuild(
   const counter = new RowCounter(db, artefact, { segments, evaluatedAt });
   if (kind === 'full') {
     const changed = changes && [...changes.regions, ...changes.patches.map(({ region }) => region)].sort();
-    return { ...artefact, plan: { kind, basis, unchangedExcept: changed }, ...(await counter.countAll()) };
+    return { ...artefact, plan: { kind, basis, unchangedExcept: changed }, ...(await counter.countRows(null)) };
   }
   const { counted, patches } = await countChanges(counter, { segments, changes: changes! }, segmentRowsMax);
   if (counted.length + patches.length === 0) return keep(basis!);
   const regions = widenRegions(segments, counted, segmentRowsMax);
-  const keyRows = await counter.countKeys(patches.flatMap(({ keys }) => keys));
+  const keyRows = await counter.countRows(patches.flatMap(({ keys }) => keys));
   return {
     ...artefact,
     plan: { kind, basis: basis!, changes: { regions, patches }, keyRows },
@@ -292,39 +293,27 @@ class RowCounter {
 
   /** Those that have rows, or had some in the basis. */
   async countRegions(prefixes: readonly string[]): Promise<RegionCount[]> {
-    const counts = await this.#count(prefixes, endOfPrefix);
-    return prefixes
-      .map((prefix, at) => ({ prefix, ...counts[at]! }))
-      .filter(({ prefix, rows }) => rows > 0 || rowsUnder(this.#segments, prefix) > 0);
+    const counted: RegionCount[] = [];
+    const statement = statements[this.#artefact.cache].ranges;
+    for (const run of neighbouringRegions(this.#segments, prefixes)) {
+      const counts = sumRanges(await this.#query(statement, [run, run.map(endOfPrefix)]), run.length);
+      counted.push(...run.map((prefix, at) => ({ prefix, ...counts[at]! })));
+    }
+    return counted.filter(({ prefix, rows }) => rows > 0 || rowsUnder(this.#segments, prefix) > 0);
   }
 
-  async countAll(): Promise<RowCounts> {
+  /** Of all keys, or of these together. */
+  async countRows(keys: readonly string[] | null): Promise<RowCounts> {
+    if (keys?.length === 0) return { rows: 0, levels: {} };
+    return sumRanges(await this.#query(statements[this.#artefact.cache].rows, [keys]), 1)[0]!;
+  }
+
+  #query(statement: string, parameters: readonly unknown[]): Promise<RangeCount[]> {
     const { cache, country } = this.#artefact;
-    if (cache !== 'phones' && cache !== 'spammer_phones') return (await this.#count([allPhones], endOfPrefix))[0]!;
-    const statement = sql(cache === 'phones' ? 'caches/count_all_profile_phones' : 'caches/count_all_spammer_phones');
-    return sumRanges(await queryRows<RangeCount>(this.#db, statement, cache === 'phones' ? [country] : []), 1)[0]!;
-  }
-
-  /** Of all these keys together. */
-  async countKeys(keys: readonly string[]): Promise<RowCounts> {
-    const counts = await this.#count(keys, endOfKey);
-    return {
-      rows: counts.reduce((sum, { rows }) => sum + rows, 0),
-      levels: sumLevels(counts.map(({ levels }) => levels)),
-    };
-  }
-
-  async #count(starts: readonly string[], endOf: (start: string) => string): Promise<RowCounts[]> {
-    if (starts.length === 0) return [];
-    const { cache, country } = this.#artefact;
-    const ranges = [starts, starts.map(endOf)];
-    const parameters = {
-      phones: [country, ...ranges],
-      branded_phones: [this.#evaluatedAt, ...ranges],
-      spammer_phones: ranges,
-      spam_ranges: ranges,
-    }[cache];
-    return sumRanges(await queryRows<RangeCount>(this.#db, sql(countStatements[cache]), parameters), starts.length);
+    const first = { phones: [country], branded_phones: [this.#evaluatedAt], spammer_phones: [], spam_ranges: [] }[
+      cache
+    ];
+    return queryRows<RangeCount>(this.#db, sql(statement), [...first, ...parameters]);
   }
 }
 
@@ -346,11 +335,11 @@ function sumRanges(rows: readonly RangeCount[], ranges: number): RowCounts[] {
   return counts;
 }
 
-const countStatements = {
-  phones: 'caches/count_profile_phones',
-  branded_phones: 'caches/count_branded_phones',
-  spammer_phones: 'caches/count_spammer_phones',
-  spam_ranges: 'caches/count_spam_ranges',
+const statements = {
+  phones: { rows: 'caches/count_profile_phones', ranges: 'caches/count_profile_phones_by_range' },
+  branded_phones: { rows: 'caches/count_branded_phones', ranges: 'caches/count_branded_phones_by_range' },
+  spammer_phones: { rows: 'caches/count_spammer_phones', ranges: 'caches/count_spammer_phones_by_range' },
+  spam_ranges: { rows: 'caches/count_spam_ranges', ranges: 'caches/count_spam_ranges_by_range' },
 } as const;
 
 /** The counts of the basis with the regions' new counts in place of the old. */

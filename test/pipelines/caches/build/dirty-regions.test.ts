@@ -5,6 +5,7 @@ import {
   countDiffering,
   findChanges,
   findShrinking,
+  neighbouringRegions,
   rowsUnder,
   widenRegions,
   stepsOf,
@@ -146,6 +147,17 @@ describe('the regions of an incremental build', () => {
     const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000', '+44000001'], 2);
     expect(widenRegions(segments, [{ prefix: '+12', rows: 0 }], 2)).toEqual(['+1']);
     expect(widenRegions(segments, [{ prefix: '+12', rows: 1 }], 2)).toEqual(['+12']);
+  });
+
+  it('are counted together with up to 64 neighbours, unless more than seven eighths of the rows around them are others', () => {
+    const prefixes = Array.from({ length: 70 }, (_, at) => `+1${String(at).padStart(2, '0')}`);
+    const segments = prefixes.map((prefix) => segmentOf({ prefix, phones: ['+1', '+2'] }));
+    const runs = neighbouringRegions(segments, [...prefixes].reverse());
+    expect(runs).toEqual([prefixes.slice(0, 64), prefixes.slice(64)]);
+    expect(neighbouringRegions(segments, ['+100', '+115'])).toEqual([['+100', '+115']]); // 2 of 16 segments
+    expect(neighbouringRegions(segments, ['+100', '+116'])).toEqual([['+100'], ['+116']]); // 2 of 17
+    expect(neighbouringRegions(segments, ['+19', '+2', '+3'])).toEqual([['+19', '+2', '+3']]); // nothing is between them
+    expect(neighbouringRegions([], [])).toEqual([]);
   });
 
   it('are read together where no copied segment lies between them', () => {
