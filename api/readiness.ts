@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import { findEndingSignatures, type SignatureExpiry } from '../pipelines/caches/signing/signature-expiry.ts';
-import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
+import type { FeedArrival } from '../pipelines/feeds/feed-arrivals.ts';
 import type { PublicationSnapshot } from './downloads/publication-index.ts';
 import type { DatabaseProblem } from './http/reader-database.ts';
 import type { readinessSchema } from './documents/schemas.ts';

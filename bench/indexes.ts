@@ -18,7 +18,7 @@ import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { everything } from '../pipelines/caches/night/night-request.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
-import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
+import { runFeedLoad, submitFeed } from '../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';

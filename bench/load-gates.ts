@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { judgeLoad, loadsCompared, type FeedMeasures, type LoadGate } from '../pipelines/intake/load-gates.ts';
+import { judgeLoad, loadsCompared, type FeedMeasures, type LoadGate } from '../pipelines/feeds/load-gates.ts';
 import { isPhoneRefusal, judgePhone } from '../pipelines/phone/phone-number.ts';
 import { loadConfig } from '../runtime/config.ts';
 

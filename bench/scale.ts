@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import { to as copyTo } from 'pg-copy-streams';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import { everything } from '../pipelines/caches/night/night-request.ts';
-import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
+import { runFeedLoad, submitFeed } from '../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect, createPool } from '../runtime/postgres.ts';

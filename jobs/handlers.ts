@@ -3,7 +3,7 @@ import { finishBatch, renewDueBatch } from '../pipelines/audio/batches/batch.ts'
 import { loadRegistry } from '../pipelines/audio/models/registry.ts';
 import { failChunk, performChunk } from '../pipelines/audio/batches/perform-chunk.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
-import { failFeedLoad, removeFileOfLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
+import { failFeedLoad, removeFileOfLoad, runFeedLoad } from '../pipelines/feeds/feed-load.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../runtime/vault.ts';
 import { openCodeCaller } from '../pipelines/branding/proof/code-caller.ts';

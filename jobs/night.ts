@@ -27,8 +27,8 @@ import { pruneLabelHistory } from '../pipelines/labels/label-history.ts';
 import { destroyOldContacts } from '../pipelines/labels/number-dispute.ts';
 import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/build/night-build.ts';
 import { helpBuild, type SharedTry } from '../pipelines/caches/build/shared-build.ts';
-import { sweepFeedFiles } from '../pipelines/intake/feed-load.ts';
-import { listFeedArrivals, nameOfFeed } from '../pipelines/intake/feed-arrivals.ts';
+import { sweepFeedFiles } from '../pipelines/feeds/feed-load.ts';
+import { listFeedArrivals, nameOfFeed } from '../pipelines/feeds/feed-arrivals.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import { collectGarbage } from '../pipelines/caches/store/artefact-check.ts';
 

@@ -2,7 +2,7 @@ import { failNight } from '../pipelines/caches/night/night-opening.ts';
 import { failProof } from '../pipelines/branding/proof/number-proof.ts';
 import { failOperation, readOperation } from '../pipelines/branding/operation.ts';
 import { failAttempt, listDueDeliveries } from '../pipelines/webhooks/delivery.ts';
-import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
+import { failFeedLoad } from '../pipelines/feeds/feed-load.ts';
 import { ERRORS, type ErrorCode, type Failure } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';

@@ -1,4 +1,4 @@
-import { submitFeed } from '../pipelines/intake/feed-load.ts';
+import { submitFeed } from '../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services/services.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/processes/shutdown.ts';

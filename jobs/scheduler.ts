@@ -29,7 +29,7 @@ interface SchedulerOptions {
   readonly log: Log;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
-  /** Submits a file of the drop folder to the intake. */
+  /** Submits a file of the drop folder as a feed. */
   readonly submit: SubmitDropped;
   /** Default: the system's. */
   readonly clock?: () => Date;

@@ -1,5 +1,5 @@
 import { listSignatureExpiries } from '../pipelines/caches/signing/signature-expiry.ts';
-import { listFeedArrivals, type ArrivalLimits } from '../pipelines/intake/feed-arrivals.ts';
+import { listFeedArrivals, type ArrivalLimits } from '../pipelines/feeds/feed-arrivals.ts';
 import { countDeliveries } from '../pipelines/webhooks/delivery.ts';
 import { errorCodeOf, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';

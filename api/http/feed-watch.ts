@@ -1,4 +1,4 @@
-import { listFeedArrivals, type ArrivalLimits, type FeedArrival } from '../../pipelines/intake/feed-arrivals.ts';
+import { listFeedArrivals, type ArrivalLimits, type FeedArrival } from '../../pipelines/feeds/feed-arrivals.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 
 /** The last arrival of each feed, as of the last refresh. */

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
 import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
 import { ENCODINGS } from '../../pipelines/rows/feed-encoding.ts';
-import { FEEDS } from '../../pipelines/intake/feed.ts';
+import { FEEDS } from '../../pipelines/feeds/feed.ts';
 import {
   decideHeldLoad,
   discardFeedLoad,
@@ -11,7 +11,7 @@ import {
   readFeedLoad,
   type FeedLoad,
   type FeedReject,
-} from '../../pipelines/intake/feed-load.ts';
+} from '../../pipelines/feeds/feed-load.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { currentActor, run, withServices, type Outcome } from '../command.ts';
 import { parseCount, parseId } from '../options.ts';

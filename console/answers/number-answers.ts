@@ -7,8 +7,8 @@ import {
 import { readNumberHistory, type Dispute } from '../../pipelines/labels/number-dispute.ts';
 import { readNumber, type NumberRecord } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import type { listFeedArrivals } from '../../pipelines/intake/feed-arrivals.ts';
-import type { FeedLoad, FeedReject } from '../../pipelines/intake/load-record.ts';
+import type { listFeedArrivals } from '../../pipelines/feeds/feed-arrivals.ts';
+import type { FeedLoad, FeedReject } from '../../pipelines/feeds/load-record.ts';
 import type { Listed } from './json.ts';
 
 export type { Dispute, FeedLoad, FeedReject, Label };

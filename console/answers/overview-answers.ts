@@ -1,7 +1,7 @@
 import { CACHES, formatArtefact, type CacheName } from '../../pipelines/caches/definition.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import type { Publication } from '../../pipelines/caches/artefact-facts.ts';
-import { listFeedArrivals, nameOfFeed, type FeedArrival } from '../../pipelines/intake/feed-arrivals.ts';
+import { listFeedArrivals, nameOfFeed, type FeedArrival } from '../../pipelines/feeds/feed-arrivals.ts';
 import {
   describeEndingSignature,
   findEndingSignatures,

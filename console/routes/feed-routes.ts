@@ -3,15 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
 import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
-import { listFeedArrivals } from '../../pipelines/intake/feed-arrivals.ts';
+import { listFeedArrivals } from '../../pipelines/feeds/feed-arrivals.ts';
 import {
   decideHeldLoad,
   listFeedLoads,
   listFeedRejects,
   readFeedLoad,
   removeFileOfLoad,
-} from '../../pipelines/intake/feed-load.ts';
-import { LOAD_STATES } from '../../pipelines/intake/load-record.ts';
+} from '../../pipelines/feeds/feed-load.ts';
+import { LOAD_STATES } from '../../pipelines/feeds/load-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';

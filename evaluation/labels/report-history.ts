@@ -1,4 +1,4 @@
-import { readFeedBytes } from '../../pipelines/intake/feed-bytes.ts';
+import { readFeedBytes } from '../../pipelines/feeds/feed-bytes.ts';
 import { readFeedRows, type RowFormat } from '../../pipelines/rows/feed-rows.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { ServiceError } from '../../runtime/errors.ts';

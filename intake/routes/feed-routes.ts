@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
-import { readFeedLoad, type FeedLoad } from '../../pipelines/intake/feed-load.ts';
-import { findFeed } from '../../pipelines/intake/feed.ts';
+import { readFeedLoad, type FeedLoad } from '../../pipelines/feeds/feed-load.ts';
+import { findFeed } from '../../pipelines/feeds/feed.ts';
 import { removeUploadFiles, uploadPath } from '../../pipelines/submissions/upload-file.ts';
 import { forgetUploads, useCompleteUploads } from '../../pipelines/submissions/upload.ts';
 import { sendJson } from '../http/answers.ts';

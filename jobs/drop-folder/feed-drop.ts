@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
-import { readFeedLoad, type FeedLoad } from '../../pipelines/intake/feed-load.ts';
-import { FEEDS, type FeedName } from '../../pipelines/intake/feed.ts';
+import { readFeedLoad, type FeedLoad } from '../../pipelines/feeds/feed-load.ts';
+import { FEEDS, type FeedName } from '../../pipelines/feeds/feed.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -12,7 +12,7 @@ import type { TakenEntry } from './taken-entry.ts';
 import { enqueueFeedLoad } from '../queues/enqueue.ts';
 import { describeKind } from './taken-entry.ts';
 
-/** Submits a file to the intake, which copies it and records its load with `submittedBy`. */
+/** Submits a file as a feed: copies it and records its load with `submittedBy`. */
 export type SubmitDropped = (file: {
   feed: FeedName;
   path: string;

@@ -1,4 +1,4 @@
-import { submitFeed } from '../../pipelines/intake/feed-load.ts';
+import { submitFeed } from '../../pipelines/feeds/feed-load.ts';
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';

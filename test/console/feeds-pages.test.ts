@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runFeedLoad } from '../../pipelines/intake/feed-load.ts';
+import { runFeedLoad } from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useFeedLoader } from '../support/feeds.ts';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runFeedLoad } from '../../pipelines/intake/feed-load.ts';
+import { runFeedLoad } from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
-import { readFeedLoad, submitFeed } from '../../pipelines/intake/feed-load.ts';
+import { readFeedLoad, submitFeed } from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';

@@ -11,7 +11,7 @@ import {
   runFeedLoad,
   submitFeed,
   type FeedLoad,
-} from '../../pipelines/intake/feed-load.ts';
+} from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';

@@ -11,7 +11,7 @@ import {
   type EndedFeedLoad,
   type FeedLimits,
   type FeedReject,
-} from '../../pipelines/intake/feed-load.ts';
+} from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { failureOf, isFinalFailure } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';

@@ -13,7 +13,7 @@ import { readNight, type NightReport } from '../../pipelines/caches/night/night-
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
 import { checkVersion, listVersions } from '../../pipelines/caches/store/artefact-check.ts';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
-import { readFeedLoad, submitFeed } from '../../pipelines/intake/feed-load.ts';
+import { readFeedLoad, submitFeed } from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Seeded } from '../../runtime/seeded.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Queues } from '../../../jobs/queues/backend.ts';
 import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';
 import { feedInboxes, type SubmitDropped } from '../../../jobs/drop-folder/feed-drop.ts';
-import { submitFeed } from '../../../pipelines/intake/feed-load.ts';
+import { submitFeed } from '../../../pipelines/feeds/feed-load.ts';
 import { queryRows } from '../../../runtime/postgres.ts';
 import { openBackend, silent } from '../backends.ts';
 

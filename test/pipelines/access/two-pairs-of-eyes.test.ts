@@ -12,7 +12,7 @@ import {
 import { releaseHeldFiles } from '../../../pipelines/caches/night/night-release.ts';
 import { everything } from '../../../pipelines/caches/night/night-request.ts';
 import { decideDispute, fileDispute } from '../../../pipelines/labels/number-dispute.ts';
-import { decideHeldLoad } from '../../../pipelines/intake/load-record.ts';
+import { decideHeldLoad } from '../../../pipelines/feeds/load-record.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { protectNumbers, unprotectNumbers } from '../../../pipelines/labels/protected-number.ts';
 import { namesOf, personOf, whyNotDecide, type EyesPolicy } from '../../../pipelines/access/two-pairs-of-eyes.ts';

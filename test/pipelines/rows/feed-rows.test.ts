@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readFeedBytes } from '../../../pipelines/intake/feed-bytes.ts';
+import { readFeedBytes } from '../../../pipelines/feeds/feed-bytes.ts';
 import { quotedRowLinesMax, readFeedRows, type FeedRow, type RowFormat } from '../../../pipelines/rows/feed-rows.ts';
 import { gzipMembers, useTemporaryDirectory } from '../../support/feeds.ts';
 

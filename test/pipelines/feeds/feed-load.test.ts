@@ -12,7 +12,7 @@ import {
   runFeedLoad,
   sweepFeedFiles,
   submitFeed,
-} from '../../../pipelines/intake/feed-load.ts';
+} from '../../../pipelines/feeds/feed-load.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { gzipMembers, runLoad, smallLimits, useFeedLoader } from '../../support/feeds.ts';

@@ -8,8 +8,8 @@ import {
   listFeedLoads,
   readFeedLoad,
   runFeedLoad,
-} from '../../../pipelines/intake/feed-load.ts';
-import { judgeLoad, type FeedMeasures } from '../../../pipelines/intake/load-gates.ts';
+} from '../../../pipelines/feeds/feed-load.ts';
+import { judgeLoad, type FeedMeasures } from '../../../pipelines/feeds/load-gates.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { runLoad, useFeedLoader } from '../../support/feeds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeArrivals, listFeedArrivals, type ArrivalFacts } from '../../../pipelines/intake/feed-arrivals.ts';
+import { judgeArrivals, listFeedArrivals, type ArrivalFacts } from '../../../pipelines/feeds/feed-arrivals.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DateObserver, readFeedTime } from '../../../pipelines/intake/feed-dates.ts';
-import { listFeedLoads, listFeedRejects, runFeedLoad } from '../../../pipelines/intake/feed-load.ts';
+import { DateObserver, readFeedTime } from '../../../pipelines/feeds/feed-dates.ts';
+import { listFeedLoads, listFeedRejects, runFeedLoad } from '../../../pipelines/feeds/feed-load.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { smallLimits, useFeedLoader } from '../../support/feeds.ts';
 
