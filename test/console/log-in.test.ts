@@ -72,7 +72,10 @@ describe('logging in', () => {
     expect(await through('d', '192.0.2.99, 192.0.2.2')).toEqual(tooMany); // what the browser itself had sent before
     expect(await through('e', '192.0.2.3', '10.9.9.9')).toEqual(refused);
     expect(await through('f', '192.0.2.4', '10.9.9.9')).toEqual(tooMany);
-    expect(await logIn(limited, { name: 'ada-2', headers: { 'X-Forwarded-For': '192.0.2.77' } })).toEqual(tooMany); // there the address had its tries
+    const direct = (at: number) =>
+      logIn(limited, { name: `direct-${at}`, from: '10.4.0.1', headers: { 'X-Forwarded-For': `192.0.2.${70 + at}` } });
+    for (const at of [0, 1, 2]) expect(await direct(at)).toEqual(refused);
+    expect(await direct(3)).toEqual(tooMany);
   });
 
   it('does the work of one comparison, whether the name is known or not', async () => {
