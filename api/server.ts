@@ -9,7 +9,8 @@ import type { KeyTable } from '../pipelines/access/key-table.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
-import { routeOf, sendProblem } from './http/answer.ts';
+import { routeOf, sendAnswer, sendProblem } from './http/answer.ts';
+import { decideCrossOrigin } from './http/cross-origin.ts';
 import { beginRequest } from './http/request-log.ts';
 import { answerInTurn } from './http/answer-in-turn.ts';
 import { registerBatchRoutes } from './reads/batch-routes.ts';
@@ -53,6 +54,7 @@ type ApiLimits = Pick<
   | 'apiKeepAliveSecondsMax'
   | 'apiAccelPrefix'
   | 'apiSignedUrlSeconds'
+  | 'apiAllowedOrigins'
 >;
 
 const KiB = 1024;
@@ -161,10 +163,7 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
     routerOptions: { maxParamLength: pathParameterLengthMax },
     genReqId: () => randomUUID(),
     frameworkErrors: (error, request, reply) => {
-      beginRequest(request as FastifyRequest, reply as FastifyReply, {
-        log,
-        onEnd: (ended) => metrics.requestEnded(ended),
-      });
+      if (begin(request as FastifyRequest, reply as FastifyReply, { limits: given, metrics, log })) return;
       const refusal = readOnly(request.method) ? error : notAllowed();
       answerError(refusal, request as FastifyRequest, reply as FastifyReply, { metrics, log });
     },
@@ -178,13 +177,26 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
   return app;
 }
 
-/** Before its route, each request gets an id and a timer, is authenticated and rate-limited, and is refused if it is not a read. */
+/** Gives a request an id and a timer, and its answer the headers of every answer. True if the request was a preflight, which is answered then. */
+function begin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limits, metrics, log }: Pick<ServerOptions, 'limits' | 'metrics' | 'log'>,
+): boolean {
+  beginRequest(request, reply, { log, onEnd: (ended) => metrics.requestEnded(ended) });
+  const { headers, preflight } = decideCrossOrigin(request, limits.apiAllowedOrigins);
+  void reply.headers(headers);
+  if (preflight !== undefined) sendAnswer(request, reply, { status: 204, headers: preflight }, metrics);
+  return preflight !== undefined;
+}
+
+/** Before its route, each request gets an id and a timer, is authenticated and rate-limited, and is refused if it is not a read. A preflight has no key and costs nothing: it is not counted. */
 function registerEntry(app: FastifyInstance, options: ServerOptions): void {
-  const { keys, metrics, log } = options;
+  const { keys } = options;
   const limiter = app.createRateLimit();
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
-    beginRequest(request, reply, { log, onEnd: (ended) => metrics.requestEnded(ended) });
+    if (begin(request, reply, options)) return;
     request.caller = identifyCaller(request.headers.authorization, keys);
     if (request.routeOptions.config?.unlimited !== true) await limitRequests(request, limiter);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)

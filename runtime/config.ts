@@ -52,6 +52,17 @@ const networks = () =>
     `expected addresses, networks such as 10.0.0.0/8, ${namedNetworks.join(', ')}, separated by commas`,
   );
 
+/** Origins as browsers send them: scheme and host in lower case, a port where it is not that of the scheme, no path. */
+const origins = () =>
+  text().refine(
+    (list) =>
+      list === '*' ||
+      list
+        .split(',')
+        .every((each) => /^https?:[^*]+$/.test(each) && URL.canParse(each) && new URL(each).origin === each),
+    'expected origins such as https://app.example.com, separated by commas, or * for all',
+  );
+
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
@@ -580,6 +591,11 @@ export const SETTINGS = {
 
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
   apiPort: setting('API_PORT', port(8080), 'Port of the API; 0 takes a free one.'),
+  apiAllowedOrigins: setting(
+    'API_ALLOWED_ORIGINS',
+    origins().optional(),
+    'Origins whose pages may read the answers of the API (CORS), separated by commas, such as https://app.example.com, or * for all. Absent: none.',
+  ),
   metricsHost: setting(
     'METRICS_HOST',
     text().default('127.0.0.1'),

@@ -4,7 +4,7 @@ import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { formatStoredName } from '../../pipelines/caches/store/stored-name.ts';
 import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
-import { routeOf } from '../http/answer.ts';
+import { allHeaders, routeOf } from '../http/answer.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { decideDelivery, proxyHeaders, redirectHeaders, type DeliverySettings } from './delivery.ts';
 import type { Headers } from '../http/conditional.ts';
@@ -88,14 +88,11 @@ export class Downloads {
             contentType: String(headers['Content-Type']),
             contentDisposition: String(headers['Content-Disposition']),
           });
-    const standing = reply.getHeaders() as Headers;
     reply.hijack();
-    if (url === undefined)
-      reply.raw.writeHead(200, {
-        ...standing,
-        ...proxyHeaders(headers, { prefix: apiAccelPrefix ?? '', path: formatStoredName(stored.name) }),
-      });
-    else reply.raw.writeHead(307, { ...standing, ...redirectHeaders(headers, url) });
+    if (url === undefined) {
+      const path = formatStoredName(stored.name);
+      reply.raw.writeHead(200, allHeaders(reply, proxyHeaders(headers, { prefix: apiAccelPrefix ?? '', path })));
+    } else reply.raw.writeHead(307, allHeaders(reply, redirectHeaders(headers, url)));
     reply.raw.end();
   }
 
@@ -110,7 +107,7 @@ export class Downloads {
     let outcome: DownloadOutcome = 'damaged';
     reply.hijack();
     try {
-      reply.raw.writeHead(status, { ...(reply.getHeaders() as Headers), ...headers });
+      reply.raw.writeHead(status, allHeaders(reply, headers));
       const onBytes = (bytes: number) => metrics.bytesSent(routeOf(request), bytes);
       const whole = await sendSpan({ response: reply.raw, file: artefact.file, span, buffers, pace, onBytes });
       outcome = whole ? 'sent' : running.tooSlow ? 'too_slow' : 'client_gone';

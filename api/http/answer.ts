@@ -20,11 +20,18 @@ export function sendAnswer(
   metrics: Metrics,
 ): void {
   const withBody = body !== undefined && request.method !== 'HEAD';
-  const length = body === undefined ? {} : { 'Content-Length': body.length };
+  const all = body === undefined ? headers : { ...headers, 'Content-Length': body.length };
   reply.hijack();
-  reply.raw.writeHead(status, { ...(reply.getHeaders() as Headers), ...headers, ...length });
+  reply.raw.writeHead(status, allHeaders(reply, all));
   reply.raw.end(withBody ? body : undefined);
   if (withBody) metrics.bytesSent(routeOf(request), body.length);
+}
+
+/** The headers of every answer and those of this one; `Vary` has the fields of both. */
+export function allHeaders(reply: FastifyReply, headers: Headers): Headers {
+  const { vary, ...standing } = reply.getHeaders() as Headers;
+  if (vary === undefined) return { ...standing, ...headers };
+  return { ...standing, ...headers, Vary: headers['Vary'] === undefined ? vary : `${headers['Vary']}, ${vary}` };
 }
 
 /** Headers of each answer with a document. */

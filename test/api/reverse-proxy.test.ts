@@ -31,6 +31,8 @@ const locations = (api: string, artefactDir: string) => `
     add_header Last-Modified $upstream_http_last_modified;
     add_header Repr-Digest $upstream_http_repr_digest;
     add_header Vary $upstream_http_vary;
+    add_header Access-Control-Allow-Origin $upstream_http_access_control_allow_origin;
+    add_header Access-Control-Expose-Headers $upstream_http_access_control_expose_headers;
     add_header X-Cache-Version $upstream_http_x_cache_version;
     add_header X-Cache-From $upstream_http_x_cache_from;
     add_header X-Cache-Rows $upstream_http_x_cache_rows;
@@ -67,7 +69,10 @@ http { access_log off; sendfile on; default_type application/octet-stream; ${tem
 describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx that sends the files', async () => {
   if (missing) return;
   const database = await useTestDatabase();
-  const { url, config, key, publish } = await useTestApi(database, { API_ACCEL_PREFIX: '/artefacts' });
+  const { url, config, key, publish } = await useTestApi(database, {
+    API_ACCEL_PREFIX: '/artefacts',
+    API_ALLOWED_ORIGINS: 'https://app.example.com',
+  });
   const proxy = await startNginx(url, config.artefactDir);
   const path = '/v1/caches/phones?country=US';
   const bytes = noise(300_000);
@@ -83,9 +88,10 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
   const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
   it('a download has the bytes and the headers that the API gives', async () => {
+    const origin = { origin: 'https://app.example.com' };
     const [direct, through] = [
-      await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, 'if-range': '"none"' } }),
-      await get(),
+      await fetch(`${url}${path}`, { headers: { ...origin, authorization: `Bearer ${key}`, 'if-range': '"none"' } }),
+      await get(origin),
     ];
     expect((await bodyOf(direct)).equals(bytes)).toBe(true);
     expect((await bodyOf(through)).equals(bytes)).toBe(true);
@@ -99,12 +105,15 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
       'accept-ranges',
       'cache-control',
       'vary',
+      'access-control-allow-origin',
+      'access-control-expose-headers',
       'x-cache-version',
       'x-cache-rows',
       'x-cache-as-of',
       'x-content-type-options',
     ];
     for (const name of names) expect([name, through.headers.get(name)]).toEqual([name, direct.headers.get(name)]);
+    expect(through.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
     expect(through.headers.has('x-accel-redirect')).toBe(false);
     expect(through.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });

@@ -19,9 +19,20 @@ import { inventedRows, PublishedHistory } from '../support/segmented-artefacts.t
 
 const runFile = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
+const folder = await mkdtemp(join(tmpdir(), 'caller-trust-packages-'));
+afterAll(() => rm(folder, { recursive: true }));
+const home = join(folder, 'client');
+const installed = join(home, 'node_modules', 'caller-trust-client');
 const database = await useTestDatabase();
 const { db } = database;
-const { url, key, get, store } = await useTestApi(database);
+const sitePage = `<!doctype html><link rel="icon" href="data:,"><title>numbers</title><script type="module">
+import * as library from '/client/index.js';
+globalThis.library = library;
+</script>`;
+
+/** A site of another origin than the API, whose page has the package; the folder is filled below. */
+const site = await serveSite();
+const { url, key, get, store } = await useTestApi(database, { API_ALLOWED_ORIGINS: site });
 const history = new PublishedHistory({ db, store, artefact: { cache: 'spammer_phones', country: '' } });
 const rows = inventedRows(3000);
 const vault = new Vault(Buffer.alloc(32, 9));
@@ -44,8 +55,6 @@ async function sign(): Promise<void> {
   await until(async () => (await get('/v1/trust/timestamp.json')).headers.get('etag') !== before);
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'caller-trust-packages-'));
-afterAll(() => rm(folder, { recursive: true }));
 const phone = rows.toString().split('\t')[0]!;
 const wantedRow = { phone, reputation_level: 'SPAM', reputation_category: '1' };
 
@@ -56,14 +65,12 @@ async function pack(directory: string): Promise<string> {
 }
 
 describe('the TypeScript client, installed from its tarball in an empty folder', async () => {
-  const home = join(folder, 'client');
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   // As its script `prepack` does, which npm leaves out where the tests are started by an npm that runs no scripts.
   await runFile(process.execPath, [compiler, '-p', join(root, 'clients/typescript')]);
   const tarball = await pack(join(root, 'clients/typescript'));
   await writeFile(join(folder, 'root.json'), Buffer.from(await (await get('/v1/trust/1.root.json')).arrayBuffer()));
   await runFile('npm', ['install', '--offline', '--no-audit', '--no-fund', '--prefix', home, tarball]);
-  const installed = join(home, 'node_modules', 'caller-trust-client');
 
   it('depends on nothing, and has its licence, its documentation and its declarations', async () => {
     const { stdout } = await runFile('npm', ['ls', '--all', '--parseable', '--prefix', home]);
@@ -97,36 +104,49 @@ console.log(JSON.stringify({ how: pulled.map(({ how }) => how), row, isVerified,
     expect(JSON.parse(stdout)).toEqual({ how: ['full'], row: wantedRow, isVerified: true, first: 'general_spam' });
   });
 
-  it.skipIf(noChromium)('keeps a verified copy in a page, takes a delta, and looks a number up', async () => {
-    const site = await serveSite(installed);
-    const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
-    try {
-      const page = await browser.newPage();
-      await page.goto(site);
-      await page.waitForFunction('globalThis.library !== undefined');
-      const begun = await page.evaluate(
-        inPage(`
+  it.skipIf(noChromium)(
+    'keeps a verified copy in a page of an allowed origin, takes a delta, and looks a number up',
+    async () => {
+      const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
+      try {
+        const page = await browser.newPage();
+        await page.goto(site);
+        await page.waitForFunction('globalThis.library !== undefined');
+        const begun = await page.evaluate(
+          inPage(`
           const artefact = artefactOf('spammer_phones');
           const store = new MemoryStore();
-          const anchor = new Uint8Array(await (await fetch('/v1/trust/1.root.json')).arrayBuffer());
+          const anchor = new Uint8Array(await (await fetch('${url}/v1/trust/1.root.json')).arrayBuffer());
           const trust = await PublicationTrust.open({ client, store, anchor });
           const copy = (globalThis.copy = new MemoryCopy({ client, trust }, artefact));
           const how = await copy.update();
           const { row } = await lookUp({ client, trust, store, artefact, phone });
           return { how, found: copy.find(phone), absent: copy.find('+19999999999'), row, bytes: copy.rows.length };`),
-      );
-      expect(begun).toEqual({ how: 'full', found: wantedRow, absent: null, row: wantedRow, bytes: rows.length });
-      const next = inventedRows(3040);
-      await publish(next);
-      await sign();
-      const updated = await page.evaluate(
-        inPage('return { how: await copy.update(), again: await copy.update(), bytes: copy.rows.length };'),
-      );
-      expect(updated).toEqual({ how: 'delta', again: 'unchanged', bytes: next.length });
-    } finally {
-      await browser.close();
-    }
-  });
+        );
+        expect(begun).toEqual({ how: 'full', found: wantedRow, absent: null, row: wantedRow, bytes: rows.length });
+        const next = inventedRows(3040);
+        await publish(next);
+        await sign();
+        const updated = await page.evaluate(
+          inPage('return { how: await copy.update(), again: await copy.update(), bytes: copy.rows.length };'),
+        );
+        expect(updated).toEqual({ how: 'delta', again: 'unchanged', bytes: next.length });
+        const refused = inPage(`
+        const stranger = new ServiceClient({ url: '${url}', key: 'no key' });
+        return stranger.getDocument('/v1/caches').then(() => 'read', ({ code }) => code);`);
+        expect(await page.evaluate(refused)).toBe('unauthenticated');
+        await page.goto(site.replace('127.0.0.1', 'localhost')); // the same page of an origin that is not allowed
+        await page.waitForFunction('globalThis.library !== undefined');
+        const stranger = inPage(`
+        const retryPolicy = { triesMax: 1, firstWaitMs: 1, waitMsMax: 1, silenceMsMax: 5000, bytesPerSecondMin: 1 };
+        const impatient = new ServiceClient({ url: '${url}', key: '${key}', retryPolicy });
+        return impatient.getDocument('/v1/caches').then(() => 'read', ({ code }) => code);`);
+        expect(await page.evaluate(stranger)).toBe('download_failed');
+      } finally {
+        await browser.close();
+      }
+    },
+  );
 });
 
 describe('the command line, from the tarball of the project', async () => {
@@ -157,39 +177,17 @@ describe('the command line, from the tarball of the project', async () => {
 function inPage(body: string): string {
   return `(async () => {
     const { artefactOf, lookUp, MemoryCopy, MemoryStore, PublicationTrust, ServiceClient } = globalThis.library;
-    const client = new ServiceClient({ url: location.origin });
+    const client = new ServiceClient({ url: '${url}', key: '${key}' });
     const phone = '${phone}';
     ${body}
   })()`;
 }
 
-const sitePage = `<!doctype html><link rel="icon" href="data:,"><title>numbers</title><script type="module">
-import * as library from '/client/index.js';
-globalThis.library = library;
-</script>`;
-
-/** A site that has the package, and passes `/v1/` on to the API with its own key: a page holds none. */
-async function serveSite(installed: string): Promise<string> {
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const path = request.url!;
-    if (path.startsWith('/client/')) {
-      response.writeHead(200, { 'Content-Type': 'text/javascript' });
-      return response.end(await readFile(join(installed, 'dist', path.slice('/client/'.length))));
-    }
-    if (!path.startsWith('/v1/')) {
-      response.writeHead(200, { 'Content-Type': 'text/html' });
-      return response.end(sitePage);
-    }
-    const headers: Record<string, string> = {};
-    for (const name of ['range', 'if-range', 'if-none-match'])
-      if (typeof request.headers[name] === 'string') headers[name] = request.headers[name];
-    const served = await get(path, headers);
-    const kept = ['content-type', 'content-range', 'etag', 'retry-after'].flatMap((name) => {
-      const value = served.headers.get(name);
-      return value === null ? [] : [[name, value] as const];
-    });
-    response.writeHead(served.status, Object.fromEntries(kept));
-    return response.end(Buffer.from(await served.arrayBuffer()));
+async function serveSite(): Promise<string> {
+  const answer = async ({ url: path = '/' }: IncomingMessage, response: ServerResponse) => {
+    const isFile = path.startsWith('/client/');
+    response.writeHead(200, { 'Content-Type': isFile ? 'text/javascript' : 'text/html' });
+    response.end(isFile ? await readFile(join(installed, 'dist', path.slice('/client/'.length))) : sitePage);
   };
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');

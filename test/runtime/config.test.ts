@@ -78,3 +78,31 @@ describe('CONSOLE_ORIGIN', () => {
     );
   });
 });
+
+describe('API_ALLOWED_ORIGINS', () => {
+  it.each(['https://app.example.com', 'http://localhost:5173,https://[2001:db8::1]:8443', '*'])(
+    'takes %s',
+    (API_ALLOWED_ORIGINS) => {
+      expect(loadConfig({ API_ALLOWED_ORIGINS }).apiAllowedOrigins).toBe(API_ALLOWED_ORIGINS);
+    },
+  );
+
+  it.each([
+    'https://app.example.com/',
+    'https://App.example.com',
+    'https://app.example.com:443',
+    'https://a.example, https://b.example',
+    'https://a.example,*',
+    'app.example.com',
+    'null',
+    'ftp://a.example',
+    'https://*.example.com',
+  ])('refuses %s', (API_ALLOWED_ORIGINS) => {
+    expect(() => loadConfig({ API_ALLOWED_ORIGINS })).toThrow(
+      expect.objectContaining({
+        code: 'setting_invalid',
+        problem: expect.stringMatching(/^API_ALLOWED_ORIGINS: expected origins/) as string,
+      }) as Error,
+    );
+  });
+});
