@@ -1,4 +1,7 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import { openIntakeDatabase } from '../../intake/database.ts';
 import { openQueues, queueLibraryVersion } from '../../jobs/queues/backend.ts';
 import { queueNames } from '../../jobs/queues/queues.ts';
 import { readTrustRoots } from '../../pipelines/branding/trust-roots.ts';
@@ -16,6 +19,7 @@ import {
   listSignatureExpiries,
 } from '../../pipelines/caches/signing/signature-expiry.ts';
 import { keptVersions, listVersions, namesOf } from '../../pipelines/caches/store/artefact-check.ts';
+import { measureUploads } from '../../pipelines/submissions/upload.ts';
 import { countDeliveries } from '../../pipelines/webhooks/delivery.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../../runtime/errors.ts';
@@ -25,7 +29,7 @@ import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../../sql/migrate.ts';
 import { commandConfig, exitCodes, migrateDatabase, run, type Outcome } from '../command.ts';
 import { packageVersion } from '../../runtime/package-root.ts';
-import { formatFacts } from '../table.ts';
+import { formatCount, formatFacts } from '../table.ts';
 
 /** `migrate` and `doctor`. */
 export function addOperationCommands(program: Command): void {
@@ -85,6 +89,7 @@ async function doctor(): Promise<Outcome> {
       await look('schema', () => describeSchema(services)),
       await look('queues', () => describeQueues(services)),
       await look('reader', () => describeReader(services)),
+      await look('intake', () => describeIntake(services)),
       await look('keys', () => describeKeys(services)),
       await look('artefacts', () => describeStore(services)),
       await look('letters', () => describeLetters(services)),
@@ -224,6 +229,39 @@ async function describeReader({ database }: Services): Promise<string> {
       hint: readerHints[problem],
       cause: error,
     });
+  }
+}
+
+const MiB = 1024 * 1024;
+
+/** Opens the database as the intake does, and compares the room of its directory with what uploads may take. */
+async function describeIntake({ config, log }: Services): Promise<string | { warning: string }> {
+  if (config.intake === 'off') return 'off (INTAKE)';
+  const database = await openIntakeDatabase(config, log);
+  try {
+    const role = await queryRow<{ login: string }>(database.db, 'SELECT session_user AS login');
+    const uploads = await measureUploads(database.db);
+    const { directory, bytesFree } = await findRoom(config.intakeDir);
+    const held = `${role!.login} submits; ${uploads.uploads} uploads in ${config.intakeDir}`;
+    const room = `${formatCount(Math.floor(bytesFree / MiB))} MiB free`;
+    const bytesLeft = config.intakeDiskBytesMax - uploads.bytes;
+    if (bytesFree >= bytesLeft) return `${held}, ${room}`;
+    return {
+      warning: `${held}: ${room} in ${directory}, and uploads may take ${formatCount(Math.ceil(bytesLeft / MiB))} MiB more. Make room, or lower INTAKE_DISK_BYTES_MAX.`,
+    };
+  } finally {
+    await database.close();
+  }
+}
+
+/** The room of the file system in which a directory is, or will be when it is made. */
+async function findRoom(directory: string): Promise<{ directory: string; bytesFree: number }> {
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    return { directory, bytesFree: bavail * bsize };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(directory) === directory) throw error;
+    return findRoom(dirname(directory));
   }
 }
 

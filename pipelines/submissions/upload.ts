@@ -51,6 +51,19 @@ interface UploadOwner {
 /** What a file takes on the disk at least, and its row in the database. */
 export const uploadBytesCounted = 4096;
 
+/** How many uploads there are, and bytes that they have or will have on the disk; of `client`, how many are incomplete. */
+export async function measureUploads(
+  db: Queryable,
+  client: string | null = null,
+): Promise<{ open: number; uploads: number; bytes: number }> {
+  const values = [client, uploadBytesCounted];
+  return (await queryRow<{ open: number; uploads: number; bytes: number }>(
+    db,
+    sql('submissions/measure_uploads'),
+    values,
+  ))!; // the statement returns one row
+}
+
 /**
  * Opens an upload, if the client may have one more and the disk has room for all of its bytes.
  * @throws ServiceError `upload_too_large`, `uploads_too_many`, `uploads_full`
@@ -74,10 +87,7 @@ export async function openUpload(
   if (bytes > bytesMax) throw refusal('upload_too_large', `A ${kind} has at most ${bytesMax} bytes.`);
   return inTransaction(db, async (transaction) => {
     await transaction.query(sql('submissions/lock_uploads'));
-    const present = (await queryRow<{ open: number; bytes: number }>(transaction, sql('submissions/measure_uploads'), [
-      client,
-      uploadBytesCounted,
-    ]))!; // the statement returns one row
+    const present = await measureUploads(transaction, client);
     if (present.open >= limits.intakeOpenUploadsMax)
       throw refusal(
         'uploads_too_many',

@@ -1,5 +1,9 @@
--- Purpose: how many uploads of a client are incomplete, and how many bytes those of all clients have or will have on the disk.
--- Parameters: $1 client, $2 bytes that a file takes at least.
+-- Purpose: how many uploads there are, how many of a client are incomplete, and how many bytes those of all clients have or will have
+--   on the disk.
+-- Parameters: $1 client or NULL, $2 bytes that a file takes at least.
 -- Rows: one.
-SELECT count(*) FILTER (WHERE client = $1 AND completed_at IS NULL) AS open, coalesce(sum(greatest(bytes, $2::bigint)), 0)::bigint AS bytes
+SELECT
+  count(*) AS uploads,
+  count(*) FILTER (WHERE client = $1::text AND completed_at IS NULL) AS open,
+  coalesce(sum(greatest(bytes, $2::bigint)), 0)::bigint AS bytes
 FROM upload;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { makeSampleLetters } from '../../samples/letters/sample-letters.ts';
-import { runCliJson } from '../support/cli.ts';
+import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
 import { digestField, intakeSettings, makeClient, IntakeClient } from './support/running-intake.ts';
@@ -49,6 +49,38 @@ describe('the intake', () => {
   afterAll(async () => {
     await Promise.all([intake.end('SIGTERM'), worker.end('SIGTERM')]);
     await rm(stateDir, { recursive: true, force: true });
+  });
+
+  it('is looked at by the doctor: its role, its uploads, and the room on its disk', async () => {
+    const doctor = async (settings: Record<string, string>) => {
+      const given = { ...env, DATABASE_URL: database.url, INTAKE_DATABASE_URL: database.intakeUrl, ...settings };
+      const { stdout, code } = await runCli(given, 'doctor', '--json');
+      const { findings } = JSON.parse(stdout) as { findings: { thing: string; good: boolean; warns: boolean; detail: string }[] }; // prettier-ignore
+      return { code, ...findings.find(({ thing }) => thing === 'intake')! };
+    };
+    const path = await client.open('recording', 10_000);
+    const login = new URL(database.intakeUrl).username;
+    expect(await doctor({ INTAKE_DISK_BYTES_MAX: '20000' })).toMatchObject({
+      code: 0,
+      warns: false,
+      detail: expect.stringMatching(
+        new RegExp(`^${login} submits; 1 uploads in ${stateDir}/intake, [\\d,]+ MiB free$`),
+      ) as string,
+    });
+    expect(await doctor({ INTAKE_DISK_BYTES_MAX: '9000000000000000', INTAKE_DIR: '/no/such/folder' })).toMatchObject({
+      code: 0,
+      warns: true,
+      detail: expect.stringMatching(
+        / MiB free in \/, and uploads may take 8,583,068,\d{3} MiB more\. Make room/,
+      ) as string,
+    });
+    expect(await doctor({ INTAKE_DATABASE_URL: database.url })).toMatchObject({
+      code: 69,
+      good: false,
+      detail: expect.stringContaining('The role of the intake may') as string,
+    });
+    expect(await doctor({ INTAKE: 'off' })).toMatchObject({ code: 0, good: true, detail: 'off (INTAKE)' });
+    await client.fetch(path, { method: 'DELETE' });
   });
 
   it('goes on with an upload where its client was killed', async () => {
