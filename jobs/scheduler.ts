@@ -19,6 +19,7 @@ import { queueDueDeliveries, reconcile } from './reconcile.ts';
 import { recordingsInbox } from './drop-folder/recordings-drop.ts';
 import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
 import { runRetention } from '../pipelines/audio/batches/retention.ts';
+import { pruneRequests } from '../pipelines/submissions/request-ledger.ts';
 import { runUploadRetention } from '../pipelines/submissions/upload-retention.ts';
 import { pruneWebhookEvents } from '../pipelines/webhooks/delivery.ts';
 
@@ -45,7 +46,7 @@ const hourMs = 60 * minuteMs;
 
 /**
  * Starts the clock of the nights, the reconciler, the queueing of due webhooks, the watcher of the drop folder, the retention of
- * audio, uploads and webhooks, and the renewal of signatures. Any number of schedulers may run: the database makes sure that each night,
+ * audio, of uploads and requests to the intake, and of webhooks, and the renewal of signatures. Any number of schedulers may run: the database makes sure that each night,
  * load and dropped file happens once.
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression, or has several times of a day
  */
@@ -103,6 +104,14 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       remove: () => runUploadRetention(uploads, { uploadHours: config.intakeUploadHours, at: clock() }),
       log,
       onDone: () => done('uploads'),
+    }),
+    keepRetention({
+      subject: 'requests to the intake',
+      remove: async () => ({
+        requests: await pruneRequests(db, { retentionDays: config.intakeRequestRetentionDays, at: clock() }),
+      }),
+      log,
+      onDone: () => done('intake_requests'),
     }),
     keepRetention({
       subject: 'events of webhooks',

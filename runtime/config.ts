@@ -703,6 +703,11 @@ export const SETTINGS = {
     count(24, { max: 8760 }),
     'An upload that no request has used for this many hours is removed, complete or not.',
   ),
+  intakeRequestRetentionDays: setting(
+    'INTAKE_REQUEST_RETENTION_DAYS',
+    count(400, { min: 7, max: 36_500 }),
+    'Days for which the intake remembers a request that it has accepted, with its idempotency key.',
+  ),
   intakeWaitingJobsMax: setting(
     'INTAKE_WAITING_JOBS_MAX',
     count(10_000),

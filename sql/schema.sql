@@ -2009,6 +2009,9 @@ CREATE INDEX feed_load_held ON public.feed_load USING btree (load_id) WHERE (sta
 -- index feed_load.feed_load_kind
 CREATE INDEX feed_load_kind ON public.feed_load USING btree (feed, source, load_id DESC) WHERE (state = 'done'::text);
 
+-- index intake_request.intake_request_accepted_at
+CREATE INDEX intake_request_accepted_at ON public.intake_request USING btree (accepted_at);
+
 -- index intake_request.intake_request_object
 CREATE INDEX intake_request_object ON public.intake_request USING btree (kind, object);
 

@@ -2,15 +2,17 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { LISTED_JOB_STATES } from '../../jobs/queues/backend.ts';
 import { queueNames } from '../../jobs/queues/queues.ts';
+import { listAcceptedRequests } from '../../pipelines/submissions/request-ledger.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { limitParameter } from '../http/parameters.ts';
+import { pageOf } from '../http/paging.ts';
+import { idParameter, limitParameter } from '../http/parameters.ts';
 import { findPlace } from '../answers/find-answers.ts';
 import { readOverview } from '../answers/overview-answers.ts';
 import { listQueues, type JobPage } from '../answers/queue-answers.ts';
 import { recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
-import type { AuditEvents } from '../answers/session-answers.ts';
+import type { AuditEvents, IntakeRequests } from '../answers/session-answers.ts';
 import { listEvents, shownEvent } from '../access/audit.ts';
 
 const queuePath = z.strictObject({ queue: z.enum(queueNames) });
@@ -82,10 +84,18 @@ const query = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
 });
 
-/** `GET /api/events`: the console's audit trail, newest first, for operators. */
+const requestsQuery = z.strictObject({ before: idParameter.optional(), limit: limitParameter });
+
+/** `GET /api/events`: the console's audit trail; `GET /api/intake-requests`: what the intake has accepted. Newest first, for operators. */
 export function registerEventRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
   app.get('/api/events', { config: { access: 'operator' } }, async (request): Promise<AuditEvents> => {
     const events = await listEvents(db, parseBody(query, request.query));
     return { events: events.map(shownEvent) };
+  });
+  app.get('/api/intake-requests', { config: { access: 'operator' } }, async (request): Promise<IntakeRequests> => {
+    const { limit, ...asked } = parseBody(requestsQuery, request.query);
+    const found = await listAcceptedRequests(db, { ...asked, limit: limit + 1 });
+    const { rows: requests, next } = pageOf(found, limit, ({ requestId }) => requestId);
+    return { requests, next };
   });
 }

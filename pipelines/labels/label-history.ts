@@ -1,4 +1,5 @@
-import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { pruneRows } from '../../sql/prune.ts';
 import { sql } from '../../sql/sql.ts';
 
 /**
@@ -106,20 +107,11 @@ function describeEvidence({ reports, independentReports, states, days, lastRepor
 
 /** Rows that one statement removes, so that it does not hold locks for long. */
 const prunedAtOnce = 50_000;
-const dayMs = 86_400_000;
 
 /** Removes changes older than `retentionDays` (the database refuses less than 400); returns their number. */
-export async function pruneLabelHistory(
+export function pruneLabelHistory(
   db: Queryable,
-  { retentionDays, at }: { retentionDays: number; at: Date },
+  retention: { readonly retentionDays: number; readonly at: Date },
 ): Promise<number> {
-  const before = new Date(at.getTime() - retentionDays * dayMs);
-  for (let pruned = 0; ;) {
-    const { removed } = (await queryRow<{ removed: number }>(db, sql('intake/prune_label_events'), [
-      before,
-      prunedAtOnce,
-    ]))!; // the statement returns one row
-    pruned += removed;
-    if (removed < prunedAtOnce) return pruned;
-  }
+  return pruneRows(db, sql('intake/prune_label_events'), { ...retention, atOnce: prunedAtOnce });
 }

@@ -1,5 +1,6 @@
 import { requireSameRequest } from '../../runtime/idempotency-key.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { pruneRows } from '../../sql/prune.ts';
 import { sql } from '../../sql/sql.ts';
 
 /** What a request became. */
@@ -103,4 +104,15 @@ export function listAcceptedRequests(
   { client, before, limit }: { client?: string | undefined; before?: number | undefined; limit: number },
 ): Promise<AcceptedRequest[]> {
   return queryRows<AcceptedRequest>(db, sql('submissions/list_requests'), [client ?? null, before ?? null, limit]);
+}
+
+/** Requests that one statement deletes. */
+const prunedAtOnce = 5000;
+
+/** Forgets requests that were accepted more than `retentionDays` before `at`. Returns their number. */
+export function pruneRequests(
+  db: Queryable,
+  retention: { readonly retentionDays: number; readonly at: Date },
+): Promise<number> {
+  return pruneRows(db, sql('submissions/prune_requests'), { ...retention, atOnce: prunedAtOnce });
 }

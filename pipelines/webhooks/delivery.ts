@@ -3,6 +3,7 @@ import type { Config } from '../../runtime/config.ts';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import type { Vault } from '../../runtime/vault.ts';
+import { pruneRows } from '../../sql/prune.ts';
 import { sql } from '../../sql/sql.ts';
 import { deliveryActor, lockEndpoint, openSecrets } from './endpoint.ts';
 import { signMessage, type AnnouncedEvent } from './message.ts';
@@ -290,17 +291,11 @@ export async function countDeliveries(db: Queryable): Promise<DeliveryCounts> {
 
 /** Events that one statement deletes. */
 const prunedAtOnce = 5000;
-const dayMs = 86_400_000;
 
 /** Deletes events of more than `retentionDays` before `at`, with their deliveries. Returns their number. */
-export async function pruneWebhookEvents(
+export function pruneWebhookEvents(
   db: Queryable,
-  { retentionDays, at }: { retentionDays: number; at: Date },
+  retention: { readonly retentionDays: number; readonly at: Date },
 ): Promise<number> {
-  const before = new Date(at.getTime() - retentionDays * dayMs);
-  for (let pruned = 0; ;) {
-    const row = await queryRow<{ removed: number }>(db, sql('webhooks/prune_events'), [before, prunedAtOnce]);
-    pruned += row!.removed; // the statement returns one row
-    if (row!.removed < prunedAtOnce) return pruned;
-  }
+  return pruneRows(db, sql('webhooks/prune_events'), { ...retention, atOnce: prunedAtOnce });
 }

@@ -52,6 +52,25 @@ describe.skipIf(noChromium)('the frame of the console', () => {
     expect(await page.title()).toBe('Audit trail · Caller Trust');
   });
 
+  it('shows the operator what remote clients sent, with which key, and what it became', async () => {
+    const insert = `INSERT INTO intake_request (client, key_id, brand_handle, idempotency_key, kind, request_sha256, object, address)
+      SELECT 'Acme <b>centre</b>', 'p7xaugwycxta', 'acme', 'k' || n, 'load', repeat('0', 64), n::text, '192.0.2.7' FROM generate_series(1, 51) AS n`;
+    await running.database.db.query(insert);
+    const page = await browser.open('/audit', { width: 390 });
+    await page.getByLabel('Trail of').selectOption('the intake');
+    const table = page.getByRole('table', { name: 'Requests to the intake' });
+    await table.getByRole('link', { name: 'load' }).first().waitFor();
+    expect(await table.getByRole('row').count()).toBe(51);
+    expect(await table.getByRole('row').nth(1).innerText()).toMatch(
+      /Acme <b>centre<\/b>\s+p7xaugwycxta\s+acme\s+load\s+192\.0\.2\.7/,
+    );
+    expect(await table.getByRole('link', { name: 'load' }).first().getAttribute('href')).toBe('/feeds/51');
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Older' }).click();
+    await table.getByRole('row').nth(2).waitFor({ state: 'detached' });
+    expect(await table.getByRole('row').count()).toBe(2);
+  });
+
   it('says of a path without a page that there is none', async () => {
     const page = await browser.open('/no/such/page');
     await page.getByRole('heading', { name: 'No such page' }).waitFor();

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { makeOpenApiDocument } from '../../intake/openapi.ts';
 import { startIntake } from '../../intake/start.ts';
 import { submissionsAtOnceMax, WorkRoom } from '../../intake/work/work-room.ts';
+import { listAcceptedRequests, pruneRequests } from '../../pipelines/submissions/request-ledger.ts';
 import { runUploadRetention } from '../../pipelines/submissions/upload-retention.ts';
 import { uploadBytesCounted } from '../../pipelines/submissions/upload.ts';
 import { createLog } from '../../runtime/log.ts';
@@ -242,6 +243,23 @@ describe('an upload', () => {
 });
 
 describe('a request', () => {
+  it('is remembered with its key for the days of the setting, and what it became for longer', async () => {
+    const client = await intake.client(['numbers:dispute'], { client: 'Remembered' });
+    await putNumbers(db, [{ phone: '+12025550166', level: 'SPAM', category: 6 }]);
+    const answer = await client.post('/v1/disputes', { phone: '+12025550166', reason: 'Ours' }, 'kept');
+    const { status } = (await answer.json()) as { status: string };
+    expect(await listAcceptedRequests(db, { client: 'Remembered', limit: 9 })).toMatchObject([
+      { kind: 'dispute', key: 'kept', object: status.split('/').at(-1), keyId: expect.any(String) as string },
+    ]);
+    const after = (days: number) => new Date(Date.now() + days * 86_400_000);
+    const before = await listAcceptedRequests(db, { limit: 500 });
+    expect(await pruneRequests(db, { retentionDays: 400, at: after(399.9) })).toBe(0);
+    expect((await client.fetch(status)).status).toBe(200);
+    expect(await pruneRequests(db, { retentionDays: 400, at: after(400.1) })).toBe(before.length);
+    expect((await client.fetch(status)).status).toBe(404);
+    expect((await db.query("SELECT FROM number_dispute WHERE filed_by = 'intake Remembered'")).rowCount).toBe(1);
+  });
+
   const model = 'phone/v1.1';
 
   it('of which every recording is refused at once is a batch that is done, and announced', async () => {
