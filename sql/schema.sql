@@ -1060,6 +1060,9 @@ ALTER TABLE branding_event ADD CONSTRAINT branding_event_pkey PRIMARY KEY (event
 -- constraint branding_event.branding_event_reason_check
 ALTER TABLE branding_event ADD CONSTRAINT branding_event_reason_check CHECK ((reason ~ '\S'::text));
 
+-- constraint branding_event.branding_event_revision
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_revision TRIGGER DEFERRABLE INITIALLY DEFERRED;
+
 -- constraint branding_event.branding_event_subject
 ALTER TABLE branding_event ADD CONSTRAINT branding_event_subject CHECK ((((subject = 'letter'::text) = (letter_id IS NOT NULL)) AND ((subject = 'number'::text) = (phone IS NOT NULL))));
 
@@ -2263,6 +2266,46 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+-- function announce_dispute
+CREATE OR REPLACE FUNCTION public.announce_dispute()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  happened timestamptz := coalesce(NEW.decided_at, NEW.filed_at);
+  holder brand;
+BEGIN
+  SELECT b.* INTO holder FROM brand_number AS n JOIN brand AS b USING (brand_id) WHERE n.phone = NEW.phone AND n.state IN ('verified', 'suspended');
+  INSERT INTO webhook_event (message_id, type, brand_id, occurred_at, data)
+  VALUES (
+    webhook_message_id('dispute/' || NEW.dispute_id || '/' || NEW.state, happened), 'dispute.' || NEW.state, holder.brand_id, happened,
+    jsonb_build_object('dispute', NEW.dispute_id, 'brand', holder.handle, 'state', NEW.state, 'before', CASE TG_OP WHEN 'UPDATE' THEN 'open' END))
+  ON CONFLICT (message_id) DO NOTHING;
+  RETURN NULL;
+END $function$;
+
+-- function announce_load
+CREATE OR REPLACE FUNCTION public.announce_load()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  outcome text := CASE NEW.state WHEN 'queued' THEN 'released' ELSE NEW.state END;
+  happened timestamptz := CASE NEW.state WHEN 'held' THEN NEW.finished_at ELSE NEW.decided_at END;
+BEGIN
+  INSERT INTO webhook_event (message_id, type, occurred_at, data)
+  VALUES (
+    webhook_message_id('load/' || NEW.load_id || '/' || outcome, happened), 'load.' || outcome, happened,
+    jsonb_build_object('load', NEW.load_id, 'feed', NEW.feed, 'source', NEW.source, 'state', outcome,
+      'rows', NEW.rows_given, 'gates', jsonb_path_query_array(NEW.gates, '$[*].gate')))
+  ON CONFLICT (message_id) DO NOTHING;
+  RETURN NULL;
+END $function$;
+
 -- function announce_night
 CREATE OR REPLACE FUNCTION public.announce_night()
  RETURNS trigger
@@ -2286,6 +2329,26 @@ BEGIN
     WHEN NEW.failure_code IS NOT NULL OR (files ->> 'failed')::integer > 0 THEN 'failed'
     WHEN (files ->> 'held')::integer > 0 THEN 'held'
     ELSE 'published' END AS outcome) AS o
+  ON CONFLICT (message_id) DO NOTHING;
+  RETURN NULL;
+END $function$;
+
+-- function announce_revision
+CREATE OR REPLACE FUNCTION public.announce_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO webhook_event (message_id, type, brand_id, occurred_at, data)
+  SELECT webhook_message_id('revision/' || NEW.event_id, NEW.at), 'revision.' || o.outcome, b.brand_id, NEW.at,
+    jsonb_build_object('brand', b.handle, 'revision', o.revision, 'state', o.outcome, 'operation', NEW.operation_id, 'sequence', NEW.event_id)
+  FROM brand AS b
+  CROSS JOIN LATERAL (SELECT
+    CASE NEW.action WHEN 'approve_revision' THEN 'approved' WHEN 'reject_revision' THEN 'rejected' ELSE 'pending' END AS outcome,
+    CASE NEW.action WHEN 'approve_revision' THEN b.approved_revision WHEN 'reject_revision' THEN b.last_revision ELSE b.pending_revision END AS revision) AS o
+  WHERE b.brand_id = NEW.brand_id AND o.revision IS NOT NULL
   ON CONFLICT (message_id) DO NOTHING;
   RETURN NULL;
 END $function$;
@@ -2713,9 +2776,15 @@ CREATE TRIGGER branding_event_announced AFTER INSERT ON public.branding_event RE
 CREATE TRIGGER branding_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.branding_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
 
+-- trigger branding_event.branding_event_revision
+CREATE CONSTRAINT TRIGGER branding_event_revision AFTER INSERT ON public.branding_event DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.subject = 'brand'::text) AND (new.after = ANY (ARRAY['approved'::text, 'suspended'::text, 'expired'::text])) AND (new.action = ANY (ARRAY['propose_revision'::text, 'approve_revision'::text, 'reject_revision'::text])))) EXECUTE FUNCTION announce_revision();
+
 -- trigger console_event.console_event_append_only
 CREATE TRIGGER console_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.console_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE console_event ENABLE ALWAYS TRIGGER console_event_append_only;
+
+-- trigger feed_load.feed_load_announced
+CREATE TRIGGER feed_load_announced AFTER UPDATE OF state ON public.feed_load FOR EACH ROW WHEN ((((old.state <> 'held'::text) AND (new.state = 'held'::text)) OR ((old.state = 'held'::text) AND (new.state = ANY (ARRAY['queued'::text, 'discarded'::text]))))) EXECUTE FUNCTION announce_load();
 
 -- trigger label_event.label_event_append_only
 CREATE TRIGGER label_event_append_only BEFORE UPDATE OR TRUNCATE ON public.label_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2731,6 +2800,12 @@ ALTER TABLE model_default ENABLE ALWAYS TRIGGER model_default_append_only;
 
 -- trigger night_run.night_run_announced
 CREATE CONSTRAINT TRIGGER night_run_announced AFTER UPDATE OF state ON public.night_run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state = 'finished'::text))) EXECUTE FUNCTION announce_night();
+
+-- trigger number_dispute.number_dispute_decided
+CREATE TRIGGER number_dispute_decided AFTER UPDATE OF state ON public.number_dispute FOR EACH ROW WHEN (((old.state = 'open'::text) AND (new.state <> 'open'::text))) EXECUTE FUNCTION announce_dispute();
+
+-- trigger number_dispute.number_dispute_opened
+CREATE TRIGGER number_dispute_opened AFTER INSERT ON public.number_dispute FOR EACH ROW EXECUTE FUNCTION announce_dispute();
 
 -- trigger phone_number.phone_number_label_delete
 CREATE TRIGGER phone_number_label_delete AFTER DELETE ON public.phone_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION record_labels_deleted();

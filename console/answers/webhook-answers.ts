@@ -64,8 +64,19 @@ export async function listShownDeliveries(
   };
 }
 
-function subjectOf({ letter, brand, batch, run, date }: Delivery['data']): ShownDelivery['subject'] {
+function subjectOf({
+  letter,
+  dispute,
+  load,
+  feed,
+  brand,
+  batch,
+  run,
+  date,
+}: Delivery['data']): ShownDelivery['subject'] {
   if (letter !== undefined) return { href: `/letters/${String(letter)}`, text: `Letter ${String(letter)}` };
+  if (dispute !== undefined) return { href: `/disputes/${String(dispute)}`, text: `Dispute ${String(dispute)}` };
+  if (load !== undefined) return { href: `/feeds/${String(load)}`, text: `Feed ${String(feed)}` };
   if (brand !== undefined) return { href: `/brands/${String(brand)}`, text: String(brand) };
   if (batch !== undefined) return { href: `/batches/${String(batch)}`, text: 'Batch' };
   if (run !== undefined) return { href: `/nights/${String(run)}`, text: `Night ${String(date)}` };

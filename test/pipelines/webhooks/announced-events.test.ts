@@ -1,14 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { decideBrand } from '../../../pipelines/branding/brand/person-actions.ts';
 import { moveBrand } from '../../../pipelines/branding/brand/settle.ts';
 import { BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS } from '../../../pipelines/branding/states.ts';
 import { failNight } from '../../../pipelines/caches/night/night-opening.ts';
+import { decideHeldLoad } from '../../../pipelines/intake/load-record.ts';
+import { decideDispute, fileDispute } from '../../../pipelines/labels/number-dispute.ts';
 import { listDueDeliveries, pruneWebhookEvents } from '../../../pipelines/webhooks/delivery.ts';
 import { addEndpoint } from '../../../pipelines/webhooks/endpoint.ts';
 import { WEBHOOK_EVENTS } from '../../../pipelines/webhooks/event-types.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
-import { ask, fresh, goodLetter, letterForReview, profile, signedForm, testVault } from '../../support/branding.ts';
+import {
+  ask,
+  eyes,
+  fresh,
+  goodLetter,
+  letterForReview,
+  profile,
+  signedForm,
+  testVault,
+} from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
+import { putNumbers } from '../../support/numbers.ts';
 
 const { db } = await useTestDatabase();
 
@@ -84,6 +97,44 @@ describe('branding announces', () => {
     );
   });
 
+  it('a change of an approved brand that waits, and how it was decided, but no change of one that never was', async () => {
+    const { handle, phones } = fresh(1);
+    await ask(db, 'add_managed_brand', { handle, brand: profile });
+    const draft = { displayName: `${profile.displayName} 1` };
+    await ask(db, 'update_managed_brand', { handle, changes: draft });
+    await ask(db, 'update_managed_brand', { handle, changes: { displayName: profile.displayName } });
+    await ask(db, 'update_managed_brand', { handle, numbers: phones }, { letter: signedForm(phones) });
+    expect((await takeEvents()).map(({ type }) => type).filter((type) => type.startsWith('revision.'))).toEqual([]);
+
+    const by = { actor: 'ann', reason: 'looked at', eyes };
+    const rename = async (displayName: string) => {
+      const { operationId } = await ask(db, 'update_managed_brand', { handle, changes: { displayName } });
+      return operationId;
+    };
+    const operation = await rename('Dental Northwind');
+    const revision = expect.any(Number) as number;
+    const sequence = expect.any(Number) as number;
+    expect(await takeEvents()).toEqual([
+      { type: 'revision.pending', data: { brand: handle, revision, state: 'pending', operation, sequence } },
+    ]);
+    await decideBrand({ db, handle, approve: true, ...by });
+    const [approved, ...none] = await takeEvents();
+    expect(approved).toMatchObject({ type: 'revision.approved', data: { brand: handle, state: 'approved' } });
+    expect(none).toEqual([]);
+    await rename('Northwind Smiles');
+    const [pending] = await takeEvents();
+    await decideBrand({ db, handle, approve: false, ...by });
+    const [rejected] = await takeEvents();
+    expect(rejected).toMatchObject({ type: 'revision.rejected', data: { revision: pending!.data['revision'] } });
+    expect(pending!.data['revision']).toBe((approved!.data['revision'] as number) + 1);
+
+    // rules approve it in the transaction that proposes it
+    await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) });
+    expect((await takeEvents()).map(({ type }) => type).filter((type) => type.startsWith('revision.'))).toEqual([
+      'revision.approved',
+    ]);
+  });
+
   it('a change in its transaction: rolled back with it, and there with it', async () => {
     const { handle, phones } = fresh(1);
     await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
@@ -113,8 +164,88 @@ describe('branding announces', () => {
     const announced = [BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS].flatMap(({ kind, states }) =>
       states.filter((state) => kind === 'number' || state !== 'submitted').map((state) => `${kind}.${state}`),
     );
-    const others = ['batch.done', 'batch.cancelled', 'night.published', 'night.held', 'night.failed', 'webhook.test'];
-    expect(Object.keys(WEBHOOK_EVENTS).sort()).toEqual([...announced, ...others].sort());
+    const others =
+      'batch.done batch.cancelled revision.pending revision.approved revision.rejected dispute.open dispute.cleared dispute.upheld ' +
+      'load.held load.released load.discarded night.published night.held night.failed webhook.test';
+    expect(Object.keys(WEBHOOK_EVENTS).sort()).toEqual([...announced, ...others.split(' ')].sort());
+  });
+});
+
+describe('a dispute announces', () => {
+  it('that it is open and how it was decided, to the brand that has the number verified, without the number', async () => {
+    const { handle, phones } = fresh(1);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) });
+    const others = '+12025550177';
+    await putNumbers(db, [...phones, others].map((phone) => ({ phone, level: 'SPAM' as const, category: 6 }))); // prettier-ignore
+    await addressed('ours', { brand: handle, eventTypes: ['dispute.*'] });
+    await takeEvents();
+    const dispute = async (phone: string, clear: boolean) => {
+      const request = { phone, reason: 'Ours since May', contact: 'office@clinic.example' };
+      const { disputeId } = await fileDispute({ db, vault: testVault }, { request, filedBy: 'intake Clinic' });
+      await decideDispute({ db, disputeId, clear, reason: 'looked at', actor: 'ann', eyes });
+      return disputeId;
+    };
+    const ids = [await dispute(phones[0]!, true), await dispute(others, false)];
+    expect((await db.query('SELECT FROM webhook_delivery')).rowCount).toBe(2); // those of its own number
+    const events = await takeEvents();
+    const of = (at: number, brand: string | null, state: string, before: string | null) => ({
+      type: `dispute.${state}`,
+      data: { dispute: ids[at], brand, state, before },
+    });
+    expect(events).toEqual([
+      of(0, handle, 'open', null),
+      of(0, handle, 'cleared', 'open'),
+      of(1, null, 'open', null),
+      of(1, null, 'upheld', 'open'),
+    ]);
+  });
+
+  it('what a role files that can only submit work', async () => {
+    const phone = '+12025550178';
+    await putNumbers(db, [{ phone, level: 'FRAUD', category: 7 }]);
+    await inTransaction(db, async (client) => {
+      await client.query('SET LOCAL ROLE caller_trust_submitter');
+      await client.query(
+        `INSERT INTO number_dispute (phone, reason, filed_by, idempotency_key, request_sha256, level, category)
+         VALUES ($1, 'r', 'intake Clinic', 'k', repeat('0', 64), 'FRAUD', 7)`,
+        [phone],
+      );
+    });
+    expect((await takeEvents()).map(({ type }) => type)).toEqual(['dispute.open']);
+  });
+});
+
+describe('a feed announces', () => {
+  it('that its gates hold it, and what an operator decides, once', async () => {
+    const hold = async () => {
+      const { rows } = await db.query<{ load_id: string }>(
+        `INSERT INTO feed_load (feed, source, file_name, file_sha256, file_bytes, submitted_by)
+         VALUES ('reputation', 'example', 'f', repeat('0', 64), 1, 'test') RETURNING load_id`,
+      );
+      const loadId = Number(rows[0]!.load_id);
+      await db.query(
+        `UPDATE feed_load SET state = 'held', finished_at = clock_timestamp(), rows_given = 9, rows_accepted = 8, rows_rejected = 1,
+           gates = '[{"gate": "volume", "reason": "few"}, {"gate": "rejects"}]' WHERE load_id = $1`,
+        [loadId],
+      );
+      return loadId;
+    };
+    const [first, second] = [await hold(), await hold()];
+    const decide = (loadId: number, decision: 'release' | 'discard') =>
+      decideHeldLoad({ db, eyes, loadId, decision, reason: 'looked at', actor: 'ann' });
+    await decide(first, 'release');
+    await db.query("UPDATE feed_load SET state = 'done', rows_changed = 8 WHERE load_id = $1", [first]);
+    await decide(second, 'discard');
+    const of = (load: number, state: string) => ({
+      type: `load.${state}`,
+      data: { load, feed: 'reputation', source: 'example', state, rows: 9, gates: ['volume', 'rejects'] },
+    });
+    expect(await takeEvents()).toEqual([
+      of(first, 'held'),
+      of(second, 'held'),
+      of(first, 'released'),
+      of(second, 'discarded'),
+    ]);
   });
 });
 
