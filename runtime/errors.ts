@@ -422,6 +422,8 @@ export const ERRORS = {
   segment_index_invalid: { http: 500, retry: false, exit: 1, meaning: CLIENT_ERRORS.segment_index_invalid },
   delta_gone: { http: 410, retry: false, exit: 1, meaning: CLIENT_ERRORS.delta_gone },
   delta_invalid: { http: 400, retry: false, exit: 1, meaning: CLIENT_ERRORS.delta_invalid },
+  filter_invalid: { http: 400, retry: false, exit: 1, meaning: CLIENT_ERRORS.filter_invalid },
+  filter_not_made: { http: 500, retry: false, exit: 1, meaning: 'The filter of an artefact could not be made.' },
   basis_unusable: {
     http: 500,
     retry: true,

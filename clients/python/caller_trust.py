@@ -15,12 +15,14 @@ import os
 import random
 import re
 import shutil
+import struct
 import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
+from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -29,7 +31,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Named
 
 __version__ = "0.1.0"
 __all__ = [
-    "CACHES", "Client", "ClientError", "PublicationTrust", "Pulled", "apply_delta_file", "find_in_copy", "look_up",
+    "CACHES", "Client", "ClientError", "NumberFilter", "PublicationTrust", "Pulled", "apply_delta_file", "find_in_copy", "look_up",
     "pull", "read_manifest", "read_manifests", "read_number", "verify_ed25519",
 ]
 
@@ -978,6 +980,65 @@ def apply_delta_file(
         with contextlib.suppress(FileNotFoundError):
             os.unlink(output)
         raise
+
+
+# --- Filters (docs/filters.md) -----------------------------------------------------------------------------------------
+
+_FILTER_BYTES_MAX = 64 * 1024 * 1024
+_FILTER_HEADER = struct.Struct("<8sBBBBIIII")
+_PHONE = re.compile(r"\+[1-9][0-9]{7,14}")
+
+
+def _mix(value: int) -> int:
+    value = (value ^ value >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    value = (value ^ value >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    return value ^ value >> 16
+
+
+class NumberFilter:
+    """A set of numbers as a binary fuse filter: finds each of them, and of other numbers one in 256, or in 65,536.
+
+    `phone in filter` is False for a number, or one whose range, is not in the set. Raises `filter_invalid` for other bytes.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            _require(len(data) <= _FILTER_BYTES_MAX)
+            magic, version, arity, bits, kind, seed, length, count, keys = _FILTER_HEADER.unpack_from(data)
+            _require(magic == b"CTFILTER" and version == 1 and arity == 4 and bits in (8, 16) and kind in (0, 1))
+            _require(0 < length <= 65536 and length & (length - 1) == 0 and count <= 65536)
+            slots = (count + 3) * length if count else 0
+            _require(len(data) == _FILTER_HEADER.size + slots * bits // 8 and (keys == 0) == (count == 0) and keys <= slots)
+        except (struct.error, ValueError) as cause:
+            raise ClientError("filter_invalid", "The file is not a filter that this client knows.") from cause
+        self.keys, self.bits, self.key_type = keys, bits, ("phone", "prefix")[kind]
+        self._seed, self._length, self._count = seed, length, count
+        self._slots = memoryview(data)[_FILTER_HEADER.size :]
+        if bits == 16:
+            self._slots = array("H", self._slots.tobytes())
+            if sys.byteorder == "big":
+                self._slots.byteswap()
+
+    @property
+    def false_positive_rate(self) -> float:
+        """The share of numbers outside of the set that are found."""
+        return 2.0**-self.bits
+
+    def __contains__(self, phone: str) -> bool:
+        """Raises `phone_invalid` unless it is a number in E.164."""
+        if _PHONE.fullmatch(phone) is None:
+            raise ClientError("phone_invalid", "The text is not a number in E.164.")
+        if self.keys == 0:
+            return False
+        key = int(phone[1:] if self.key_type == "phone" else phone[1:-3])
+        high, low, seed, length = key >> 32, key & 0xFFFFFFFF, self._seed, self._length
+        for step in (0x9E3779B9, 0x3C6EF372, 0xDAA66D2B):  # the golden ratio's 32 bits, once, twice and three times
+            high, low = low, high ^ _mix(low + seed + step & 0xFFFFFFFF)
+        third, mask, slots = _mix(high + low & 0xFFFFFFFF), length - 1, self._slots
+        first = (high * self._count >> 32) * length
+        found = slots[first + (low & mask)] ^ slots[first + length + (low >> 16 & mask)]
+        found ^= slots[first + 2 * length + (third & mask)] ^ slots[first + 3 * length + (third >> 16 & mask)]
+        return found == high & (1 << self.bits) - 1
 
 
 # --- Copies in a directory, as the client in TypeScript keeps them -----------------------------------------------------

@@ -27,6 +27,7 @@ export const CLIENT_ERRORS = {
   download_damaged: 'The downloaded file does not match its manifest.',
   segment_index_invalid: 'A segment index is not well formed, or is not that of the artefact.',
   delta_invalid: 'A delta is damaged, or does not fit the file that it was applied to.',
+  filter_invalid: 'A filter is not well formed, or has a format that this client does not know.',
   rows_differ: 'Rows are not in the order of their keys, or are not those that were asked for.',
   directory_busy: 'Another process works in this directory.',
   // signatures
