@@ -4,7 +4,7 @@ import { decideBrand } from '../../../pipelines/branding/brand/person-actions.ts
 import { moveBrand } from '../../../pipelines/branding/brand/settle.ts';
 import { BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS } from '../../../pipelines/branding/states.ts';
 import { failNight } from '../../../pipelines/caches/night/night-opening.ts';
-import { decideHeldLoad } from '../../../pipelines/intake/load-record.ts';
+import { decideHeldLoad } from '../../../pipelines/feeds/load-record.ts';
 import { decideDispute, fileDispute } from '../../../pipelines/labels/number-dispute.ts';
 import { listDueDeliveries, pruneWebhookEvents } from '../../../pipelines/webhooks/delivery.ts';
 import { addEndpoint } from '../../../pipelines/webhooks/endpoint.ts';
