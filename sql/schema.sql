@@ -2488,7 +2488,7 @@ CREATE OR REPLACE FUNCTION public.mark_numbers_deleted()
  SET work_mem TO '32MB'
 AS $function$
 BEGIN
-  IF (SELECT count(*) FROM (SELECT FROM old_rows LIMIT 65537) AS first) <= 65536 THEN
+  IF (SELECT count(*) FROM (SELECT FROM old_rows LIMIT marked_keys_max() + 1) AS first) <= marked_keys_max() THEN
     INSERT INTO change_mark (cache, country, prefix)
     SELECT 'phones', country, phone FROM old_rows WHERE country IS NOT NULL
     UNION ALL
@@ -2515,7 +2515,7 @@ CREATE OR REPLACE FUNCTION public.mark_numbers_inserted()
  SET work_mem TO '32MB'
 AS $function$
 BEGIN
-  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT 65537) AS first) <= 65536 THEN
+  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT marked_keys_max() + 1) AS first) <= marked_keys_max() THEN
     INSERT INTO change_mark (cache, country, prefix)
     SELECT 'phones', country, phone FROM new_rows WHERE country IS NOT NULL
     UNION ALL
@@ -2552,7 +2552,7 @@ CREATE OR REPLACE FUNCTION public.mark_numbers_updated()
  SET work_mem TO '32MB'
 AS $function$
 BEGIN
-  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT 65537) AS first) <= 65536 THEN
+  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT marked_keys_max() + 1) AS first) <= marked_keys_max() THEN
     INSERT INTO change_mark (cache, country, prefix)
     SELECT 'phones', country, phone FROM (SELECT country, phone FROM old_rows UNION SELECT country, phone FROM new_rows) AS sides
     WHERE country IS NOT NULL
@@ -2606,6 +2606,13 @@ BEGIN
   INSERT INTO change_mark (cache, country, prefix) VALUES ('spam_ranges', '', '+');
   RETURN NULL;
 END $function$;
+
+-- function marked_keys_max
+CREATE OR REPLACE FUNCTION public.marked_keys_max()
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$SELECT 524288$function$;
 
 -- function record_labels_deleted
 CREATE OR REPLACE FUNCTION public.record_labels_deleted()
