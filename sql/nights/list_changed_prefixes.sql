@@ -3,7 +3,7 @@
 --   numbers in its range as this snapshot sees them; a number that changes its country has marks of its own.
 -- Parameters: $1 basis (pg_snapshot as text), $2 and $3 the instants at which brands were live and must be live, in any
 --   order, $4 prefixes of one artefact at most.
--- Rows: cache, country ('*' for every country), number of prefixes, and the prefixes; NULL where they are more than $4.
+-- Rows: cache, country ('*' for every country), and the prefixes, in any order, some perhaps twice; NULL where they are more than $4.
 WITH marked AS (
   -- A mark of a future transaction was restored from another cluster.
   SELECT DISTINCT cache, country, prefix FROM change_mark
@@ -16,13 +16,13 @@ WITH marked AS (
     OR (live_until > least($2::timestamptz, $3::timestamptz) AND live_until <= greatest($2::timestamptz, $3::timestamptz))
 ), changed AS (
   SELECT cache, country, prefix FROM marked
-  UNION
+  UNION ALL
   SELECT 'branded_phones', '', prefix FROM branded
-  UNION
+  UNION ALL
   SELECT 'phones', n.country, b.prefix
   FROM branded AS b JOIN phone_number AS n ON n.phone >= b.prefix AND n.phone < b.prefix || ':'
   WHERE b.prefix <> '+' AND n.country IS NOT NULL
 )
-SELECT cache, country, count(*) AS prefixes, CASE WHEN count(*) <= $4::integer THEN array_agg(prefix ORDER BY prefix) END AS list
+SELECT cache, country, CASE WHEN count(*) <= $4::integer THEN array_agg(prefix) END AS list
 FROM changed
 GROUP BY cache, country;
