@@ -21,7 +21,7 @@ const template = 'caller_trust';
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`); // a third of the processor time of WAL_LOG
   const url = withDatabase(inject('databaseUrl'), name);
   const db = createPool({ url, applicationName: 'test', connectionsMax: 10, onIdleError: () => {} });
   return {

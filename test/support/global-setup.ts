@@ -1,10 +1,8 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
+import { acquireEmbeddedDatabase } from '../../runtime/services/embedded-postgres.ts';
 import { connect } from '../../runtime/postgres.ts';
 import { migrate } from '../../sql/migrate.ts';
+import { makeRunDirectory } from './run-directory.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -22,8 +20,9 @@ const unneededDurability = ['fsync', 'full_page_writes'];
 
 /** Starts one PostgreSQL for the whole run, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-test-'));
-  const embedded = await acquireEmbeddedDatabase(stateDir);
+  const directory = await makeRunDirectory({ isLarge: process.env['TEST_SET'] === 'long' });
+  process.env['TMPDIR'] = directory.temporary; // for the workers, and the programs that they start
+  const embedded = await acquireEmbeddedDatabase(directory.stateDir);
   const client = await connect({ url: embedded.url, applicationName: 'test template' });
   for (const setting of unneededDurability) await client.query(`ALTER SYSTEM SET ${setting} = off`);
   await client.query('SELECT pg_reload_conf()');
@@ -34,6 +33,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('intakeDatabaseUrl', embedded.intakeUrl!); // this version has started the server
   return async () => {
     await embedded.release();
-    await removeStateDirectory(stateDir);
+    await directory.remove();
   };
 }
