@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli, runCliJson } from '../support/cli.ts';
+import { runCli, runCliJson, runCliProcess } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 
@@ -40,7 +40,7 @@ describe('exit codes', () => {
     ['1 for a key that is not there', ['keys', 'revoke', 'aaaaaaaaaaaa'], 1, 'key_unknown'],
   ];
   it.each(cases)('are %s', async (_name, args, code, stderr) => {
-    const result = await runCli(env, ...args);
+    const result = await runCliProcess(env, ...args);
     expect({ code: result.code, stderr: result.stderr }).toEqual({
       code,
       stderr: expect.stringContaining(stderr) as string,
@@ -49,15 +49,14 @@ describe('exit codes', () => {
   });
 
   it('are 69 when the database cannot be reached, and 2 for a wrong setting', async () => {
-    expect(await runCli({ ...env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/none' }, 'night', 'status')).toMatchObject({
-      code: 69,
-      stderr: expect.stringContaining('database_unavailable') as string,
-    });
-    expect(await runCli({ ...env, REDIS_URL: 'redis://127.0.0.1:1' }, 'night', 'run')).toMatchObject({
+    expect(
+      await runCliProcess({ ...env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/none' }, 'night', 'status'),
+    ).toMatchObject({ code: 69, stderr: expect.stringContaining('database_unavailable') as string });
+    expect(await runCliProcess({ ...env, REDIS_URL: 'redis://127.0.0.1:1' }, 'night', 'run')).toMatchObject({
       code: 69,
       stderr: expect.stringContaining('redis_unavailable') as string,
     });
-    expect(await runCli({ ...env, BUILD_CONCURRENCY: 'many' }, 'night', 'status')).toMatchObject({
+    expect(await runCliProcess({ ...env, BUILD_CONCURRENCY: 'many' }, 'night', 'status')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('BUILD_CONCURRENCY') as string,
     });

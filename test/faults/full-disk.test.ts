@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorCodeOf } from '../../runtime/errors.ts';
 import type { CliResult } from '../support/cli.ts';
-import { runCli, runCliJson } from '../support/cli.ts';
+import { runCliJson, runCliProcess } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 
 const { db, url } = await useTestDatabase();
@@ -93,7 +93,7 @@ describe('a database', () => {
   it('of another encoding is refused by its name', async () => {
     const name = `ascii_${process.pid}`;
     await db.query(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`);
-    const { code, stderr } = await runCli(
+    const { code, stderr } = await runCliProcess(
       { DATABASE_URL: url.replace(/[^/]+$/, name), STATE_DIR: tmpdir() },
       'migrate',
     );
@@ -119,7 +119,7 @@ describe('a database', () => {
 
 describe('a missing service', () => {
   it('makes the doctor end with 69', async () => {
-    const { code, stdout } = await runCli(
+    const { code, stdout } = await runCliProcess(
       { DATABASE_URL: url, STATE_DIR: tmpdir(), REDIS_URL: 'redis://127.0.0.1:1' },
       'doctor',
     );

@@ -8,7 +8,7 @@ import { requestVerification } from '../../jobs/queues/verification-producer.ts'
 import { countStates, hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { loadConfig } from '../../runtime/config.ts';
-import { runCli } from '../support/cli.ts';
+import { runCliProcess } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
 import { configIn, submissionOf, testModel, tinyRecording, useFolder, writeVoice } from '../support/recording-batch.ts';
@@ -131,7 +131,7 @@ it('a command that is killed while it hands recordings in is completed by the sa
   );
   expect(open).toMatchObject({ state: 'open' });
   expect(open!.items).toBeLessThan(count);
-  const end = await runCli(env, ...args, '--json');
+  const end = await runCliProcess(env, ...args, '--json');
   expect(end.stderr).toBe('');
   const { batch } = JSON.parse(end.stdout) as { batch: { id: string } };
   expect(await readBatch(db, batch.id)).toMatchObject({ state: 'queued', items: count });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli.ts';
+import { runCliProcess } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
 
@@ -52,7 +52,7 @@ describe('a service that is older than its database', () => {
   });
 
   it.each([['migrate'], ['doctor'], ['night', 'status']])('does not run %s', async (...words) => {
-    const { code, stderr, stdout } = await runCli(env, ...words);
+    const { code, stderr, stdout } = await runCliProcess(env, ...words);
     expect([code, `${stdout}${stderr}`]).toEqual([69, expect.stringContaining('9999_of_a_later_version') as string]);
   });
 });

@@ -3,14 +3,14 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { runCli } from '../support/cli.ts';
+import { runCliProcess } from '../support/cli.ts';
 
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-demo-'));
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
 it('runs a whole night on sample feeds twice in a row, prints what it made, and leaves nothing running', async () => {
   for (const round of [1, 2]) {
-    const { code, stdout, stderr } = await runCli({ STATE_DIR: stateDir }, 'demo');
+    const { code, stdout, stderr } = await runCliProcess({ STATE_DIR: stateDir }, 'demo');
     expect({ round, code, stderr }).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('artefacts were downloaded and checked') as string,
