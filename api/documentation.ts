@@ -4,8 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { CACHES } from '../pipelines/caches/definition.ts';
 import { indexMediaType } from '../pipelines/caches/format/manifest.ts';
-import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
+import { ERRORS } from '../runtime/errors.ts';
 import { EXAMPLES } from './documents/examples.ts';
+import { API_ERROR_CODES } from './http/error-codes.ts';
 import { problemMediaType } from './http/problem.ts';
 import { sendDocument } from './http/answer.ts';
 import { keySecurity } from './documents/descriptions.ts';
@@ -152,7 +153,7 @@ function exampleOf(
 ): unknown {
   if (mediaType === indexMediaType) return indexExample;
   if (mediaType !== problemMediaType) return EXAMPLES[schema?.$ref?.split('/').at(-1) ?? ''];
-  const code = Object.keys(ERRORS).find((each) => description.startsWith(`\`${each}\``)) as ErrorCode | undefined;
+  const code = API_ERROR_CODES.find((each) => description.startsWith(`\`${each}\``));
   if (code === undefined) return undefined;
   const { meaning } = ERRORS[code];
   return { type: `urn:caller-trust:error:${code}`, title: meaning, status, code, detail: meaning, requestId };

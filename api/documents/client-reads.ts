@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { requireScope } from '../../pipelines/access/authentication.ts';
-import type { ErrorCode } from '../../runtime/errors.ts';
+import type { ApiErrorCode } from '../http/error-codes.ts';
 import { privateHeaders, sendDocument } from '../http/answer.ts';
 import { databaseCodes, describeDocument } from './descriptions.ts';
 import { makeJsonDocument } from '../http/json-document.ts';
@@ -26,7 +26,7 @@ interface ClientDocument {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly schema: z.ZodType;
-  readonly codes: readonly ErrorCode[];
+  readonly codes: readonly ApiErrorCode[];
 }
 
 /** Reads the body; `next` in it is the path and query of the next page. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { CacheDefinition } from '../../pipelines/caches/definition.ts';
 import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
 import { segmentColumns } from '../../clients/typescript/format/segment-index.ts';
-import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
+import { ERRORS } from '../../runtime/errors.ts';
+import type { ApiErrorCode } from '../http/error-codes.ts';
 import { problemMediaType } from '../http/problem.ts';
 import { problemSchema } from './schemas.ts';
 
@@ -27,7 +28,7 @@ const guardedCodes = [
   'rate_limited',
   'not_ready',
   'internal',
-] as const satisfies readonly ErrorCode[];
+] as const satisfies readonly ApiErrorCode[];
 
 /** Errors of every public document. */
 const publicCodes = [
@@ -37,12 +38,12 @@ const publicCodes = [
   'precondition_failed',
   'rate_limited',
   'internal',
-] as const satisfies readonly ErrorCode[];
+] as const satisfies readonly ApiErrorCode[];
 
 /** Errors of routes that read the database. */
-export const databaseCodes = ['database_unavailable', 'database_unsuitable'] as const satisfies readonly ErrorCode[];
+export const databaseCodes = ['database_unavailable', 'database_unsuitable'] as const satisfies readonly ApiErrorCode[];
 
-const countryCodes = ['country_required', 'country_invalid'] as const satisfies readonly ErrorCode[];
+const countryCodes = ['country_required', 'country_invalid'] as const satisfies readonly ApiErrorCode[];
 
 /** Name of the keys' security scheme in the document. */
 export const keySecurity = 'key';
@@ -109,7 +110,7 @@ interface FileOperation {
   readonly summary: string;
   readonly description: string;
   readonly content: Record<string, unknown>;
-  readonly codes: readonly ErrorCode[];
+  readonly codes: readonly ApiErrorCode[];
   readonly tag?: string;
 }
 
@@ -142,7 +143,7 @@ export function describeDocument({
   summary: string;
   tag: string;
   schema: z.ZodType;
-  codes?: readonly ErrorCode[];
+  codes?: readonly ApiErrorCode[];
   perCountry?: boolean;
   access?: 'key' | 'open';
 }): OperationDescription {
@@ -164,7 +165,7 @@ export function describeDocument({
 }
 
 /** The responses for a set of errors: one for each status, with the codes that it can carry. */
-export function problemResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
+export function problemResponses(codes: readonly ApiErrorCode[]): Record<string, unknown> {
   const statuses = [...new Set(codes.map((code) => ERRORS[code].http))];
   return Object.fromEntries(
     statuses.map((status) => {

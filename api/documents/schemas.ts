@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CACHES, COLUMN_TYPES, type CacheDefinition } from '../../pipelines/caches/definition.ts';
 import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
 import { RELEASE_SERVICES } from '../../pipelines/audio/models/releases.ts';
-import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
+import { API_ERROR_CODES } from '../http/error-codes.ts';
 import { databaseProblems } from '../http/reader-database.ts';
 
 const sha256 = z
@@ -168,7 +168,7 @@ export const problemSchema = z.object({
   type: z.string().describe('`urn:caller-trust:error:` and the code.'),
   title: z.string().describe('Meaning of the code.'),
   status: z.int(),
-  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]).describe('Stable; decide by this.'),
+  code: z.enum(API_ERROR_CODES).describe('Stable; decide by this.'),
   detail: z.string().describe('What is wrong with this request.'),
   requestId: z.string().describe('The same as the header X-Request-Id; the log has more under it.'),
 });

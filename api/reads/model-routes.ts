@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
 import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
-import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { ApiErrorCode } from '../http/error-codes.ts';
 import { sendDocument } from '../http/answer.ts';
 import { describeDocument } from '../documents/descriptions.ts';
 import { makeJsonDocument } from '../http/json-document.ts';
@@ -26,7 +27,7 @@ const readCodes = [
   'not_ready',
   'database_unavailable',
   'database_unsuitable',
-] as const satisfies readonly ErrorCode[];
+] as const satisfies readonly ApiErrorCode[];
 const describe = (description: Omit<Parameters<typeof describeDocument>[0], 'tag' | 'access'>) =>
   describeDocument({
     ...description,

@@ -251,6 +251,8 @@ export interface NightDetail {
   };
   readonly builds: readonly NightBuild[];
   readonly lapsed: readonly LapsedBrand[];
+  /** The trace of a night that has ended; null where nothing is traced. */
+  readonly traceId: string | null;
   /** The other nights of the same date, newest first. */
   readonly others: readonly NightSummary[];
 }
@@ -272,6 +274,7 @@ export async function readWholeNight(db: Queryable, runId: number): Promise<Nigh
     night: { ...night, ...withScope(asked), failure: failure && failureOf(failure) },
     builds: builds.map((build) => ({ ...build, failure: build.failure && failureOf(build.failure) })),
     lapsed: report?.lapsed ?? [],
+    traceId: report?.traceId ?? null,
     others: (await listNights(db, { oldest: night.date, newest: night.date })).filter((other) => other.runId !== runId),
   };
 }

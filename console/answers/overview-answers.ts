@@ -288,9 +288,10 @@ function attentionToWork({ waiting: { letters, brands, disputes }, held }: Stand
   const wait = (count: number, [one, several]: readonly [string, string], href: string, detail: string) => {
     if (count > 0) found.push({ severity: 'warn', title: counted(count, one, several), detail, href });
   };
-  wait(letters, ['letter waits', 'letters wait'], '/review', 'A reviewer decides them at the review desk.');
-  wait(brands, ['brand waits', 'brands wait'], '/review', 'A reviewer decides them at the review desk.');
-  wait(disputes, ['dispute waits', 'disputes wait'], '/disputes', 'Somebody says that their label is wrong.');
+  const atTheDesk = (count: number) => `A reviewer decides ${count === 1 ? 'it' : 'them'} at the review desk.`;
+  wait(letters, ['letter waits', 'letters wait'], '/review', atTheDesk(letters));
+  wait(brands, ['brand waits', 'brands wait'], '/review', atTheDesk(brands));
+  wait(disputes, ['dispute waits', 'disputes wait'], '/disputes', 'Somebody says that a label is wrong.');
   wait(
     held.operationsFailed,
     ['branding request failed', 'branding requests failed'],

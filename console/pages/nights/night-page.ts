@@ -128,7 +128,7 @@ function Failure({ what, failure: { code, reason, advice } }: { what: string; fa
   return html`<div><p><strong>${what}: <${Name} text=${reason} /></strong> <code>${code}</code></p>${advice === null ? null : html`<p>What to do: ${advice}</p>`}</div>`;
 }
 
-function NightFacts({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode {
+function NightFacts({ detail: { night, builds, traceId } }: { detail: Json<NightDetail> }): VNode {
   const count = (state: Json<NightBuild>['state']) => builds.filter((build) => build.state === state).length;
   return html`<${Section} title="The night"><${Facts} entries=${[
     ['Outcome', html`<${State} name=${night.outcome ?? night.state} />`],
@@ -145,6 +145,7 @@ function NightFacts({ detail: { night, builds } }: { detail: Json<NightDetail> }
     ['Scores and brands as of', html`<${When} at=${night.evaluatedAt} />`],
     ['Finished', html`<${When} at=${night.finishedAt} />`],
     ['Attempt (generation)', night.generation],
+    ['Trace', traceId && html`<code>${traceId}</code>`],
   ]} /></${Section}>`;
 }
 
