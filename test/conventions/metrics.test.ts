@@ -161,6 +161,16 @@ describe('deploy/monitoring/alerts.yaml', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  it('has a unit test of each alert, for when it fires and for when it does not', () => {
+    const { tests } = parse(readProjectFile('deploy/monitoring/alerts.test.yml')) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts?: object[] }[] }[];
+    };
+    const cases = tests.flatMap(({ alert_rule_test: each }) => each);
+    const tested = (fires: boolean) => new Set(cases.filter(({ exp_alerts: alerts }) => (alerts !== undefined) === fires).map(({ alertname }) => alertname)); // prettier-ignore
+    const names = rules.map(({ alert }) => alert).toSorted();
+    for (const fires of [true, false]) expect([...tested(fires)].toSorted()).toEqual(names);
+  });
+
   it('warns of signatures by the hours after which the service does', async () => {
     const { expirySoonHours } = await import('../../pipelines/caches/signing/signature-expiry.ts');
     const text = rules.map(({ expr }) => expr).join('\n');
