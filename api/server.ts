@@ -50,7 +50,6 @@ type ApiLimits = Pick<
   Config,
   | 'apiRequestsPerMinuteMax'
   | 'apiDownloadsMax'
-  | 'apiConnectionsMax'
   | 'apiKeepAliveSecondsMax'
   | 'apiAccelPrefix'
   | 'apiSignedUrlSeconds'
@@ -61,6 +60,8 @@ const KiB = 1024;
 
 /** Limits that no installation has needed to change. Tests use smaller ones. */
 export const serverLimits = {
+  /** Connections at a time; one more is closed at once. */
+  apiConnectionsMax: 4096,
   /** Bytes of a request's headers, the request line included; more get 431. Node's default. */
   apiHeaderBytesMax: 16 * KiB,
   /** Seconds within which the headers must arrive: a few packets, even over a bad mobile connection. */

@@ -14,7 +14,6 @@ import { submitOperation } from '../pipelines/branding/operation.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { usedCpuMs } from './side-by-side.ts';
 import { Vault } from '../runtime/vault.ts';
-import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
@@ -59,7 +58,6 @@ try {
       db,
       vault,
       operationId,
-      limits: loadConfig({}),
       policy: 'signature',
       now: () => new Date(),
       readLetter: () => Promise.reject(new Error('no request has a letter')),

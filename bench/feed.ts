@@ -35,7 +35,7 @@ requirePrograms('psql');
 const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 1_000_000);
 const rounds = Number(process.argv[3] ?? 3);
-const limits = { ...loadConfig({}), feedLineBytesMax: 64 * 1024, feedPlainBytesMax: 2 ** 35 };
+const limits = { ...loadConfig({}), feedPlainBytesMax: 2 ** 35 };
 
 /** Calling code, first digits and digits in all after the plus, of number ranges that are mostly assigned. */
 const ranges = [
@@ -115,7 +115,6 @@ async function stage(db: Pool, file: string): Promise<void> {
     for await (const batch of readFeedRows(
       readFeedBytes(file, { plainBytesMax: limits.feedPlainBytesMax }),
       feed.format,
-      limits.feedLineBytesMax,
     )) {
       let lines = '';
       for (const row of batch) {

@@ -12,7 +12,6 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { sampleLetters, sampleTrustRootPem } from '../samples/letters/sample-letters.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
-import { loadConfig } from '../runtime/config.ts';
 import { honestKinds, kindSets } from './letter-kinds/all-kinds.ts';
 import { drawKind } from './letter-kinds/draw-kind.ts';
 import { formKinds } from './letter-kinds/form-kinds.ts';
@@ -23,12 +22,11 @@ import { handedInOn, type LetterKind } from './letter-kinds/letter-draft.ts';
 const { values: options } = parseArgs({
   options: { json: { type: 'string' }, samples: { type: 'string', default: '100' } },
 });
-const config = loadConfig();
 const trustRootsPem = sampleTrustRootPem();
 
 async function judge(kind: LetterKind): Promise<JudgedKind> {
   if (kind.scripts) return judgeKind(kind, { kind: 'read', reading: readAsText(kind) });
-  return judgeKind(kind, await readLetterFile({ bytes: drawKind(kind), limits: config, trustRootsPem }));
+  return judgeKind(kind, await readLetterFile({ bytes: drawKind(kind), trustRootsPem }));
 }
 
 async function judgeAll(kinds: readonly LetterKind[]): Promise<JudgedKind[]> {
@@ -86,10 +84,7 @@ async function summarizeSamples() {
     scans: false,
   })) {
     if (letter.forgery !== null) continue;
-    const findings = await judgeFree(
-      await readLetterFile({ bytes: letter.bytes, limits: config, trustRootsPem }),
-      letter.request,
-    );
+    const findings = await judgeFree(await readLetterFile({ bytes: letter.bytes, trustRootsPem }), letter.request);
     figures.letters++;
     figures.rejected += findings.some(({ severity }) => severity === 'reject') ? 1 : 0;
     figures.withoutFinding += findings.length === 0 ? 1 : 0;
@@ -101,8 +96,7 @@ async function summarizeSamples() {
 /** Issued forms: what the service approves, and whether the right rule says why it does not approve the others. */
 async function summarizeForms() {
   const judged: JudgedForm[] = [];
-  for (const kind of formKinds)
-    judged.push(await judgeForm(kind, (bytes) => readLetterFile({ bytes, limits: config, trustRootsPem })));
+  for (const kind of formKinds) judged.push(await judgeForm(kind, (bytes) => readLetterFile({ bytes, trustRootsPem })));
   const honest = judged.filter(({ kind }) => kind.careful === 'approve');
   const bad = judged.filter(({ kind }) => kind.careful !== 'approve');
   const approved = (some: readonly JudgedForm[]) =>

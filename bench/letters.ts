@@ -21,7 +21,6 @@ import { extractFields, type LetterFields } from '../pipelines/branding/letter/l
 import type { LetterReading } from '../pipelines/branding/letter-reading.ts';
 import { readNumberList } from '../pipelines/branding/number-list.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
-import { loadConfig } from '../runtime/config.ts';
 import { decideFreeLetter } from './free-letter.ts';
 import { requirePrograms, usedCpuMs } from './side-by-side.ts';
 import { countFacts, countWords, isSameText, type Share } from './letter-text-score.ts';
@@ -38,7 +37,6 @@ const { values: options } = parseArgs({
   },
 });
 const asOf = new Date('2026-05-20T12:00:00Z');
-const config = loadConfig();
 const trustRootsPem = sampleTrustRootPem();
 if (!options.alone) requirePrograms('pdftotext', 'pdftoppm', 'tesseract');
 
@@ -102,7 +100,6 @@ async function judge(letter: SampleLetter): Promise<Judged> {
   const [start, cpuBefore] = [performance.now(), usedCpuMs()];
   const outcome = await readLetterFile({
     bytes: letter.bytes,
-    limits: config,
     trustRootsPem,
     onChild: (child) => (peakBytes = Math.max(peakBytes, child.peakBytes)),
   });
@@ -128,8 +125,7 @@ async function judge(letter: SampleLetter): Promise<Judged> {
     country: brand.country,
     names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null),
   });
-  const csvPhones =
-    csv === null ? null : (await readNumberList(Buffer.from(csv), config)).flatMap(({ phone }) => phone ?? []);
+  const csvPhones = csv === null ? null : (await readNumberList(Buffer.from(csv))).flatMap(({ phone }) => phone ?? []);
   const { findings } = decideLetterByRules({
     submittedOn: asOf.toISOString().slice(0, 10),
     brand,

@@ -76,12 +76,10 @@ function brandingHandler({ config, db }: HandlerServices): Handler<'run-branding
       db,
       vault: await openVault(config),
       operationId,
-      limits: config,
       now: () => new Date(),
       policy: config.letterApproval,
       decideText: (facts) => decideLetterTextInBackground(facts, signal),
-      readLetter: async (bytes) =>
-        readLetterFile({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal }),
+      readLetter: async (bytes) => readLetterFile({ bytes, trustRootsPem: await readTrustRoots(config), signal }),
     });
     return { outcome };
   };
@@ -95,7 +93,7 @@ function proofCallsHandler({ config, db }: HandlerServices): Handler<'place-proo
     if (caller === null)
       throw new ServiceError('number_calls_off', { operation: 'place verification calls', object: `proof ${proofId}` });
     const secret = await loadCodeSecret(config);
-    return { placed: await placeProofCalls({ db, caller, secret, proofId, limits: config }) };
+    return { placed: await placeProofCalls({ db, caller, secret, proofId }) };
   };
 }
 

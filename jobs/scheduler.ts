@@ -84,7 +84,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       onError,
     }),
     repeat({
-      seconds: config.webhookPollSeconds,
+      seconds: 1, // a delivery waits no longer than that for its first attempt
       work: async () => {
         await queueDueDeliveries({ db, queues, log, config });
         done('webhooks');

@@ -334,11 +334,6 @@ export const SETTINGS = {
   ),
   versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files are kept.'),
 
-  feedLineBytesMax: setting(
-    'FEED_LINE_BYTES_MAX',
-    count(64 * KiB, { min: 1 * KiB, max: 1 * MiB }),
-    'Longest row of a feed; a longer one is rejected.',
-  ),
   feedRejectPercentMax: setting(
     'FEED_REJECT_PERCENT_MAX',
     count(50, { min: 0, max: 100 }),
@@ -374,12 +369,6 @@ export const SETTINGS = {
     'Days after its report for which a complaint is kept: 0 for ever, else 765 or more, so that labels of the last 400 nights can be computed again.',
   ),
 
-  numbersFileBytesMax: setting('NUMBERS_FILE_BYTES_MAX', count(16 * MiB), 'Largest CSV of numbers for branding.'),
-  numbersRowsMax: setting(
-    'NUMBERS_ROWS_MAX',
-    count(100_000, { max: 1_000_000 }),
-    'Rows that one CSV of numbers may have.',
-  ),
   twoPairsOfEyes: setting(
     'TWO_PAIRS_OF_EYES',
     z.enum(['on', 'off']).default('on'),
@@ -413,33 +402,11 @@ export const SETTINGS = {
     count(3, { min: 0, max: 20 }),
     'Numbers, drawn at random, that are called to prove a block of 100 consecutive numbers or more; 0 calls every number.',
   ),
-  numberCodeMinutes: setting(
-    'NUMBER_CODE_MINUTES',
-    count(30, { max: 1440 }),
-    'Minutes for which the code of a verification call is valid.',
-  ),
-  numberCodeTriesMax: setting(
-    'NUMBER_CODE_TRIES_MAX',
-    count(5, { max: 10 }),
-    'Attempts to enter the code of a verification call; the last wrong one fails the proof.',
-  ),
-  numberCallsPerDayMax: setting(
-    'NUMBER_CALLS_PER_DAY_MAX',
-    count(3, { max: 24 }),
-    'Verification calls to one number in 24 hours, for all requesters together.',
-  ),
-  numberProofsOpenMax: setting(
-    'NUMBER_PROOFS_OPEN_MAX',
-    count(100, { max: 10_000 }),
-    'Proofs of numbers that one brand may have open at a time.',
-  ),
   numberProofDays: setting(
     'NUMBER_PROOF_DAYS',
     count(365, { max: 3650 }),
     'Days for which a proof of a number counts.',
   ),
-  letterBytesMax: setting('LETTER_BYTES_MAX', count(10 * MiB, { max: 64 * MiB }), 'Largest letter of authorization.'),
-  letterPagesMax: setting('LETTER_PAGES_MAX', count(20, { max: 200 }), 'Pages that a letter may have.'),
   letterRetentionDays: setting(
     'LETTER_RETENTION_DAYS',
     count(730, { max: 36_500 }),
@@ -463,12 +430,6 @@ export const SETTINGS = {
     'Processes that score recordings, in each worker; more than one for each core do not help.',
   ),
   audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording.'),
-  audioChannelsMax: setting('AUDIO_CHANNELS_MAX', count(8, { max: 64 }), 'Channels that a recording may have.'),
-  audioSampleRateMax: setting(
-    'AUDIO_SAMPLE_RATE_MAX',
-    count(192_000, { min: 8000, max: 192_000 }),
-    'Highest sample rate of a recording, in Hz.',
-  ),
   audioSecondsMax: setting('AUDIO_SECONDS_MAX', count(4 * 3600, { max: 48 * 3600 }), 'Longest recording, in seconds.'),
   audioWorkSecondsMax: setting(
     'AUDIO_WORK_SECONDS_MAX',
@@ -522,27 +483,12 @@ export const SETTINGS = {
     count(16, { max: 4096 }),
     'Audio streams of one client, or one user of the console, at a time.',
   ),
-  streamIdleSecondsMax: setting(
-    'STREAM_IDLE_SECONDS_MAX',
-    count(30, { max: 3600 }),
-    'An audio stream that sends no audio for this many seconds is ended; the received audio is verified.',
-  ),
   streamSecondsMax: setting(
     'STREAM_SECONDS_MAX',
     count(3600, { max: 48 * 3600 }),
     'Longest audio stream, in seconds of audio; at the limit it is ended, and the received audio is verified. No stream is larger than AUDIO_BYTES_MAX.',
   ),
 
-  webhookPollSeconds: setting(
-    'WEBHOOK_POLL_SECONDS',
-    count(1, { max: 60 }),
-    'Seconds between two polls of the scheduler for deliveries of webhooks that are due.',
-  ),
-  webhookConcurrency: setting(
-    'WEBHOOK_CONCURRENCY',
-    count(20, { max: 200 }),
-    'Deliveries of webhooks that one worker makes at a time.',
-  ),
   webhookSecondsMax: setting(
     'WEBHOOK_SECONDS_MAX',
     count(15, { max: 120 }),
@@ -742,11 +688,6 @@ export const SETTINGS = {
     'API_DOWNLOADS_MAX',
     count(512),
     'Downloads that the API sends at a time; one more is answered 503.',
-  ),
-  apiConnectionsMax: setting(
-    'API_CONNECTIONS_MAX',
-    count(4096),
-    'Connections that the API holds at a time; one more is closed at once.',
   ),
   apiKeepAliveSecondsMax: setting(
     'API_KEEP_ALIVE_SECONDS_MAX',

@@ -7,7 +7,6 @@ import { extractFields } from '../../pipelines/branding/letter/letter-fields.ts'
 import type { LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
 import { letterTextOf } from '../../pipelines/branding/letter/letter-text.ts';
 import { readNumberList } from '../../pipelines/branding/number-list.ts';
-import { loadConfig } from '../../runtime/config.ts';
 import { decideFreeLetter } from '../free-letter.ts';
 import { draftOf, handedInOn, pagesOf, type DraftRequest, type LetterKind, type WrongPlace } from './letter-draft.ts';
 
@@ -71,8 +70,7 @@ export async function judgeFree(
   { csv, phones, ...brand }: LetterRequest,
 ): Promise<readonly Finding[]> {
   if (outcome.kind === 'refused') return [refusalFinding(outcome.code, outcome.problem)];
-  const csvPhones =
-    csv === null ? null : (await readNumberList(Buffer.from(csv), loadConfig())).flatMap(({ phone }) => phone ?? []);
+  const csvPhones = csv === null ? null : (await readNumberList(Buffer.from(csv))).flatMap(({ phone }) => phone ?? []);
   return findingsOn(outcome.reading, { brand, phones, csvPhones, phonesOfOtherBrands: [] });
 }
 

@@ -12,7 +12,6 @@ import {
 } from '../../pipelines/branding/operation.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
 import { openVault } from '../../runtime/vault.ts';
-import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { withServices, type Outcome, currentActor } from '../command.ts';
@@ -58,7 +57,7 @@ export async function runRequest({ kind, fields, of }: BrandingRequest, options:
       const { db, config, log } = services;
       const owner = options.owner ?? (of === null ? '' : (await readBrand(db, of)).owner);
       const key = options.key ?? `cli-${randomUUID()}`;
-      const files = await readFiles(options, config);
+      const files = await readFiles(options);
       const request = fields as OperationRequest; // validated by the submission
       const { operationId, repeated } = await requestBranding(
         { db, vault: await openVault(config), queues, log },
@@ -78,16 +77,10 @@ export async function runRequest({ kind, fields, of }: BrandingRequest, options:
   );
 }
 
-async function readFiles({ letter, numbers }: RequestOptions, { letterBytesMax, numbersFileBytesMax }: Config) {
+async function readFiles({ letter, numbers }: RequestOptions) {
   return {
-    letter:
-      letter === undefined
-        ? undefined
-        : await readSubmittedFile(letter, { code: 'letter_file_invalid', bytesMax: letterBytesMax }),
-    numbersFile:
-      numbers === undefined
-        ? undefined
-        : await readSubmittedFile(numbers, { code: 'numbers_file_invalid', bytesMax: numbersFileBytesMax }),
+    letter: letter === undefined ? undefined : await readSubmittedFile(letter, 'letter'),
+    numbersFile: numbers === undefined ? undefined : await readSubmittedFile(numbers, 'numbers'),
   };
 }
 

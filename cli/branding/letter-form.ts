@@ -43,18 +43,15 @@ export function addLetterFormCommand(letter: Command): void {
 }
 
 async function issueForm(file: string, { owner, numbers, language, output }: FormOptions): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
+  return withServices(async ({ db }) => {
     const request = (await readRequestFile(file)) as unknown as LetterFormRequest; // validated when the form is issued
-    const numbersFile =
-      numbers === undefined
-        ? undefined
-        : await readSubmittedFile(numbers, { code: 'numbers_file_invalid', bytesMax: config.numbersFileBytesMax });
+    const numbersFile = numbers === undefined ? undefined : await readSubmittedFile(numbers, 'numbers');
     const {
       file: bytes,
       content,
       ...form
     } = await issueLetterForm(
-      { db, limits: config, now: new Date() },
+      { db, now: new Date() },
       { request, owner: owner ?? null, numbersFile, language, issuedBy: currentActor() },
     );
     const written = await writeNewFile(output, bytes);

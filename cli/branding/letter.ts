@@ -174,12 +174,7 @@ async function writeDocument(
   const written: string[] = [];
   if (save !== undefined) written.push(await writeNewFile(save, bytes));
   if (pages === undefined) return written;
-  const rendered = await renderLetterPages({
-    bytes,
-    limits: config,
-    dotsPerInch: pageDotsPerInch,
-    signal: interruption.signal,
-  });
+  const rendered = await renderLetterPages({ bytes, dotsPerInch: pageDotsPerInch, signal: interruption.signal });
   if (rendered.length === 0) throw notDrawn(letterId);
   await makeFolder(pages);
   for (const { page, png } of rendered)

@@ -74,7 +74,7 @@ async function untilCallsPlaced(db: Pool, handle: string, { started }: StartedPr
   const { brandId } = await readBrand(db, handle);
   const phones = started.flatMap(({ called }) => called);
   await untilEnded({
-    read: () => listNumberProofs(db, brandId, { phones, limits: { numberCodeTriesMax: 0 } }),
+    read: () => listNumberProofs(db, brandId, { phones }),
     hasEnded: (proofs) => proofs.every(({ pending }) => pending?.call?.placedAt !== null),
     pollMs,
   });
@@ -121,10 +121,10 @@ async function confirm(handle: string, text: string, code: string): Promise<Outc
 }
 
 async function status(handle: string, { after, limit }: { after: string; limit?: number }): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
+  return withServices(async ({ db }) => {
     const { brandId } = await readBrand(db, handle);
     const numbers = await readPages<NumberProofStatus>(
-      (last, size) => listNumberProofs(db, brandId, { after: last?.phone ?? after, limit: size, limits: config }),
+      (last, size) => listNumberProofs(db, brandId, { after: last?.phone ?? after, limit: size }),
       limit,
     );
     const table = formatTable(numbers, [

@@ -5,11 +5,7 @@ import type {
   BrandSummary,
 } from '../../pipelines/branding/brand/brand-record.ts';
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
-import {
-  listNumberProofs,
-  type NumberProofStatus,
-  type ProofLimits,
-} from '../../pipelines/branding/proof/number-proof.ts';
+import { listNumberProofs, type NumberProofStatus } from '../../pipelines/branding/proof/number-proof.ts';
 import { allows, BRAND_TRANSITIONS } from '../../pipelines/branding/states.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
@@ -28,10 +24,10 @@ export type ProvenNumber = IdentifiedNumber & { readonly proof: Pick<NumberProof
 export async function withProofs(
   db: Queryable,
   brandId: number,
-  { numbers, limits }: { numbers: readonly IdentifiedNumber[]; limits: Pick<ProofLimits, 'numberCodeTriesMax'> },
+  numbers: readonly IdentifiedNumber[],
 ): Promise<ProvenNumber[]> {
   const proofs = new Map(
-    (await listNumberProofs(db, brandId, { phones: numbers.map(({ phone }) => phone), limits })).map((proof) => [
+    (await listNumberProofs(db, brandId, { phones: numbers.map(({ phone }) => phone) })).map((proof) => [
       proof.phone,
       proof,
     ]),

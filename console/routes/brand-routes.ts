@@ -86,7 +86,7 @@ export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<C
       limit,
       ({ numberId }) => String(numberId),
     );
-    return { numbers: await withProofs(db, brand.brandId, { numbers, limits: config }), next };
+    return { numbers: await withProofs(db, brand.brandId, numbers), next };
   });
   app.get('/api/brands/:handle/history', { config: { access: 'viewer' } }, async (request) => {
     const { limit, before } = parseBody(historyQuery, request.query);

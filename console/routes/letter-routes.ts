@@ -141,10 +141,7 @@ const formBody = z.strictObject({
 });
 
 /** `/api/brands/:handle/letter-form`: issues the form of a letter for a brand, for users who may submit requests. */
-export function registerLetterFormRoutes(
-  app: FastifyInstance,
-  { db, config }: Pick<ConsoleWork, 'db' | 'config'>,
-): void {
+export function registerLetterFormRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
   app.post(
     '/api/brands/:handle/letter-form',
     { config: { access: 'reviewer', forAgencies: true } },
@@ -153,7 +150,7 @@ export function registerLetterFormRoutes(
       const order = parseBody(formBody, request.body);
       const { formId, file } = await inTransaction(db, async (client) => {
         const form = await issueFormOfBrand(
-          { db: client, limits: config, now: new Date() },
+          { db: client, now: new Date() },
           { ...order, brand, issuedBy: actorOf(request) },
         );
         await recordAction(client, request, {

@@ -11,7 +11,7 @@ import {
   type OperationRequest,
 } from '../../pipelines/branding/operation.ts';
 import { parseRequestFile, type RequestFields } from '../../pipelines/branding/requests/request-file.ts';
-import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
+import { readSubmittedFile, SUBMITTED_FILES } from '../../pipelines/branding/submitted-file.ts';
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
@@ -47,10 +47,12 @@ const submission = z.strictObject({
   request: z.string(),
 });
 
+/** One byte more than the larger file may have, so that the submission reports which of the two is exceeded. */
+const fileBytesMax = Math.max(SUBMITTED_FILES.letter.bytesMax, SUBMITTED_FILES.numbers.bytesMax) + 1;
+
 /** `/api/operations`: submission of branding requests, as by the CLI, and their outcomes. */
 export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork): void {
-  const { db, config } = work;
-  const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // one byte more, so that the submission reports which of the two is exceeded
+  const { db } = work;
   app.get('/api/operations', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { owner, ...query } = parseBody(listQuery, request.query);
     const { rows: operations, next } = pageOf(
@@ -78,7 +80,7 @@ export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork)
         key,
         requestedBy: actorOf(request),
         record,
-        ...(await readFiles(work, files)),
+        ...(await readFiles(files)),
       });
     }),
   );
@@ -144,10 +146,7 @@ async function ownerOf(
   return owners?.length === 1 ? owners[0]! : given;
 }
 
-async function readFiles(
-  { config: { letterBytesMax, numbersFileBytesMax } }: ConsoleWork,
-  files: readonly UploadedFile[],
-): Promise<{ letter?: Buffer; numbersFile?: Buffer }> {
+async function readFiles(files: readonly UploadedFile[]): Promise<{ letter?: Buffer; numbersFile?: Buffer }> {
   const wrong = files.find(
     ({ field }, at) => !['letter', 'numbers'].includes(field) || files.findIndex((each) => each.field === field) !== at,
   );
@@ -158,14 +157,7 @@ async function readFiles(
     });
   const [letter, numbers] = ['letter', 'numbers'].map((name) => files.find(({ field }) => field === name));
   return {
-    ...(letter && {
-      letter: await readSubmittedFile(letter.path, { code: 'letter_file_invalid', bytesMax: letterBytesMax }),
-    }),
-    ...(numbers && {
-      numbersFile: await readSubmittedFile(numbers.path, {
-        code: 'numbers_file_invalid',
-        bytesMax: numbersFileBytesMax,
-      }),
-    }),
+    ...(letter && { letter: await readSubmittedFile(letter.path, 'letter') }),
+    ...(numbers && { numbersFile: await readSubmittedFile(numbers.path, 'numbers') }),
   };
 }

@@ -68,12 +68,7 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
     );
   });
   const pages = new LetterPages(async (documentId) =>
-    renderLetterPages({
-      bytes: await openDocument({ db, vault }, documentId),
-      limits: config,
-      dotsPerInch: pageDotsPerInch,
-      signal,
-    }),
+    renderLetterPages({ bytes: await openDocument({ db, vault }, documentId), dotsPerInch: pageDotsPerInch, signal }),
   );
   app.get('/api/review/letters/:id/pages/:page', { config: { access: 'reviewer' } }, async (request, reply) => {
     const { id, page } = parseBody(pagePath, request.params);

@@ -137,7 +137,7 @@ export class StreamConnection {
       limits: {
         secondsMax: config.streamSecondsMax,
         frameBytesMax: this.limits.streamFrameBytesMax,
-        idleSecondsMax: config.streamIdleSecondsMax,
+        idleSecondsMax: this.limits.streamIdleSecondsMax,
         speedMax: this.limits.streamSpeedMax,
         burstSeconds: this.limits.streamBurstSeconds,
       },
@@ -274,7 +274,7 @@ export class StreamConnection {
   }
 
   private awaitAudio(): void {
-    const { streamIdleSecondsMax } = this.options.config;
+    const { streamIdleSecondsMax } = this.limits;
     this.setDeadline(
       streamIdleSecondsMax,
       () =>

@@ -37,7 +37,6 @@ export interface IndexRow {
 
 /** Most recordings of an index. */
 const indexRowsMax = 1_000_000;
-const indexLineBytesMax = 64 * 1024;
 
 const required = ['path', 'label', 'channel', 'speaker', 'synthesizer', 'codec'] as const;
 const optional = ['attack', 'set', 'base_label', 'snr_db', 'asv_score', 'asv_trial'] as const;
@@ -61,7 +60,7 @@ export async function readIndex(file: string): Promise<IndexRow[]> {
   const lineOf = new Map<string, number>();
   const folder = dirname(resolve(file));
   try {
-    for await (const batch of readFeedRows(createReadStream(file), indexFormat, indexLineBytesMax)) {
+    for await (const batch of readFeedRows(createReadStream(file), indexFormat)) {
       for (const row of batch) {
         if ('refusal' in row) {
           if (row.refusal.code === 'line_empty') continue;

@@ -42,7 +42,6 @@ const format = {
   personal: true,
 } as const satisfies RowFormat;
 
-const lineBytesMax = 64 * 1024;
 const plainBytesMax = 64 * 1024 ** 3;
 const dayMs = 86_400_000;
 
@@ -56,7 +55,7 @@ export async function readReportHistory(
 ): Promise<ReportHistory> {
   const reader = new HistoryReader();
   for (const path of paths) {
-    for await (const rows of readFeedRows(readFeedBytes(path, { plainBytesMax, signal }), format, lineBytesMax)) {
+    for await (const rows of readFeedRows(readFeedBytes(path, { plainBytesMax, signal }), format)) {
       for (const row of rows) reader.take('values' in row ? row.values : undefined);
       onProgress?.(reader.rowsGiven);
     }

@@ -85,8 +85,6 @@ async function submitBranding(work: IntakeWork, request: FastifyRequest, reply: 
   });
 }
 
-const codes = { letter: 'letter_file_invalid', numbers: 'numbers_file_invalid' } as const;
-
 async function readUpload(
   { db, config }: IntakeWork,
   { client }: Requester,
@@ -94,8 +92,7 @@ async function readUpload(
 ): Promise<Buffer | undefined> {
   if (id === undefined) return undefined;
   await useCompleteUploads(db, { client, kind }, [id]);
-  const bytesMax = kind === 'letter' ? config.letterBytesMax : config.numbersFileBytesMax;
-  return readSubmittedFile(uploadPath(config.intakeDir, id), { code: codes[kind], bytesMax });
+  return readSubmittedFile(uploadPath(config.intakeDir, id), kind);
 }
 
 /** A key that is bound to a brand asks for this brand alone. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { withHeaders } from '../../api/http/problem.ts';
 import { requireScope } from '../../pipelines/access/authentication.ts';
+import { SUBMITTED_FILES } from '../../pipelines/branding/submitted-file.ts';
 import {
   appendBytes,
   createUploadFile,
@@ -20,6 +21,7 @@ import {
   type Upload,
   type UploadKind,
 } from '../../pipelines/submissions/upload.ts';
+import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sendJson } from '../http/answers.ts';
 import {
@@ -76,7 +78,13 @@ async function startUpload(work: IntakeWork, request: FastifyRequest, reply: Fas
   if (complete) requireDigest(fields.wholeSha256 ?? fields.contentSha256);
   requireFitting(fields, bytes);
   const { config, db, writers } = work;
-  const upload = await openUpload(db, owner, { kind, bytes, sha256: fields.wholeSha256 ?? null, limits: config });
+  const upload = await openUpload(db, owner, {
+    kind,
+    bytes,
+    sha256: fields.wholeSha256 ?? null,
+    bytesMax: bytesMaxOf(kind, config),
+    limits: config,
+  });
   const { uploadId } = upload;
   await createUploadFile(config.intakeDir, uploadId);
   const isResumable = fields.complete !== undefined;
@@ -235,9 +243,15 @@ function digestWrong(field: string, hint: string): ServiceError {
   });
 }
 
+/** Most bytes of an upload of a kind. */
+function bytesMaxOf(kind: UploadKind, { audioBytesMax, intakeFeedBytesMax }: Config): number {
+  if (kind === 'recording') return audioBytesMax;
+  return kind === 'feed' ? intakeFeedBytesMax : SUBMITTED_FILES[kind].bytesMax;
+}
+
 function headersOf({ config }: Pick<IntakeWork, 'config'>, { upload, offset }: UploadState): Record<string, string> {
   const { kind, sha256, completedAt } = upload;
-  const limits = `max-size=${UPLOAD_KINDS[kind].bytesMax(config)}, max-age=${config.intakeUploadHours * hourSeconds}`;
+  const limits = `max-size=${bytesMaxOf(kind, config)}, max-age=${config.intakeUploadHours * hourSeconds}`;
   return {
     'Upload-Complete': completedAt === null ? '?0' : '?1',
     'Upload-Offset': String(offset),

@@ -40,10 +40,7 @@ import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 
 /** Settings and services of the inbox of branding requests. */
 interface BrandingInboxOptions {
-  readonly config: Pick<
-    Config,
-    'dropDir' | 'dropSettleSeconds' | 'letterBytesMax' | 'numbersFileBytesMax' | 'numbersRowsMax' | 'feedLineBytesMax'
-  >;
+  readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds'>;
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
@@ -144,8 +141,8 @@ async function submitRequest(
   options: BrandingInboxOptions,
   entry: TakenEntry,
 ): Promise<Operation | BrandingDropResult> {
-  const { config, db, queues, log } = options;
-  const submission = await readDroppedRequest(entry, config);
+  const { db, queues, log } = options;
+  const submission = await readDroppedRequest(entry);
   if (submission.kind === formOperation) return issueRequestedForm(options, entry, submission.order);
   const { operationId } = await requestBranding({ db, vault: await options.openVault(), queues, log }, submission);
   log.info({ folder: entry.name, operationId }, 'a dropped request is queued');
@@ -154,12 +151,12 @@ async function submitRequest(
 
 /** A watcher that is killed before it writes the result issues another form the next time; nobody has received the first. */
 async function issueRequestedForm(
-  { db, config }: BrandingInboxOptions,
+  { db }: BrandingInboxOptions,
   entry: TakenEntry,
   order: FormOrder,
 ): Promise<BrandingDropResult> {
   const { file, formId, code, owner, sha256, validUntil, content } = await issueLetterForm(
-    { db, limits: config, now: new Date() },
+    { db, now: new Date() },
     order,
   );
   await replaceFile(join(entry.path, formName), (append) => append(file));

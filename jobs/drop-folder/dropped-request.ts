@@ -11,7 +11,6 @@ import {
 } from '../../pipelines/branding/operation.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
-import type { Config } from '../../runtime/config.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { ownAccountName } from '../../runtime/processes/account.ts';
 import { requesterOf } from './inbox.ts';
@@ -122,10 +121,7 @@ const formEnvelopeSchema = z.looseObject({
  * Reads the folder of a request. Nothing in it is followed, and nothing is read past its limit.
  * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
  */
-export async function readDroppedRequest(
-  entry: TakenEntry,
-  limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'>,
-): Promise<Submission | DroppedFormOrder> {
+export async function readDroppedRequest(entry: TakenEntry): Promise<Submission | DroppedFormOrder> {
   const folder = entry.path;
   await requireFolder(folder);
   const names = requestFilesOf(await readdir(folder));
@@ -136,10 +132,11 @@ export async function readDroppedRequest(
     owner,
     ...fields
   } = parseEnvelope(envelopeSchema, await readRequestFile(join(folder, requestNames.request)));
-  const numbersFile = await readRequestPart(folder, files.numbers, {
-    code: 'numbers_file_invalid',
-    bytesMax: limits.numbersFileBytesMax,
-  });
+  const read = async (kind: 'letter' | 'numbers') => {
+    const name = files[kind];
+    return name === null ? undefined : readSubmittedFile(join(folder, name), kind);
+  };
+  const numbersFile = await read('numbers');
   if (kind === formOperation)
     return { kind, order: { ...formOrderOf(fields, files), owner, numbersFile, issuedBy: requesterOf(entry) } };
   const { key = entry.id, ...request } = fields;
@@ -150,10 +147,7 @@ export async function readDroppedRequest(
     request: request as OperationRequest, // checked at the submission
     requestedBy: requesterOf(entry),
     person: await accountName((await lstat(join(folder, requestNames.request))).uid),
-    letter: await readRequestPart(folder, files.letter, {
-      code: 'letter_file_invalid',
-      bytesMax: limits.letterBytesMax,
-    }),
+    letter: await read('letter'),
     numbersFile,
   };
 }
@@ -208,14 +202,6 @@ async function requireRequestFile(folder: string, name: string, code: RequestCod
 function codeOf(name: string, { letter, numbers }: RequestFiles): RequestCode {
   if (name === letter) return 'letter_file_invalid';
   return name === numbers ? 'numbers_file_invalid' : 'brand_request_invalid';
-}
-
-async function readRequestPart(
-  folder: string,
-  name: string | null,
-  rule: { code: RequestCode; bytesMax: number },
-): Promise<Buffer | undefined> {
-  return name === null ? undefined : readSubmittedFile(join(folder, name), rule);
 }
 
 type RequestCode = Extract<ErrorCode, 'brand_request_invalid' | 'letter_file_invalid' | 'numbers_file_invalid'>;

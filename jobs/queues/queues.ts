@@ -94,7 +94,7 @@ export const QUEUES = {
   },
   webhooks: {
     jobs: { 'deliver-webhook': z.strictObject({ deliveryId: databaseId }) },
-    concurrency: (config) => config.webhookConcurrency, // a delivery waits for its receiver
+    concurrency: () => 20, // a delivery waits for its receiver
     retryDelayMs: 1000,
     waitsForOutage: true,
     completedKeptSeconds: hourSeconds,

@@ -9,11 +9,8 @@ export type NumberRow =
   | { readonly line: number; readonly phone: string; readonly country: string | null }
   | { readonly line: number; readonly phone: null; readonly code: string; readonly reason: string };
 
-/** Limits of a list; see the settings of the same names. */
-export interface NumberListLimits {
-  readonly numbersRowsMax: number;
-  readonly feedLineBytesMax: number;
-}
+/** Rows of one list; a larger one is split into several requests, since one transaction claims its numbers. */
+export const numbersRowsMax = 100_000;
 
 const format = {
   columns: [{ names: ['phone', 'phone_number', 'number', 'telephone'], required: true }],
@@ -24,21 +21,18 @@ const format = {
 /**
  * Reads a CSV or TSV of numbers: a column `phone` among others, or numbers alone without a header. Each row is a number
  * or a refusal with its line.
- * @throws ServiceError `numbers_file_invalid` if the header has no such column, or there is no row, or there are more than the limit.
+ * @throws ServiceError `numbers_file_invalid` if the header has no such column, or there is no row, or more than {@link numbersRowsMax}.
  */
-export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits): Promise<NumberRow[]> {
+export async function readNumberList(bytes: Uint8Array): Promise<NumberRow[]> {
   const rows: NumberRow[] = [];
   try {
-    for await (const batch of readFeedRows(Readable.from([Buffer.from(bytes)]), format, limits.feedLineBytesMax)) {
+    for await (const batch of readFeedRows(Readable.from([Buffer.from(bytes)]), format)) {
       for (const row of batch)
         rows.push(
           'values' in row ? judgeRow(row.line, row.values[0] ?? '') : { line: row.line, phone: null, ...row.refusal },
         );
-      if (rows.length > limits.numbersRowsMax)
-        throw numbersInvalid(
-          `The file has more than ${limits.numbersRowsMax} rows.`,
-          'Split it into several requests.',
-        );
+      if (rows.length > numbersRowsMax)
+        throw numbersInvalid(`The file has more than ${numbersRowsMax} rows.`, 'Split it into several requests.');
     }
   } catch (error) {
     if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid'))

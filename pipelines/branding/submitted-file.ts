@@ -5,14 +5,25 @@ import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 /** Limits of a submitted file. */
 interface FileRule {
   readonly code: Extract<ErrorCode, 'letter_file_invalid' | 'numbers_file_invalid' | 'brand_request_invalid'>;
+  readonly operation: string;
   readonly bytesMax: number;
 }
 
+/** The files of a request. */
+export const SUBMITTED_FILES = {
+  letter: { code: 'letter_file_invalid', operation: 'read letter', bytesMax: 10 * 1024 * 1024 },
+  /** Sufficient for `numbersRowsMax` rows with other columns. */
+  numbers: { code: 'numbers_file_invalid', operation: 'read numbers', bytesMax: 16 * 1024 * 1024 },
+  /** A request with 1,000 numbers and ten call reasons of the greatest length has less than 100,000 bytes. */
+  request: { code: 'brand_request_invalid', operation: 'read request', bytesMax: 1024 * 1024 },
+} as const satisfies Record<string, FileRule>;
+
 /**
- * The bytes of a submitted file: a regular file within the limit; symbolic links are not followed.
- * @throws ServiceError with the rule's code
+ * The bytes of a submitted file: a regular file within the limit of its kind; symbolic links are not followed.
+ * @throws ServiceError `letter_file_invalid`, `numbers_file_invalid`, `brand_request_invalid`, by its kind
  */
-export async function readSubmittedFile(path: string, rule: FileRule): Promise<Buffer> {
+export async function readSubmittedFile(path: string, kind: keyof typeof SUBMITTED_FILES): Promise<Buffer> {
+  const rule = SUBMITTED_FILES[kind];
   // Non-blocking, so that a named pipe cannot block the process.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: NodeJS.ErrnoException) => {
@@ -41,12 +52,6 @@ const reasons: Record<string, string> = {
   ENXIO: 'It is not a regular file.',
 };
 
-const operations = {
-  letter_file_invalid: 'read letter',
-  numbers_file_invalid: 'read numbers',
-  brand_request_invalid: 'read request',
-} as const satisfies Record<FileRule['code'], string>;
-
-function fileInvalid({ code }: FileRule, problem: string, cause?: unknown): ServiceError {
-  return new ServiceError(code, { operation: operations[code], problem, hint: 'Give a regular file.', cause });
+function fileInvalid({ code, operation }: FileRule, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError(code, { operation, problem, hint: 'Give a regular file.', cause });
 }

@@ -37,7 +37,6 @@ export * from './load-record.ts';
 
 /** Limits of a load and of its gates; settings of the same names. */
 export interface FeedLimits extends LoadGateLimits {
-  readonly feedLineBytesMax: number;
   readonly feedPlainBytesMax: number;
   readonly feedRejectPercentMax: number;
 }
@@ -245,7 +244,7 @@ function readRows(
   { feedDir, limits, signal }: RunFeedLoadOptions,
 ): AsyncGenerator<FeedRow[]> {
   const bytes = readFeedBytes(spooledPath(feedDir, sha256), { plainBytesMax: limits.feedPlainBytesMax, signal });
-  return readFeedRows(bytes, { ...feed.format, shape: shapeOf(options) }, limits.feedLineBytesMax);
+  return readFeedRows(bytes, { ...feed.format, shape: shapeOf(options) });
 }
 
 interface LoadEnd {

@@ -48,6 +48,9 @@ const withheldExcerpt = '(withheld)';
  */
 export const quotedRowLinesMax = 100;
 
+/** Longest row of a feed: fields are shorter than 2 KiB, so a longer line is no row, and it is never held in memory whole. */
+const rowBytesMax = 64 * 1024;
+
 /**
  * Reads rows from the plain bytes of a feed, in batches. Each line after the header is a row; a quoted field with line breaks
  * makes several lines one row, which has the number of its first line.
@@ -56,7 +59,7 @@ export const quotedRowLinesMax = 100;
 export async function* readFeedRows(
   chunks: AsyncIterable<Buffer>,
   format: RowFormat,
-  lineBytesMax: number,
+  lineBytesMax = rowBytesMax,
 ): AsyncGenerator<FeedRow[]> {
   let reader: RowReader | undefined;
   let separator: Delimiter | undefined;

@@ -4,30 +4,13 @@ import { sql } from '../../sql/sql.ts';
 import type { Config } from '../../runtime/config.ts';
 import type { Scope } from '../access/keys.ts';
 
-/** Settings that limit uploads. */
-export type UploadLimits = Pick<
-  Config,
-  | 'audioBytesMax'
-  | 'letterBytesMax'
-  | 'numbersFileBytesMax'
-  | 'intakeFeedBytesMax'
-  | 'intakeOpenUploadsMax'
-  | 'intakeDiskBytesMax'
->;
-
-/** What an upload is for: the scope that it needs, and the most bytes that it may have. */
-interface UploadKindFacts {
-  readonly scope: Scope;
-  readonly bytesMax: (limits: UploadLimits) => number;
-}
-
-/** The closed list of kinds of uploads. */
+/** The closed list of kinds of uploads, with the scope that each needs. */
 export const UPLOAD_KINDS = {
-  recording: { scope: 'batches:write', bytesMax: ({ audioBytesMax }) => audioBytesMax },
-  letter: { scope: 'branding:write', bytesMax: ({ letterBytesMax }) => letterBytesMax },
-  numbers: { scope: 'branding:write', bytesMax: ({ numbersFileBytesMax }) => numbersFileBytesMax },
-  feed: { scope: 'feeds:write', bytesMax: ({ intakeFeedBytesMax }) => intakeFeedBytesMax },
-} as const satisfies Record<string, UploadKindFacts>;
+  recording: { scope: 'batches:write' },
+  letter: { scope: 'branding:write' },
+  numbers: { scope: 'branding:write' },
+  feed: { scope: 'feeds:write' },
+} as const satisfies Record<string, { readonly scope: Scope }>;
 
 export type UploadKind = keyof typeof UPLOAD_KINDS;
 
@@ -75,15 +58,16 @@ export async function openUpload(
     kind,
     bytes,
     sha256,
+    bytesMax,
     limits,
   }: {
     readonly kind: UploadKind;
     readonly bytes: number;
     readonly sha256: string | null;
-    readonly limits: UploadLimits;
+    readonly bytesMax: number;
+    readonly limits: Pick<Config, 'intakeOpenUploadsMax' | 'intakeDiskBytesMax'>;
   },
 ): Promise<Upload> {
-  const bytesMax = UPLOAD_KINDS[kind].bytesMax(limits);
   if (bytes > bytesMax) throw refusal('upload_too_large', `A ${kind} has at most ${bytesMax} bytes.`);
   return inTransaction(db, async (transaction) => {
     await transaction.query(sql('submissions/lock_uploads'));

@@ -12,7 +12,7 @@ const fifty = await useTestApi(database, { API_REQUESTS_PER_MINUTE_MAX: '50' });
 const three = await useTestApi(database, { API_DOWNLOADS_MAX: '3' });
 const smallHeader = await useTestApi(database, {}, { apiHeaderBytesMax: 2048 });
 const quick = await useTestApi(database, {}, { apiHeadersSecondsMax: 1, apiRequestSecondsMax: 1 });
-const twelve = await useTestApi(database, { API_CONNECTIONS_MAX: '12' });
+const twelve = await useTestApi(database, {}, { apiConnectionsMax: 12 });
 
 /** Asks from an address of its own, which nobody asked from before. */
 function askFrom(

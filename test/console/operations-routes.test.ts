@@ -1,14 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { SUBMITTED_FILES } from '../../pipelines/branding/submitted-file.ts';
 import { fresh, owner, profile } from '../support/branding.ts';
 import { letterFile } from '../support/letter-file.ts';
 import { carryOut, testMasterKey } from './support/letters.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 
-const running = await useConsole({
-  LETTER_MASTER_KEY: testMasterKey,
-  LETTER_BYTES_MAX: '20000',
-  NUMBERS_FILE_BYTES_MAX: '30000',
-});
+const running = await useConsole({ LETTER_MASTER_KEY: testMasterKey });
 const { db } = running.database;
 
 interface Answer {
@@ -87,12 +84,12 @@ describe('requests for branding in the console', () => {
   });
 
   it('take a letter and a CSV within their limits, and no other file', async () => {
-    expect(await send({ ...add, key: 'large' }, { letter: new Uint8Array(20_001) })).toMatchObject({
-      code: 'letter_file_invalid',
-    });
-    expect(await send({ ...add, key: 'larger' }, { letter: new Uint8Array(30_002) })).toMatchObject({
-      code: 'upload_too_large',
-    });
+    expect(
+      await send({ ...add, key: 'large' }, { letter: new Uint8Array(SUBMITTED_FILES.letter.bytesMax + 1) }),
+    ).toMatchObject({ code: 'letter_file_invalid' });
+    expect(
+      await send({ ...add, key: 'larger' }, { letter: new Uint8Array(SUBMITTED_FILES.numbers.bytesMax + 2) }),
+    ).toMatchObject({ code: 'upload_too_large' });
     expect(await send({ ...add, key: 'other' }, { picture: 'x' })).toMatchObject({ code: 'parameter_invalid' });
     expect((await reviewer.fetch('/api/operations', { method: 'POST', body: '{}' })).status).toBe(400);
   });

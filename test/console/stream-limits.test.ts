@@ -140,7 +140,7 @@ it.each([
 );
 
 it('takes messages without a byte for no audio', async () => {
-  const console = await open({ STREAM_IDLE_SECONDS_MAX: '1' });
+  const console = await open({}, { streamIdleSecondsMax: 1 });
   const socket = await begun(console);
   socket.send(second);
   const sending = setInterval(() => socket.send(Buffer.alloc(0)), 100);

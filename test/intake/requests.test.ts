@@ -27,7 +27,7 @@ const intake = await useTestIntake(database, {
   INTAKE_DISK_BYTES_MAX: String(16 * uploadBytesCounted),
   INTAKE_WAITING_JOBS_MAX: '2',
   INTAKE_API_ORIGIN: 'https://api.example.com',
-  LETTER_BYTES_MAX: '5000',
+  INTAKE_FEED_BYTES_MAX: '40000',
 });
 const bytes = (length: number, value = 1) => new Uint8Array(length).fill(value);
 const recording = (number: number) => new Uint8Array(tinyRecording(number));
@@ -190,8 +190,8 @@ describe('an upload', () => {
   });
 
   it('may be as large as its kind allows, and not a byte larger', async () => {
-    expect((await client.send('letter', bytes(5000))).status).toBe(201);
-    expect(await outcomeOf(client.send('letter', bytes(5001)))).toEqual([413, 'upload_too_large']);
+    expect((await client.send('feed', bytes(40_000))).status).toBe(201);
+    expect(await outcomeOf(client.send('feed', bytes(40_001)))).toEqual([413, 'upload_too_large']);
     await clear();
   });
 

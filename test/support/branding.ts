@@ -141,8 +141,6 @@ export interface AskOptions {
   readonly person?: string;
 }
 
-const limits = { numbersRowsMax: 100_000, feedLineBytesMax: 65_536 };
-
 /** A letter of a test: its bytes, and what reading them gives. */
 interface TestLetter {
   readonly bytes: Buffer;
@@ -156,7 +154,7 @@ export async function issueSigned(
   { form, owner: asks }: { form: FormLetter; owner: string },
 ): Promise<TestLetter> {
   const { file, content, signaturePlace } = await issueLetterForm(
-    { db, limits, now: new Date(Date.now() - 60_000) },
+    { db, now: new Date(Date.now() - 60_000) },
     { request, owner: form.issuedTo ?? asks, language: 'en', issuedBy: 'test' },
   );
   const bytes = Buffer.concat([file, Buffer.from(`signed ${randomBytes(8).toString('hex')}`)]);
@@ -241,7 +239,6 @@ export async function ask<Kind extends OperationKind>(
 /** What carries the operations of the tests out, but for their letters. */
 export const operationSettings = {
   vault: testVault,
-  limits,
   policy: 'signature',
   now: () => new Date(),
   decideText: (facts: LetterTextFacts) => decideLetterTextInBackground(facts),

@@ -19,7 +19,6 @@ import type { Pool } from '../../runtime/postgres.ts';
 /** Limits small enough to be met in a test, and no share of refused rows that fails a load. */
 export const smallLimits: FeedLimits = {
   ...loadConfig({}),
-  feedLineBytesMax: 1024,
   feedPlainBytesMax: 64 * 1024 * 1024,
   feedRejectPercentMax: 100,
 };

@@ -72,8 +72,6 @@ type PoolConfig = Pick<
   Config,
   | 'audioScorers'
   | 'audioBytesMax'
-  | 'audioChannelsMax'
-  | 'audioSampleRateMax'
   | 'audioSecondsMax'
   | 'audioWorkSecondsMax'
   | 'audioMemoryBytesMax'
@@ -81,6 +79,9 @@ type PoolConfig = Pick<
   | 'modelThreads'
   | 'modelWindowsAtOnce'
 >;
+
+/** Channels of a recording; those of conferences have up to 8. */
+const channelsMax = 8;
 
 /** Lowest rate of a recording, in Hz, whatever the model. */
 const sampleRateMin = resampleRates.min;
@@ -100,9 +101,9 @@ export function decodeLimitsOf(
 ): DecodeLimits {
   return {
     bytesMax: config.audioBytesMax,
-    channelsMax: config.audioChannelsMax,
+    channelsMax,
     sampleRateMin,
-    sampleRateMax: Math.min(config.audioSampleRateMax, resampleRates.max),
+    sampleRateMax: resampleRates.max,
     secondsMax: config.audioSecondsMax,
     wallSecondsMax: config.audioWorkSecondsMax,
   };

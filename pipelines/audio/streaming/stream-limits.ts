@@ -2,6 +2,8 @@
 export const streamLimits = {
   /** Seconds within which the first message must arrive; a client has it ready when it connects. */
   streamStartSecondsMax: 10,
+  /** A stream that sends no audio for as long is ended; the received audio is verified. */
+  streamIdleSecondsMax: 30,
   /** Bytes of one message: 4 s of stereo at 16 kHz in 16 bits. */
   streamFrameBytesMax: 256 * 1024,
   /** Seconds of audio per second in the long run: a file that is sent as a stream takes an eighth of its duration. */

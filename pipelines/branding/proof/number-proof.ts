@@ -12,16 +12,23 @@ import { settleBrand } from '../brand/settle.ts';
 import type { CodeCaller } from './code-caller.ts';
 import type { NumberState } from '../states.ts';
 
-/** Limits of proofs by calls; see their settings. */
-export type ProofLimits = Pick<
-  Config,
-  | 'numberBlockCalls'
-  | 'numberCodeTriesMax'
-  | 'numberCallsPerDayMax'
-  | 'numberProofsOpenMax'
-  | 'numberProofDays'
-  | 'numberCodeMinutes'
->;
+/** Limits of proofs by calls. */
+export const proofLimits = {
+  /** A code has 8 digits: with 5 tries and 3 calls a day, guessing proves a number once in 6.7 million days. */
+  codeTriesMax: 5,
+  /** Of one number, for all requesters together: nobody is called more often for the sake of a stranger's request. */
+  callsPerDayMax: 3,
+  /** Of one brand. */
+  proofsOpenMax: 100,
+  /** Validity of a code. */
+  codeMinutes: 30,
+} as const;
+
+/** The limits that tests lower, and a setting. */
+export type ProofLimits = Pick<Config, 'numberBlockCalls'> & {
+  readonly callsPerDayMax?: number;
+  readonly proofsOpenMax?: number;
+};
 
 /** The proof of a number, and its open proof. */
 export interface NumberProofStatus {
@@ -63,17 +70,11 @@ const provableStates: ReadonlySet<NumberState> = new Set(['submitted', 'in_revie
 export async function listNumberProofs(
   db: Queryable,
   brandId: number,
-  options: {
-    phones?: readonly string[];
-    after?: string;
-    limit?: number;
-    limits: Pick<ProofLimits, 'numberCodeTriesMax'>;
-  },
+  options: { phones?: readonly string[]; after?: string; limit?: number },
 ): Promise<NumberProofStatus[]> {
   const rows = await listRows(db, brandId, options);
-  const { numberCodeTriesMax } = options.limits;
   return rows.map(({ phone, state, provenUntil, proofId, callId, placedAt, expiresAt, tries, confirmedAt }) => {
-    const call = { placedAt, expiresAt, triesLeft: numberCodeTriesMax - tries, confirmed: confirmedAt !== null };
+    const call = { placedAt, expiresAt, triesLeft: proofLimits.codeTriesMax - tries, confirmed: confirmedAt !== null };
     const pending = proofId === null ? null : { proofId, call: callId === null ? null : call };
     return { phone, state, provenUntil, pending };
   });
@@ -129,7 +130,7 @@ export async function startProofs({
   phones,
   language,
   actor,
-  limits,
+  limits: given,
   record,
 }: StartProofsOptions): Promise<StartedProofs> {
   if (!languageForm.test(language))
@@ -137,6 +138,7 @@ export async function startProofs({
       operation: 'prove number',
       problem: 'The language is not a tag such as en or de-AT.',
     });
+  const limits = { ...proofLimits, ...given };
   return inTransaction(db, async (client) => {
     const { brandId } = await lockBrand(client, handle, null);
     await client.query(sql('branding/fail_overdue_proofs'), [brandId, actor]);
@@ -155,7 +157,7 @@ export async function startProofs({
     const { proofs: openNow } = (await queryRow<{ proofs: number }>(client, sql('branding/count_open_proofs'), [
       brandId,
     ]))!;
-    const room = Math.max(0, limits.numberProofsOpenMax - openNow);
+    const room = Math.max(0, limits.proofsOpenMax - openNow);
     for (const phone of planned.slice(room).flatMap((proof) => proof.phones)) skips.set(phone, 'proofs_open');
     const started: StartedProof[] = [];
     for (const { phones: members, called } of planned.slice(0, room)) {
@@ -177,11 +179,11 @@ export async function startProofs({
   });
 }
 
-function skipOf(row: ProofRow, { named, limits }: { named: boolean; limits: ProofLimits }): ProofSkip | null {
+function skipOf(row: ProofRow, { named, limits }: { named: boolean; limits: Required<ProofLimits> }): ProofSkip | null {
   if (!provableStates.has(row.state)) return 'not_held';
   if (row.proofId !== null) return 'open';
   if (row.provenUntil !== null && !named) return 'proven';
-  return row.callsOfDay >= limits.numberCallsPerDayMax ? 'calls_of_day' : null;
+  return row.callsOfDay >= limits.callsPerDayMax ? 'calls_of_day' : null;
 }
 
 function requireKnown(phones: readonly string[] | null, rows: readonly ProofRow[], handle: string): void {
@@ -198,15 +200,15 @@ function requireKnown(phones: readonly string[] | null, rows: readonly ProofRow[
 /** Limits are an error only if no number is left to call. */
 function requireSome(
   { started, skipped }: StartedProofs,
-  { numberCallsPerDayMax, numberProofsOpenMax }: ProofLimits,
+  { callsPerDayMax, proofsOpenMax }: Required<ProofLimits>,
   handle: string,
 ): void {
   const limit = skipped.find(({ why }) => why === 'calls_of_day' || why === 'proofs_open')?.why;
   if (started.length > 0 || limit === undefined) return;
   const problem =
     limit === 'calls_of_day'
-      ? `A number is called ${numberCallsPerDayMax} times in 24 hours at most.`
-      : `The brand has ${numberProofsOpenMax} open proofs already.`;
+      ? `A number is called ${callsPerDayMax} times in 24 hours at most.`
+      : `The brand has ${proofsOpenMax} open proofs already.`;
   throw new ServiceError('proof_limit_reached', {
     operation: 'prove number',
     object: handle,
@@ -222,7 +224,6 @@ interface PlaceCallsOptions {
   /** See `loadCodeSecret`. */
   readonly secret: string;
   readonly proofId: number;
-  readonly limits: Pick<ProofLimits, 'numberCodeMinutes'>;
 }
 
 /** First part of the lock of a proof, so that two workers do not place its calls at a time; the second is its id. */
@@ -234,7 +235,7 @@ const proofLock = 7_224_204; // any constant
  * has not accepted it. Returns how many calls were placed.
  * @throws ServiceError `caller_failed`
  */
-export async function placeProofCalls({ db, caller, secret, proofId, limits }: PlaceCallsOptions): Promise<number> {
+export async function placeProofCalls({ db, caller, secret, proofId }: PlaceCallsOptions): Promise<number> {
   return inTransaction(db, async (locked) => {
     await locked.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [proofLock, proofId]); // a session of its own: each step below commits separately
     const calls = await queryRows<{ callId: number; phone: string; language: string; hasCode: boolean }>(
@@ -249,7 +250,7 @@ export async function placeProofCalls({ db, caller, secret, proofId, limits }: P
         const { expiresAt } = (await queryRow<{ expiresAt: Date }>(db, sql('branding/store_code'), [
           callId,
           hashCode(secret, callId, code),
-          limits.numberCodeMinutes,
+          proofLimits.codeMinutes,
         ]))!;
         await caller.place({ callId, phone, code, language, expiresAt });
         placed += 1;
@@ -276,7 +277,7 @@ interface ConfirmCodeOptions {
   readonly code: string;
   readonly actor: string;
   readonly secret: string;
-  readonly limits: Pick<ProofLimits, 'numberCodeTriesMax' | 'numberProofDays'>;
+  readonly limits: Pick<Config, 'numberProofDays'>;
   /** LETTER_APPROVAL: a letter that waits only for the proof of its numbers is approved with the last of them. */
   readonly policy: ApprovalPolicy;
   readonly record?: (client: Queryable) => Promise<void>;
@@ -317,7 +318,7 @@ async function tryCode(
   const taken = await queryRow<{ proofId: number; callId: number; codeHash: Buffer; tries: number }>(
     client,
     sql('branding/take_code_try'),
-    [brandId, phone, limits.numberCodeTriesMax],
+    [brandId, phone, proofLimits.codeTriesMax],
   );
   if (taken === undefined)
     return new ServiceError('proof_unknown', {
@@ -326,7 +327,7 @@ async function tryCode(
       hint: '`caller-trust number prove start` has the number called; a code expires, and is good for a few tries.',
     });
   if (!isCode(taken.codeHash, secret, { callId: taken.callId, given })) {
-    const left = limits.numberCodeTriesMax - taken.tries;
+    const left = proofLimits.codeTriesMax - taken.tries;
     if (left <= 0)
       await failProof(client, taken.proofId, {
         code: 'code_wrong',

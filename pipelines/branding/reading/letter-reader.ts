@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { LetterPage, LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
 import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
-import { onlyLimits, type GivenLimits } from './gate/letter-limits.ts';
+import { letterLimits, type LetterLimits } from './gate/letter-limits.ts';
 import { LetterRefused } from './gate/letter-refused.ts';
 import { sniffLetter } from './gate/letter-sniff.ts';
 import {
@@ -19,7 +19,8 @@ export type { ChildReport } from './reading-child.ts';
 
 interface ReadLetterOptions {
   readonly bytes: Uint8Array;
-  readonly limits: GivenLimits;
+  /** Only tests give others. */
+  readonly limits?: LetterLimits;
   /** Root certificates for signatures, PEM, one after another. */
   readonly trustRootsPem?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -70,7 +71,7 @@ export async function renderLetterPages(options: RenderLetterOptions): Promise<r
 
 type RunOptions = Pick<ReadLetterOptions, 'bytes' | 'limits' | 'signal' | 'onChild'>;
 
-function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
+function judgeFile({ bytes, limits = letterLimits }: RunOptions): 'pdf' | 'png' {
   if (bytes.length > limits.letterBytesMax)
     throw new LetterRefused('letter_too_large', `The file has more than ${limits.letterBytesMax} bytes.`);
   const sniffed = sniffLetter(bytes);
@@ -84,8 +85,7 @@ async function readPng(options: ReadLetterOptions): Promise<LetterReading> {
 }
 
 async function readPdf(options: ReadLetterOptions): Promise<LetterReading> {
-  const { trustRootsPem } = options;
-  const limits = onlyLimits(options.limits);
+  const { trustRootsPem, limits = letterLimits } = options;
   const {
     letterTextSecondsMax: secondsMax,
     letterTextMemoryBytesMax: memoryBytesMax,
@@ -118,7 +118,7 @@ function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]
 }
 
 function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promise<OcrResult> {
-  const limits = onlyLimits(options.limits);
+  const { limits = letterLimits } = options;
   const {
     letterOcrSecondsMax: secondsMax,
     letterOcrMemoryBytesMax: memoryBytesMax,

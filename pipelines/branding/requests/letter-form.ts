@@ -8,7 +8,7 @@ import { brandChangesSchema, brandProfileSchema, handleSchema, type BrandProfile
 import { readBrand, type BrandRecord } from '../brand/brand-record.ts';
 import { formVersion, renderLetterForm, type FormContent } from '../form/letter-form-pdf.ts';
 import type { FormLanguage } from '../form/letter-form-texts.ts';
-import { judgeNumberTexts, readNumberList, type NumberListLimits } from '../number-list.ts';
+import { judgeNumberTexts, readNumberList } from '../number-list.ts';
 import { requestNumbersSchema, signerSchema } from '../operation.ts';
 import type { IssuedForm, KnownForm } from '../form/issued-form.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
@@ -54,7 +54,6 @@ interface NewForm extends IssuedForm {
 
 interface FormServices {
   readonly db: Queryable;
-  readonly limits: NumberListLimits;
   readonly now: Date;
 }
 
@@ -62,7 +61,7 @@ interface FormServices {
  * Issues the form of a letter: renders it from the request, and stores its digest, its code and its content, but not its bytes.
  * @throws ServiceError `brand_request_invalid`, `brand_unknown`, `numbers_file_invalid`, `form_text_unsupported`
  */
-export async function issueLetterForm({ db, limits, now }: FormServices, order: FormOrder): Promise<NewForm> {
+export async function issueLetterForm({ db, now }: FormServices, order: FormOrder): Promise<NewForm> {
   const parsed = letterFormRequestSchema.safeParse(order.request);
   if (!parsed.success)
     throw formRequestInvalid(
@@ -73,7 +72,7 @@ export async function issueLetterForm({ db, limits, now }: FormServices, order: 
     owner: order.owner,
     hasNumbersFile: order.numbersFile !== undefined,
   });
-  const phones = await requestedPhonesOf(order.numbersFile, request.numbers, limits);
+  const phones = await requestedPhonesOf(order.numbersFile, request.numbers);
   const content = contentOf(profile, { signer, phones });
   const issue = { code: makeCode(), issuedAt: now, validUntil: new Date(now.getTime() + formValidDays * 86_400_000) };
   const { bytes: file, signaturePlace } = await renderLetterForm(content, issue, order.language);
@@ -148,14 +147,10 @@ async function profileOf(
   return { profile: brandProfileSchema.parse({ ...profile, ...changes }), owner: known.owner };
 }
 
-async function requestedPhonesOf(
-  file: Uint8Array | undefined,
-  named: readonly string[],
-  limits: NumberListLimits,
-): Promise<readonly string[]> {
+async function requestedPhonesOf(file: Uint8Array | undefined, named: readonly string[]): Promise<readonly string[]> {
   if (file !== undefined && named.length > 0)
     throw formRequestInvalid('numbers: are named in the request and given as a CSV; give one of the two.');
-  const rows = file === undefined ? judgeNumberTexts(named) : await readNumberList(file, limits);
+  const rows = file === undefined ? judgeNumberTexts(named) : await readNumberList(file);
   const refused = rows.find(({ phone }) => phone === null);
   if (file === undefined && refused !== undefined)
     throw formRequestInvalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);

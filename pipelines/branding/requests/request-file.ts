@@ -1,8 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { readSubmittedFile } from '../submitted-file.ts';
+import { readSubmittedFile, SUBMITTED_FILES } from '../submitted-file.ts';
 
-/** Bytes of a request in JSON: one with 1,000 numbers and ten call reasons of the greatest length has less than 100,000. */
-export const requestFileBytesMax = 1024 * 1024;
+export const requestFileBytesMax = SUBMITTED_FILES.request.bytesMax;
 
 /** A request of a file, before its fields are checked. */
 export type RequestFields = Record<string, unknown>;
@@ -12,9 +11,7 @@ export type RequestFields = Record<string, unknown>;
  * @throws ServiceError `brand_request_invalid`
  */
 export async function readRequestFile(path: string): Promise<RequestFields> {
-  return parseRequestFile(
-    await readSubmittedFile(path, { code: 'brand_request_invalid', bytesMax: requestFileBytesMax }),
-  );
+  return parseRequestFile(await readSubmittedFile(path, 'request'));
 }
 
 /**

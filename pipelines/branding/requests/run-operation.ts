@@ -16,7 +16,7 @@ import { concludeLetter, recordLetter, type DecidedLetter } from '../brand/lette
 import type { LetterReadingOutcome } from '../letter-reading.ts';
 import type { LetterTextDecision, LetterTextFacts } from '../decision/letter-text-decision.ts';
 import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from '../brand/locked-brand.ts';
-import { judgeNumberTexts, readNumberList, type NumberListLimits, type NumberRow } from '../number-list.ts';
+import { judgeNumberTexts, readNumberList, type NumberRow } from '../number-list.ts';
 import { readOperationRecord, type OperationRecord } from '../operation.ts';
 import { claimNumbers, judgeClaims, type NumberClaims } from '../brand/number-claims.ts';
 import { readProvenPhones } from '../brand/proven-numbers.ts';
@@ -33,7 +33,6 @@ interface RunOperationOptions {
   readonly decideText: (facts: LetterTextFacts) => Promise<LetterTextDecision>;
   /** The requirements of approval by rules. */
   readonly policy: ApprovalPolicy;
-  readonly limits: NumberListLimits;
   readonly operationId: number;
   readonly now: () => Date;
 }
@@ -50,14 +49,14 @@ const decisionsMax = 5;
  * `numbers_file_invalid`, `document_sealed`, `interrupted`
  */
 export async function runOperation(options: RunOperationOptions): Promise<OperationResult> {
-  const { db, vault, operationId, limits } = options;
+  const { db, vault, operationId } = options;
   const operation = await readOperationRecord(db, operationId);
   if (operation.state !== 'queued') return resultOfEnded(operation);
   const { numbersDocumentId, letterDocumentId } = operation;
   const rows =
     numbersDocumentId === null
       ? judgeNumberTexts(operation.request.numbers)
-      : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), limits);
+      : await readNumberList(await openDocument({ db, vault }, numbersDocumentId));
   const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
   for (let decisions = 1; ; decisions++) {
     const unlocked = await readBrandUnlocked(db, operation);

@@ -16,7 +16,7 @@ import { scorerPids } from '../../support/scoring.ts';
 import { speechLike } from '../../support/speech-like.ts';
 import { useStreamingConsole, type StreamSocket } from '../support/streaming-console.ts';
 
-const running = await useStreamingConsole({ STREAM_IDLE_SECONDS_MAX: '10' }, { streamFrameBytesMax: 65_536 });
+const running = await useStreamingConsole({}, { streamIdleSecondsMax: 10, streamFrameBytesMax: 65_536 });
 const { db } = running.database;
 const voice = pcm16(speechLike({ sampleRate: 8000, seconds: 9 }));
 const start = {

@@ -1,4 +1,3 @@
-import { loadConfig } from '../../../runtime/config.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../../pipelines/branding/operation-result.ts';
@@ -10,17 +9,9 @@ import { letterFile } from '../../support/letter-file.ts';
 /** The setting with which a console opens what the tests have sealed. */
 export const testMasterKey = '07'.repeat(32);
 
-const limits = loadConfig({});
-
 /** Carries an operation out as a worker does. */
 export function carryOut(db: Pool, operationId: number): Promise<OperationResult> {
-  return runOperation({
-    db,
-    operationId,
-    ...operationSettings,
-    limits,
-    readLetter: (bytes) => readLetterFile({ bytes, limits }),
-  });
+  return runOperation({ db, operationId, ...operationSettings, readLetter: (bytes) => readLetterFile({ bytes }) });
 }
 
 /** Hands a brand in with a letter that the rules leave to a person: what stands at the place of the signature could be a name or a signature. Returns the letter's id. */

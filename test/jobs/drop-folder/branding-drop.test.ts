@@ -9,6 +9,7 @@ import { brandingInbox } from '../../../jobs/drop-folder/branding-drop.ts';
 import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';
 import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
+import { SUBMITTED_FILES } from '../../../pipelines/branding/submitted-file.ts';
 import { isServiceError } from '../../../runtime/errors.ts';
 import { queryRows } from '../../../runtime/postgres.ts';
 import {
@@ -40,9 +41,8 @@ let directory: string;
 let now: number;
 
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
-const limits = { letterBytesMax: 1000, numbersFileBytesMax: 1000, numbersRowsMax: 1000, feedLineBytesMax: 1000 };
 const open = (openVault = async () => testVault): DropFolder => {
-  const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10, ...limits };
+  const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10 };
   return openDropFolder({
     config,
     db,
@@ -471,9 +471,9 @@ describe('a folder that is no request is rejected with what to do', () => {
     ],
     [
       'a letter past the limit',
-      () => ({ 'request.json': good(), 'a.pdf': 'x'.repeat(limits.letterBytesMax + 1) }),
+      () => ({ 'request.json': good(), 'a.pdf': 'x'.repeat(SUBMITTED_FILES.letter.bytesMax + 1) }),
       'letter_file_invalid',
-      /larger than 1000 bytes/,
+      /larger than 10485760 bytes/,
     ],
     [
       'several lists of numbers',
@@ -483,9 +483,9 @@ describe('a folder that is no request is rejected with what to do', () => {
     ],
     [
       'a CSV past the limit',
-      () => ({ 'request.json': good(), 'a.csv': 'x'.repeat(limits.numbersFileBytesMax + 1) }),
+      () => ({ 'request.json': good(), 'a.csv': 'x'.repeat(SUBMITTED_FILES.numbers.bytesMax + 1) }),
       'numbers_file_invalid',
-      /larger than 1000 bytes/,
+      /larger than 16777216 bytes/,
     ],
     [
       'more JSON',

@@ -9,10 +9,8 @@ import { pageKinds } from '../../../bench/letter-kinds/page-kinds.ts';
 import { sampleTrustRootPem } from '../../../samples/letters/sample-letters.ts';
 import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
 import { readPdfText } from '../../../pipelines/branding/reading/text-task.ts';
-import { loadConfig } from '../../../runtime/config.ts';
-import { readingLimits } from '../../../pipelines/branding/reading/gate/letter-limits.ts';
+import { letterLimits } from '../../../pipelines/branding/reading/gate/letter-limits.ts';
 
-const limits = { ...readingLimits, ...loadConfig({}) };
 const described = (kinds: readonly LetterKind[]) => kinds.map((kind) => [`${kind.group}: ${kind.name}`, kind] as const);
 
 function judgeText(kind: LetterKind): JudgedKind {
@@ -22,7 +20,7 @@ function judgeText(kind: LetterKind): JudgedKind {
 async function read(bytes: Uint8Array): Promise<LetterReadingOutcome> {
   const { pages, signatures, revisions, embeddedCsv } = await readPdfText({
     bytes,
-    limits,
+    limits: letterLimits,
     trustRootsPem: sampleTrustRootPem(),
   });
   return { kind: 'read', reading: { format: 'pdf', pages, signatures, revisions, embeddedCsv } };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { judgeNumberTexts, readNumberList } from '../../../pipelines/branding/number-list.ts';
+import { judgeNumberTexts, numbersRowsMax, readNumberList } from '../../../pipelines/branding/number-list.ts';
 
-const limits = { numbersRowsMax: 5, feedLineBytesMax: 1000 };
-const read = (text: string | Buffer) => readNumberList(Buffer.from(text), limits);
+const read = (text: string | Buffer) => readNumberList(Buffer.from(text));
 
 describe('a list of numbers', () => {
   it.each([
@@ -24,10 +23,10 @@ describe('a list of numbers', () => {
   });
 
   it('may have so many rows as the limit, and not one more', async () => {
-    expect(await read('+12125550143\n'.repeat(5))).toHaveLength(5);
-    await expect(read('+12125550143\n'.repeat(6))).rejects.toMatchObject({
+    expect(await read('+12125550143\n'.repeat(numbersRowsMax))).toHaveLength(numbersRowsMax);
+    await expect(read('+12125550143\n'.repeat(numbersRowsMax + 1))).rejects.toMatchObject({
       code: 'numbers_file_invalid',
-      problem: 'The file has more than 5 rows.',
+      problem: 'The file has more than 100000 rows.',
     });
   });
 

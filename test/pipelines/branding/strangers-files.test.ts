@@ -6,14 +6,12 @@ import { APPROVAL_POLICIES, type ApprovalPolicy } from '../../../pipelines/brand
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import { readLetterFile } from '../../../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
-import { loadConfig } from '../../../runtime/config.ts';
 import { fresh, operationSettings, owner, profile, signer, testVault } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { letterFile } from '../../support/letter-file.ts';
 
 const { db } = await useTestDatabase();
 vi.setConfig({ testTimeout: 240_000 }); // each letter is read in processes of its own
-const limits = loadConfig({});
 const policies = Object.keys(APPROVAL_POLICIES) as ApprovalPolicy[];
 
 /** Hands a brand in with a file as its letter, read as a worker reads it. */
@@ -38,9 +36,8 @@ async function handIn(
     db,
     operationId,
     ...operationSettings,
-    limits,
     policy,
-    readLetter: (bytes) => readLetterFile({ bytes, limits, trustRootsPem: sampleTrustRootPem() }),
+    readLetter: (bytes) => readLetterFile({ bytes, trustRootsPem: sampleTrustRootPem() }),
   });
   return result.outcome;
 }
@@ -52,7 +49,7 @@ async function issue(handle: string, phones: readonly string[]): Promise<Uint8Ar
     language: 'en' as const,
     issuedBy: 'test',
   };
-  return (await issueLetterForm({ db, limits, now: new Date(Date.now() - 60_000) }, order)).file;
+  return (await issueLetterForm({ db, now: new Date(Date.now() - 60_000) }, order)).file;
 }
 
 const inTheName = { name: signer.name, organization: profile.legalName };

@@ -153,7 +153,7 @@ describe('a complaint feed', () => {
     const { rejects } = await load(
       'complaints',
       Buffer.from(
-        `${header}bad,2021-07-07 10:00:00,,SECRETVILLE,Texas,987,Other,Y\n2025550143,2021-07-07 10:00:00,,SECRETVILLE, Texas,TX,987,Other,Y\n2025550143,"SECRETVILLE\n\xffSECRETVILLE\nSECRETVILLE\0\n${'SECRETVILLE'.repeat(200)}\n`,
+        `${header}bad,2021-07-07 10:00:00,,SECRETVILLE,Texas,987,Other,Y\n2025550143,2021-07-07 10:00:00,,SECRETVILLE, Texas,TX,987,Other,Y\n2025550143,"SECRETVILLE\n\xffSECRETVILLE\nSECRETVILLE\0\n${'SECRETVILLE'.repeat(6000)}\n`,
         'latin1',
       ),
     );

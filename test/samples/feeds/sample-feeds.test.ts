@@ -9,7 +9,7 @@ import { smallLimits, useFeedLoader } from '../../support/feeds.ts';
 const { db } = await useTestDatabase();
 const { directory, load } = await useFeedLoader(db);
 const asOf = new Date('2026-03-01T01:00:00Z');
-const limits = { ...smallLimits, feedLineBytesMax: 65_536, feedPlainBytesMax: 1e9 };
+const limits = { ...smallLimits, feedPlainBytesMax: 1e9 };
 
 describe('sample feeds', () => {
   it('are the same bytes for the same seed', async () => {

@@ -1,4 +1,6 @@
-/** Limits of reading a letter: two settings of the service, and {@link readingLimits}. */
+import { SUBMITTED_FILES } from '../../submitted-file.ts';
+
+/** Limits of reading a letter. */
 export interface LetterLimits {
   readonly letterBytesMax: number;
   readonly letterPagesMax: number;
@@ -21,7 +23,9 @@ export interface LetterLimits {
 const MiB = 1024 * 1024;
 
 /** Sufficient for every letter that was measured (docs/letters.md), and no more. */
-export const readingLimits = {
+export const letterLimits: LetterLimits = {
+  letterBytesMax: SUBMITTED_FILES.letter.bytesMax,
+  letterPagesMax: 20,
   letterPageInchesMax: 50,
   /** A4 at 600 dots per inch has 35 million. */
   letterPixelsMax: 40_000_000,
@@ -30,14 +34,4 @@ export const readingLimits = {
   letterTextMemoryBytesMax: 256 * MiB,
   letterOcrMemoryBytesMax: 512 * MiB,
   letterOutputBytesMax: 8 * MiB,
-} as const satisfies Partial<LetterLimits>;
-
-/** The settings among the limits, and for tests replacements of {@link readingLimits}. */
-export type GivenLimits = Pick<LetterLimits, 'letterBytesMax' | 'letterPagesMax'> & Partial<LetterLimits>;
-
-/** The limits alone, picked from an object that may hold more: a child gets no other setting and no secret. */
-export function onlyLimits(given: GivenLimits): LetterLimits {
-  const limits: LetterLimits = { ...readingLimits, ...given };
-  const names = ['letterBytesMax', 'letterPagesMax', ...Object.keys(readingLimits)] as (keyof LetterLimits)[];
-  return Object.fromEntries(names.map((name) => [name, limits[name]])) as unknown as LetterLimits;
-}
+};

@@ -10,9 +10,7 @@ import {
 } from '../../../../pipelines/branding/form/letter-form-pdf.ts';
 import { FORM_LANGUAGES, FORM_TEXTS } from '../../../../pipelines/branding/form/letter-form-texts.ts';
 import { readLetterFile } from '../../../../pipelines/branding/reading/letter-reader.ts';
-import { loadConfig } from '../../../../runtime/config.ts';
 
-const limits = loadConfig({});
 const code = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const issue = { code, issuedAt: new Date('2026-05-01T10:00:00Z'), validUntil: new Date('2026-05-31T10:00:00Z') };
 const content: FormContent = {
@@ -29,7 +27,7 @@ const content: FormContent = {
 const phonesOf = (count: number) => Array.from({ length: count }, (_, at) => `+1212555${String(at).padStart(4, '0')}`);
 
 async function textOf(bytes: Uint8Array): Promise<{ text: string; pages: number }> {
-  const outcome = await readLetterFile({ bytes, limits });
+  const outcome = await readLetterFile({ bytes });
   if (outcome.kind !== 'read') throw new Error(outcome.problem);
   const { pages } = outcome.reading;
   return {

@@ -5,6 +5,7 @@ import {
   failProof,
   listNumberProofs,
   placeProofCalls,
+  proofLimits,
   startProofs,
   type ProofLimits,
   type StartedProofs,
@@ -19,14 +20,7 @@ import { useTestDatabase } from '../../../support/database.ts';
 
 const { db } = await useTestDatabase();
 const secret = 's'.repeat(32);
-const byDefault: ProofLimits = {
-  numberBlockCalls: 3,
-  numberCodeTriesMax: 3,
-  numberCallsPerDayMax: 2,
-  numberProofsOpenMax: 4,
-  numberProofDays: 30,
-  numberCodeMinutes: 30,
-};
+const byDefault = { numberBlockCalls: 3, callsPerDayMax: 2, proofsOpenMax: 4, numberProofDays: 30 };
 
 interface Brand {
   readonly handle: string;
@@ -43,8 +37,7 @@ async function brandWith(phones: readonly string[], handle = fresh(0).handle): P
 const withSome = (numbers: number) => brandWith(fresh(numbers).phones);
 const start = ({ handle }: Brand, phones: readonly string[] | null = null, limits: Partial<ProofLimits> = {}) =>
   startProofs({ db, handle, phones, language: 'en', actor: 'cli ada', limits: { ...byDefault, ...limits } });
-const place = ({ caller }: Brand, proofId: number) =>
-  placeProofCalls({ db, caller, secret, proofId, limits: byDefault });
+const place = ({ caller }: Brand, proofId: number) => placeProofCalls({ db, caller, secret, proofId });
 const confirm = ({ handle }: Brand, phone: string, code: string, limits: Partial<ProofLimits> = {}) =>
   confirmCode({
     db,
@@ -162,7 +155,7 @@ describe('the proof of a number', () => {
 
   it('shows where it stands', async () => {
     const brand = await withSome(1);
-    const look = async () => (await listNumberProofs(db, brand.brandId, { limits: byDefault }))[0];
+    const look = async () => (await listNumberProofs(db, brand.brandId, {}))[0];
     expect(await look()).toMatchObject({ provenUntil: null, pending: null });
     const {
       started: [proof],
@@ -171,11 +164,11 @@ describe('the proof of a number', () => {
     await place(brand, proof!.proofId);
     await expect(confirm(brand, brand.phones[0]!, wrong(brand.caller.codeOf(brand.phones[0]!)))).rejects.toMatchObject({
       code: 'proof_code_wrong',
-      problem: 'The code is wrong; 2 tries are left.',
+      problem: 'The code is wrong; 4 tries are left.',
     });
     expect(await look()).toMatchObject({
       provenUntil: null,
-      pending: { call: { placedAt: expect.any(Date), triesLeft: 2, confirmed: false } },
+      pending: { call: { placedAt: expect.any(Date), triesLeft: 4, confirmed: false } },
     });
   });
 });
@@ -185,7 +178,7 @@ describe('the limits of proofs', () => {
     const [lucky, unlucky] = [await withSome(1), await withSome(1)];
     for (const brand of [lucky, unlucky]) {
       await called(brand);
-      for (let at = 1; at < byDefault.numberCodeTriesMax; at++)
+      for (let at = 1; at < proofLimits.codeTriesMax; at++)
         await expect(
           confirm(brand, brand.phones[0]!, wrong(brand.caller.codeOf(brand.phones[0]!))),
         ).rejects.toMatchObject({ code: 'proof_code_wrong' });
@@ -211,7 +204,7 @@ describe('the limits of proofs', () => {
         confirm(brand, brand.phones[0]!, wrong(code)).catch((error: { code: string }) => error.code),
       ),
     );
-    expect(answers.filter((answer) => answer === 'proof_code_wrong')).toHaveLength(byDefault.numberCodeTriesMax);
+    expect(answers.filter((answer) => answer === 'proof_code_wrong')).toHaveLength(proofLimits.codeTriesMax);
     await expect(confirm(brand, brand.phones[0]!, code)).rejects.toMatchObject({ code: 'proof_unknown' });
   });
 
@@ -274,9 +267,7 @@ describe('the limits of proofs', () => {
   it('hold when many ask at a time', async () => {
     const brand = await withSome(6);
     await Promise.all(brand.phones.map((phone) => start(brand, [phone]).catch(() => undefined)));
-    const open = (await listNumberProofs(db, brand.brandId, { limits: byDefault })).filter(
-      ({ pending }) => pending !== null,
-    );
+    const open = (await listNumberProofs(db, brand.brandId, {})).filter(({ pending }) => pending !== null);
     expect(open).toHaveLength(4);
   });
 });
@@ -315,7 +306,7 @@ describe('the proof of a block', () => {
     } = await called(brand);
     for (let tries = 0; tries < 3; tries++)
       await confirm(brand, first!.called[0]!, wrong(brand.caller.codeOf(first!.called[0]!))).catch(() => {});
-    const again = await start(brand, brand.phones, { numberProofsOpenMax: 200 });
+    const again = await start(brand, brand.phones, { proofsOpenMax: 200 });
     expect(again.started.every(({ numbers, called: phones }) => numbers === 1 && phones.length === 1)).toBe(true);
     const other = await withBlock();
     await called(other); // drawn, and left by moving the numbers to another brand
@@ -325,7 +316,7 @@ describe('the proof of a block', () => {
         phone,
       ]);
     const heir = await brandWith(other.phones);
-    expect((await start(heir, null, { numberProofsOpenMax: 200 })).started).toHaveLength(100);
+    expect((await start(heir, null, { proofsOpenMax: 200 })).started).toHaveLength(100);
   });
 
   it('is drawn again after a fault of the caller', async () => {

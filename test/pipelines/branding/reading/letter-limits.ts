@@ -1,11 +1,7 @@
-import { readingLimits, type LetterLimits } from '../../../../pipelines/branding/reading/gate/letter-limits.ts';
+import {
+  letterLimits as serviceLimits,
+  type LetterLimits,
+} from '../../../../pipelines/branding/reading/gate/letter-limits.ts';
 
-const mebibyte = 1024 * 1024;
-
-/** Limits as the service has them by default. */
-export const letterLimits: LetterLimits = {
-  letterBytesMax: 10 * mebibyte,
-  letterPagesMax: 20,
-  ...readingLimits,
-  letterOcrSecondsMax: 180,
-};
+/** Limits of the service, with less time for a scan. */
+export const letterLimits: LetterLimits = { ...serviceLimits, letterOcrSecondsMax: 180 };

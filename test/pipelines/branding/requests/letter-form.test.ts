@@ -5,13 +5,12 @@ import { useTestDatabase } from '../../../support/database.ts';
 import { ask, owner, profile, signedForm, signer } from '../../../support/branding.ts';
 
 const { db } = await useTestDatabase();
-const limits = { numbersRowsMax: 100_000, feedLineBytesMax: 65_536 };
 
 describe('a form for numbers of an approved brand whose new name waits', () => {
   const handle = 'northwind-forms';
   const form = (numbers: readonly string[], numbersFile?: Uint8Array) =>
     issueLetterForm(
-      { db, limits, now: new Date() },
+      { db, now: new Date() },
       { request: { handle, numbers: [...numbers], signer }, owner, language: 'en', issuedBy: 'test', numbersFile },
     );
 
@@ -38,7 +37,7 @@ describe('a form for numbers of an approved brand whose new name waits', () => {
 describe('a form of an earlier version', () => {
   it('is known by the digest of its bytes', async () => {
     const { code, content, signaturePlace, issuedAt, validUntil } = await issueLetterForm(
-      { db, limits, now: new Date() },
+      { db, now: new Date() },
       { request: { brand: profile, numbers: [], signer }, owner, language: 'de', issuedBy: 'test' },
     );
     const [earlier, sha256] = ['A'.repeat(26), 'd'.repeat(64)];
