@@ -84,9 +84,11 @@ function decide({
   });
 }
 
-/** The findings that did not pass, as `rule: severity`. */
+/** The findings that did not pass: the rule where it asks for a review, else `rule: severity`. */
 const problems = ({ findings }: LetterDecision) =>
-  findings.filter(({ severity }) => severity !== 'pass').map(({ code, severity }) => `${code}: ${severity}`);
+  findings
+    .filter(({ severity }) => severity !== 'pass')
+    .map(({ code, severity }) => (severity === 'review' ? code : `${code}: ${severity}`));
 const needsPerson = ({ findings }: LetterDecision) =>
   findings.some(({ severity }) => severity === 'review' || severity === 'reject');
 const of = (decision: LetterDecision, code: string) => decision.findings.filter((finding) => finding.code === code);
@@ -124,14 +126,32 @@ describe('a good letter', () => {
   });
 });
 
-/** A case, and what of it does not pass. */
-const cases: readonly (readonly [what: string, given: Case, expected: readonly string[]])[] = [
+/** The letter with lines under its title. */
+const titled = (...lines: TestLine[]): Case => ({ parts: { title: [...good.title, ...lines] } });
+/** The letter with other wording. */
+const worded = (...wording: string[]): Case => ({ parts: { wording } });
+/** The letter with a mark on its page, and a line at a place of its own. */
+const marked = (kind: PageMark['kind'], left: number, top: number, width: number, height: number): Case => ({
+  marks: [{ kind, box: { left, top, width, height } }],
+});
+const boxed = (text: string, left: number, top: number, width: number, height: number): TestLine => ({
+  text,
+  box: { left, top, width, height },
+});
+/** The letter with a PDF signature. */
+const signed = (...given: Parameters<typeof pdfSignature>): Case => ({ signatures: [pdfSignature(...given)] });
+
+/** What a letter says of the CSV of `csvCase`. */
+const listed = 'from +1 202 555 0100 to +1 202 555 0115, 16 numbers';
+
+/** A case, and its findings that do not pass. */
+const cases: readonly (readonly [what: string, given: Case, expected: string])[] = [
   // text_readable
-  ['a scan at the least confidence', { source: 'ocr', confidence: letterRuleLimits.pageConfidenceMin }, []],
+  ['a scan at the least confidence', { source: 'ocr', confidence: letterRuleLimits.pageConfidenceMin }, ''],
   [
     'a scan under the least confidence',
     { source: 'ocr', confidence: letterRuleLimits.pageConfidenceMin - 0.1 },
-    ['text_readable: review'],
+    'text_readable',
   ],
   [
     'a line at the least confidence',
@@ -139,7 +159,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
       source: 'ocr',
       parts: { date: [{ text: 'Date: March 3, 2026', confidence: letterRuleLimits.lineConfidenceMin }] },
     },
-    [],
+    '',
   ],
   [
     'a line under the least confidence',
@@ -147,97 +167,55 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
       source: 'ocr',
       parts: { date: [{ text: 'Date: March 3, 2026', confidence: letterRuleLimits.lineConfidenceMin - 0.1 }] },
     },
-    ['text_readable: review'],
+    'text_readable',
   ],
   [
     'an uncertain line that nothing depends on',
     { source: 'ocr', parts: { title: [{ text: 'LETTER OF AUTHORIZATION', confidence: 10 }] } },
-    [],
+    '',
   ],
   [
     'more text than is read',
-    { parts: { title: [{ text: 'x'.repeat(1001), box: { left: 0, top: 0.5, width: 1, height: 0.01 } }] } },
-    ['text_readable: review', 'sentences_to_read: review'],
+    { parts: { title: [boxed('x'.repeat(1001), 0, 0.5, 1, 0.01)] } },
+    'text_readable, sentences_to_read',
   ],
   // text_visible
-  ['a picture on half of a page', { marks: [picture(0.5)] }, ['page_plain: review']],
-  ['a picture on more than half of a page', { marks: [picture(0.51)] }, ['text_visible: review']],
-  ['a scan, which is a picture', { source: 'ocr', marks: [picture(1)] }, []],
-  [
-    'text of 3 points',
-    {
-      parts: {
-        title: [{ text: 'LOA', box: { left: 0.1, top: 0.5, width: 0.1, height: letterRuleLimits.textHeightMin } }],
-      },
-    },
-    [],
-  ],
+  ['a picture on half of a page', { marks: [picture(0.5)] }, 'page_plain'],
+  ['a picture on more than half of a page', { marks: [picture(0.51)] }, 'text_visible'],
+  ['a scan, which is a picture', { source: 'ocr', marks: [picture(1)] }, ''],
+  ['text of 3 points', { parts: { title: [boxed('LOA', 0.1, 0.5, 0.1, letterRuleLimits.textHeightMin)] } }, ''],
   [
     'text under 3 points',
-    {
-      parts: {
-        title: [
-          { text: 'LOA', box: { left: 0.1, top: 0.5, width: 0.1, height: letterRuleLimits.textHeightMin - 0.0001 } },
-        ],
-      },
-    },
-    ['text_visible: review'],
+    { parts: { title: [boxed('LOA', 0.1, 0.5, 0.1, letterRuleLimits.textHeightMin - 0.0001)] } },
+    'text_visible',
   ],
-  [
-    'text beside the page',
-    { parts: { title: [{ text: 'LOA', box: { left: 1.1, top: 0.5, width: 0.1, height: 0.01 } }] } },
-    ['text_visible: review'],
-  ],
+  ['text beside the page', { parts: { title: [boxed('LOA', 1.1, 0.5, 0.1, 0.01)] } }, 'text_visible'],
   // page_plain
-  [
-    'an annotation',
-    { marks: [{ kind: 'annotation', box: { left: 0.1, top: 0.245, width: 0.2, height: 0.01 } }] },
-    ['page_plain: review'],
-  ],
-  [
-    'a picture that is seen through',
-    { marks: [{ kind: 'see_through', box: { left: 0.1, top: 0.2, width: 0.5, height: 0.3 } }] },
-    ['page_plain: review'],
-  ],
-  [
-    'a line through text',
-    { marks: [{ kind: 'strike', box: { left: 0.1, top: 0.248, width: 0.2, height: 0.001 } }] },
-    ['page_plain: review'],
-  ],
-  [
-    'a drawing under the text',
-    { marks: [{ kind: 'drawing', box: { left: 0.1, top: 0.7, width: 0.2, height: 0.05 } }] },
-    ['page_plain: review'],
-  ],
-  [
-    'a drawing in the letterhead',
-    { marks: [{ kind: 'drawing', box: { left: 0.1, top: 0.02, width: 0.2, height: 0.05 } }] },
-    [],
-  ],
+  ['an annotation', marked('annotation', 0.1, 0.245, 0.2, 0.01), 'page_plain'],
+  ['a picture that is seen through', marked('see_through', 0.1, 0.2, 0.5, 0.3), 'page_plain'],
+  ['a line through text', marked('strike', 0.1, 0.248, 0.2, 0.001), 'page_plain'],
+  ['a drawing under the text', marked('drawing', 0.1, 0.7, 0.2, 0.05), 'page_plain'],
+  ['a drawing in the letterhead', marked('drawing', 0.1, 0.02, 0.2, 0.05), ''],
   [
     'a number on the page behind the signature',
     {
       pages: [Object.values(good).flat(), ['List of telephone numbers:', '+1 202 555 0107']],
       requested: us('0100', '0107'),
     },
-    ['page_plain: review'],
+    'page_plain',
   ],
-  [
-    'a word with a letter of another alphabet',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'Acme F\u0430st'] } },
-    ['page_plain: review'],
-  ],
-  ['an alphabet of its own', { parts: { title: ['LETTER OF AUTHORIZATION', 'Доверенность'] } }, ['page_plain: review']],
+  ['a word with a letter of another alphabet', titled('Acme F\u0430st'), 'page_plain'],
+  ['an alphabet of its own', titled('Доверенность'), 'page_plain'],
   // authorization_given, purpose_branding
   [
     'a title without a sentence that authorizes',
-    { parts: { wording: ['Acme Widgets, Inc. (Acme Fast): branding of the following telephone numbers:'] } },
-    [],
+    worded('Acme Widgets, Inc. (Acme Fast): branding of the following telephone numbers:'),
+    '',
   ],
   [
     'no wording that authorizes',
     { parts: { title: [], wording: ['Acme Widgets, Inc., Acme Fast: branding of the following telephone numbers:'] } },
-    ['authorization_given: review'],
+    'authorization_given',
   ],
   [
     'the same on a bad scan',
@@ -246,181 +224,108 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
       confidence: 74,
       parts: { title: [], wording: ['Acme Widgets, Inc., Acme Fast: branding of the following telephone numbers:'] },
     },
-    ['text_readable: review', 'authorization_given: review'],
+    'text_readable, authorization_given',
   ],
-  [
-    'a limit',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'This is for one test call.'] } },
-    ['sentences_to_read: review'],
-  ],
-  [
-    'a word that is seldom',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'Our landlord is glad.'] } },
-    ['sentences_to_read: review'],
-  ],
+  ['a limit', titled('This is for one test call.'), 'sentences_to_read'],
+  ['a word that is seldom', titled('Our landlord is glad.'), 'sentences_to_read'],
   [
     'a language that is not known',
-    {
-      parts: {
-        title: [
-          'LETTER OF AUTHORIZATION',
-          'Wierzymy ze to jest dobre, nasze numery sa tutaj dla wszystkich ludzi i bardzo prosimy aby pokazac nasza firme przy kazdym polaczeniu telefonicznym.',
-        ],
-      },
-    },
-    [],
+    titled(
+      'Wierzymy ze to jest dobre, nasze numery sa tutaj dla wszystkich ludzi i bardzo prosimy aby pokazac nasza firme przy kazdym polaczeniu telefonicznym.',
+    ),
+    '',
   ],
-  [
-    'words on the numbers',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'These are numbers which we call.'] } },
-    ['sentences_to_read: review'],
-  ],
+  ['words on the numbers', titled('These are numbers which we call.'), 'sentences_to_read'],
   [
     'an agency that authorizes',
-    { parts: { wording: ['Zenith Agency LLC hereby authorizes branding of Acme Fast for the following numbers:'] } },
-    ['sentences_to_read: review', 'authorization_given: review'],
+    worded('Zenith Agency LLC hereby authorizes branding of Acme Fast for the following numbers:'),
+    'sentences_to_read, authorization_given',
   ],
   [
     'an agency without a legal form',
-    { parts: { wording: ['Zenith Agency hereby authorizes branding of Acme Fast for the following numbers:'] } },
-    ['sentences_to_read: review', 'authorization_given: review'],
+    worded('Zenith Agency hereby authorizes branding of Acme Fast for the following numbers:'),
+    'sentences_to_read, authorization_given',
   ],
   [
     'an agency on behalf of the company',
-    {
-      parts: {
-        wording: ['On behalf of Acme Widgets, Inc. I authorize branding of Acme Fast for the following numbers:'],
-      },
-    },
-    [],
+    worded('On behalf of Acme Widgets, Inc. I authorize branding of Acme Fast for the following numbers:'),
+    '',
   ],
   [
     'a person who authorizes',
-    { parts: { wording: ['We, the undersigned, authorize branding of Acme Fast for the following numbers:'] } },
-    [],
+    worded('We, the undersigned, authorize branding of Acme Fast for the following numbers:'),
+    '',
   ],
-  [
-    'a refusal',
-    { parts: { wording: ['We refuse to authorize branding of Acme Fast for the following numbers:'] } },
-    ['sentences_to_read: review'],
-  ],
-  ['a draft', { parts: { title: ['DRAFT', 'LETTER OF AUTHORIZATION'] } }, ['sentences_to_read: review']],
+  ['a refusal', worded('We refuse to authorize branding of Acme Fast for the following numbers:'), 'sentences_to_read'],
+  ['a draft', { parts: { title: ['DRAFT', 'LETTER OF AUTHORIZATION'] } }, 'sentences_to_read'],
   [
     'a field of a form that was left',
     { parts: { title: ['LETTER OF AUTHORIZATION of [Company Name]'] } },
-    ['sentences_to_read: review'],
+    'sentences_to_read',
   ],
   [
     'an authorization that is taken back',
     { parts: { title: ['REVOCATION OF LETTER OF AUTHORIZATION', 'We hereby revoke it.'] } },
-    ['sentences_to_read: review', 'sentences_to_read: review'],
+    'sentences_to_read, sentences_to_read',
   ],
   [
     'a denial',
-    {
-      parts: {
-        wording: [
-          'Acme Widgets, Inc., doing business as Acme Fast, never authorizes Caller Trust to display',
-          'its brand name on calls from the following telephone numbers:',
-        ],
-      },
-    },
-    ['sentences_to_read: review'],
+    worded(
+      'Acme Widgets, Inc., doing business as Acme Fast, never authorizes Caller Trust to display',
+      'its brand name on calls from the following telephone numbers:',
+    ),
+    'sentences_to_read',
   ],
-  [
-    'a title that binds nobody',
-    { parts: { job: ['Title: Former Chief Financial Officer'] } },
-    ['sentences_to_read: review'],
-  ],
-  [
-    'an end on the day of submission',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'This letter is valid until March 10, 2026.'] } },
-    [],
-  ],
-  [
-    'an end on the day before submission',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'This letter is valid until March 9, 2026.'] } },
-    ['authorization_given: review'],
-  ],
-  [
-    'an end of which one reading is before submission',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'Valid until 02/04/2026.'] } },
-    ['authorization_given: review'],
-  ],
+  ['a title that binds nobody', { parts: { job: ['Title: Former Chief Financial Officer'] } }, 'sentences_to_read'],
+  ['an end on the day of submission', titled('This letter is valid until March 10, 2026.'), ''],
+  ['an end on the day before submission', titled('This letter is valid until March 9, 2026.'), 'authorization_given'],
+  ['an end of which one reading is before submission', titled('Valid until 02/04/2026.'), 'authorization_given'],
   [
     'an end at the end of a time',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'It is valid from January 1, 2020 to December 31, 2021.'] } },
-    ['authorization_given: review'],
+    titled('It is valid from January 1, 2020 to December 31, 2021.'),
+    'authorization_given',
   ],
-  [
-    'an end in the year of submission',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'It is in force until the end of 2026.'] } },
-    ['sentences_to_read: review'],
-  ],
+  ['an end in the year of submission', titled('It is in force until the end of 2026.'), 'sentences_to_read'],
   [
     'an end in the year before submission',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'It is in force until the end of 2025.'] } },
-    ['sentences_to_read: review', 'authorization_given: review'],
+    titled('It is in force until the end of 2025.'),
+    'sentences_to_read, authorization_given',
   ],
-  [
-    'a date in the past that is no end',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'It is in force since March 9, 2020.'] } },
-    [],
-  ],
+  ['a date in the past that is no end', titled('It is in force since March 9, 2020.'), ''],
   [
     'porting',
-    {
-      parts: {
-        wording: ['Acme Widgets, Inc. (Acme Fast) hereby authorizes the porting of the following telephone numbers:'],
-      },
-    },
-    ['sentences_to_read: review', 'purpose_branding: reject'],
+    worded('Acme Widgets, Inc. (Acme Fast) hereby authorizes the porting of the following telephone numbers:'),
+    'sentences_to_read, purpose_branding: reject',
   ],
   [
     'porting on a scan',
     {
       source: 'ocr',
-      parts: {
-        wording: ['Acme Widgets, Inc. (Acme Fast) hereby authorizes the porting of the following telephone numbers:'],
-      },
+      ...worded('Acme Widgets, Inc. (Acme Fast) hereby authorizes the porting of the following telephone numbers:'),
     },
-    ['sentences_to_read: review', 'purpose_branding: review'],
+    'sentences_to_read, purpose_branding',
   ],
   [
     'a denial of porting',
-    {
-      parts: {
-        wording: [
-          'Acme Widgets, Inc. (Acme Fast) hereby authorizes the use, not the porting of the following telephone numbers:',
-        ],
-      },
-    },
-    ['sentences_to_read: review', 'purpose_branding: review'],
+    worded(
+      'Acme Widgets, Inc. (Acme Fast) hereby authorizes the use, not the porting of the following telephone numbers:',
+    ),
+    'sentences_to_read, purpose_branding',
   ],
-  [
-    'porting beside branding',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'This includes number porting.'] } },
-    ['sentences_to_read: review', 'purpose_branding: review'],
-  ],
+  ['porting beside branding', titled('This includes number porting.'), 'sentences_to_read, purpose_branding'],
   [
     'no purpose',
-    {
-      parts: {
-        wording: ['Acme Widgets, Inc. (Acme Fast) hereby authorizes Caller Trust for the following telephone numbers:'],
-      },
-    },
-    ['purpose_branding: review'],
+    worded('Acme Widgets, Inc. (Acme Fast) hereby authorizes Caller Trust for the following telephone numbers:'),
+    'purpose_branding',
   ],
   // brand_named, legal_name_given
   [
     'the display name only',
     {
       brand: { dba: null },
-      parts: {
-        wording: ['Acme Widgets, Inc. hereby authorizes branding as AcmeCalls of the following telephone numbers:'],
-      },
+      ...worded('Acme Widgets, Inc. hereby authorizes branding as AcmeCalls of the following telephone numbers:'),
     },
-    [],
+    '',
   ],
   [
     'another brand with a label',
@@ -430,7 +335,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['Acme Widgets, Inc. hereby authorizes branding of the following telephone numbers:'],
       },
     },
-    ['brand_named: review'],
+    'brand_named',
   ],
   [
     'another brand with a label, and nothing of the brand',
@@ -441,7 +346,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding of the following telephone numbers:'],
       },
     },
-    ['brand_named: reject', 'legal_name_given: review', 'address_given: note'],
+    'brand_named: reject, legal_name_given, address_given: note',
   ],
   [
     'the same with a sentence in the place of the name',
@@ -452,7 +357,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding of the following telephone numbers:'],
       },
     },
-    ['sentences_to_read: review', 'brand_named: review', 'legal_name_given: review', 'address_given: note'],
+    'sentences_to_read, brand_named, legal_name_given, address_given: note',
   ],
   [
     'the same on a scan',
@@ -464,7 +369,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding of the following telephone numbers:'],
       },
     },
-    ['brand_named: review', 'legal_name_given: review', 'address_given: note'],
+    'brand_named, legal_name_given, address_given: note',
   ],
   [
     'another company with a label, and nothing of the brand',
@@ -474,79 +379,53 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding for the following numbers:'],
       },
     },
-    ['sentences_to_read: review', 'brand_named: review', 'legal_name_given: reject', 'address_given: note'],
+    'sentences_to_read, brand_named, legal_name_given: reject, address_given: note',
   ],
   [
     'another provider',
-    {
-      parts: {
-        wording: [
-          'Acme Widgets, Inc. (Acme Fast) hereby authorizes Telemark Brands to display it on calls from the following numbers:',
-        ],
-      },
-    },
-    ['authorization_given: review'],
+    worded(
+      'Acme Widgets, Inc. (Acme Fast) hereby authorizes Telemark Brands to display it on calls from the following numbers:',
+    ),
+    'authorization_given',
   ],
   [
     'another brand with a label beside the brand with a label',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'Brand name: Zenith Loans', 'Display name: AcmeCalls'] } },
-    ['brand_named: review'],
+    titled('Brand name: Zenith Loans', 'Display name: AcmeCalls'),
+    'brand_named',
   ],
   [
     'another name to be displayed',
-    {
-      parts: {
-        wording: [
-          'Acme Widgets, Inc. hereby authorizes Caller Trust to display the name First',
-          'National Bank on calls from the following telephone numbers:',
-        ],
-      },
-    },
-    ['brand_named: review'],
+    worded(
+      'Acme Widgets, Inc. hereby authorizes Caller Trust to display the name First',
+      'National Bank on calls from the following telephone numbers:',
+    ),
+    'brand_named',
   ],
   [
     'another name to be displayed beside the brand',
-    {
-      parts: {
-        wording: [
-          'Acme Widgets, Inc. hereby authorizes Caller Trust to display the name “Acme Fast” and',
-          '“Zenith Loans” on calls from the following telephone numbers:',
-        ],
-      },
-    },
-    ['brand_named: review'],
+    worded(
+      'Acme Widgets, Inc. hereby authorizes Caller Trust to display the name “Acme Fast” and',
+      '“Zenith Loans” on calls from the following telephone numbers:',
+    ),
+    'brand_named',
   ],
   [
     'the brand as the name to be displayed',
-    {
-      parts: {
-        wording: [
-          'Acme Widgets, Inc. hereby authorizes Caller Trust to display the name “Acme',
-          'Fast” on calls from the following telephone numbers:',
-        ],
-      },
-    },
-    [],
+    worded(
+      'Acme Widgets, Inc. hereby authorizes Caller Trust to display the name “Acme',
+      'Fast” on calls from the following telephone numbers:',
+    ),
+    '',
   ],
   [
     'another DBA in a sentence',
-    {
-      parts: {
-        wording: ['Acme Widgets, Inc., doing business as Zenith Loans, authorizes branding of the following numbers:'],
-      },
-    },
-    ['brand_named: review'],
+    worded('Acme Widgets, Inc., doing business as Zenith Loans, authorizes branding of the following numbers:'),
+    'brand_named',
   ],
   [
     'the brand of another company',
     { parts: { head: [], wording: ['Zenith Loans, Inc. authorizes branding of the following numbers:'] } },
-    [
-      'sentences_to_read: review',
-      'authorization_given: review',
-      'brand_named: review',
-      'legal_name_given: review',
-      'address_given: note',
-    ],
+    'sentences_to_read, authorization_given, brand_named, legal_name_given, address_given: note',
   ],
   [
     'a labelled legal name of another company',
@@ -556,12 +435,12 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding of Acme Fast for the following numbers:'],
       },
     },
-    ['sentences_to_read: review', 'legal_name_given: review', 'address_given: note'],
+    'sentences_to_read, legal_name_given, address_given: note',
   ],
   [
     'a second company',
-    { parts: { title: ['LETTER OF AUTHORIZATION', 'Company: Acme Widgets, Inc.', 'Customer: Zenith Loans, Inc.'] } },
-    ['sentences_to_read: review', 'legal_name_given: review'],
+    titled('Company: Acme Widgets, Inc.', 'Customer: Zenith Loans, Inc.'),
+    'sentences_to_read, legal_name_given',
   ],
   [
     'another legal form',
@@ -571,7 +450,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding of Acme Fast for the following numbers:'],
       },
     },
-    ['legal_name_given: review'],
+    'legal_name_given',
   ],
   [
     'the legal name without its form',
@@ -581,12 +460,12 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding of Acme Fast for the following numbers:'],
       },
     },
-    [],
+    '',
   ],
   [
     'the legal name with accents and capitals',
     { brand: { legalName: 'Ácme Wïdgets Inc' }, parts: { head: ['Legal name: ACME WIDGETS INC.', good.head[1]!] } },
-    [],
+    '',
   ],
   [
     'a misread legal name on a scan',
@@ -597,22 +476,14 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding of Acme Fast for the following numbers:'],
       },
     },
-    ['sentences_to_read: review', 'legal_name_given: review'],
+    'sentences_to_read, legal_name_given',
   ],
   [
     'a misread brand on a scan',
-    {
-      source: 'ocr',
-      brand: { dba: 'Northwind Travel' },
-      parts: { title: ['LETTER OF AUTHORIZATION', 'Brand: Northwlnd Travel'] },
-    },
-    ['brand_named: review'],
+    { source: 'ocr', brand: { dba: 'Northwind Travel' }, ...titled('Brand: Northwlnd Travel') },
+    'brand_named',
   ],
-  [
-    'a look-alike brand',
-    { brand: { dba: 'Northwind Travel' }, parts: { title: ['LETTER OF AUTHORIZATION', 'Brand: Northwlnd Travel'] } },
-    ['brand_named: review'],
-  ],
+  ['a look-alike brand', { brand: { dba: 'Northwind Travel' }, ...titled('Brand: Northwlnd Travel') }, 'brand_named'],
   [
     'the DBA as the company',
     {
@@ -621,12 +492,12 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding for the following numbers:'],
       },
     },
-    ['legal_name_given: review'],
+    'legal_name_given',
   ],
   [
     'no legal name',
     { parts: { head: [good.head[1]!], wording: ['We authorize branding as Acme Fast for the following numbers:'] } },
-    ['legal_name_given: review'],
+    'legal_name_given',
   ],
   [
     'a longer name',
@@ -636,7 +507,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['Acme Widgets Rivals hereby authorizes branding as Acme Fast for the following numbers:'],
       },
     },
-    ['legal_name_given: review'],
+    'legal_name_given',
   ],
   [
     'a brand that is a common word',
@@ -647,10 +518,10 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         wording: ['We authorize branding for our target audience on the following numbers:'],
       },
     },
-    ['sentences_to_read: review', 'brand_named: review', 'legal_name_given: review'],
+    'sentences_to_read, brand_named, legal_name_given',
   ],
   // address_given
-  ['no address', { parts: { head: good.head.slice(0, 1) } }, ['address_given: note']],
+  ['no address', { parts: { head: good.head.slice(0, 1) } }, 'address_given: note'],
   // signer
   [
     'no name of the signer',
@@ -658,108 +529,84 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
       parts: { signature: ['Signature: ________'], name: [], job: ['Title: CFO'] },
       signatures: [pdfSignature({ signerName: null })],
     },
-    ['signer_named: review', 'pdf_signature_valid: review'],
+    'signer_named, pdf_signature_valid',
   ],
   [
     'nobody at all',
     { parts: { signature: [], name: ['Name: ________'], job: [] } },
-    ['signer_named: review', 'signer_title_given: review', 'letter_signed: review'],
+    'signer_named, signer_title_given, letter_signed',
   ],
-  ['one word as a name', { parts: { name: ['Name: Jane'], signature: ['/s/ Jane'] } }, ['signer_named: review']],
-  ['no title', { parts: { job: ['Title: ________'] } }, ['signer_title_given: review']],
+  ['one word as a name', { parts: { name: ['Name: Jane'], signature: ['/s/ Jane'] } }, 'signer_named'],
+  ['no title', { parts: { job: ['Title: ________'] } }, 'signer_title_given'],
   [
     'a title somewhere else',
     { parts: { job: ['Our president will tell you more on request.'] } },
-    ['sentences_to_read: review', 'signer_title_given: review'],
+    'sentences_to_read, signer_title_given',
   ],
   [
     'no title on a bad scan',
     { source: 'ocr', confidence: 70, parts: { job: [] } },
-    ['text_readable: review', 'signer_title_given: review'],
+    'text_readable, signer_title_given',
   ],
   // letter_signed
-  ['no signature', { parts: { signature: ['Signature: ________'] } }, ['letter_signed: review']],
+  ['no signature', { parts: { signature: ['Signature: ________'] } }, 'letter_signed'],
   [
     'no signature on a bad scan',
     { source: 'ocr', confidence: 74, parts: { signature: ['Signature: ________'] } },
-    ['text_readable: review', 'letter_signed: review'],
+    'text_readable, letter_signed',
   ],
-  [
-    'no signature on a good scan',
-    { source: 'ocr', parts: { signature: ['Signature: ________'] } },
-    ['letter_signed: review'],
-  ],
+  ['no signature on a good scan', { source: 'ocr', parts: { signature: ['Signature: ________'] } }, 'letter_signed'],
   [
     'ink',
     {
       parts: { signature: ['', 'Signature: ________'] },
       marks: [{ kind: 'ink', box: { left: 0.2, top: 0.265, width: 0.15, height: 0.02 } }],
     },
-    ['letter_signed: review'],
+    'letter_signed',
   ],
-  ['a typed name', { parts: { signature: ['Signature: Jane Doe'] } }, ['letter_signed: review']],
-  ['the signature of another person', { parts: { signature: ['Signature: /s/ John Roe'] } }, ['letter_signed: review']],
-  ['a signature with a middle initial', { parts: { signature: ['Signature: /s/ Jane Q. Doe'] } }, []],
-  ['a signature with an initial', { parts: { signature: ['Signature: /s/ J. Doe'] } }, ['letter_signed: review']],
+  ['a typed name', { parts: { signature: ['Signature: Jane Doe'] } }, 'letter_signed'],
+  ['the signature of another person', { parts: { signature: ['Signature: /s/ John Roe'] } }, 'letter_signed'],
+  ['a signature with a middle initial', { parts: { signature: ['Signature: /s/ Jane Q. Doe'] } }, ''],
+  ['a signature with an initial', { parts: { signature: ['Signature: /s/ J. Doe'] } }, 'letter_signed'],
   [
     'a signature with words after its name',
     { parts: { signature: ['Signature: /s/ Jane Doe (copy)'] } },
-    ['sentences_to_read: review', 'letter_signed: review'],
+    'sentences_to_read, letter_signed',
   ],
   [
     'a signature with a title and a date after its name',
     { parts: { signature: ['Signature: /s/ Jane Doe, CFO, March 3, 2026'] } },
-    [],
+    '',
   ],
   // pdf_signature_valid
-  ['a trusted PDF signature', { signatures: [pdfSignature()] }, []],
-  [
-    'a PDF signature whose chain was not checked',
-    { signatures: [pdfSignature({ chain: 'unchecked' })] },
-    ['pdf_signature_valid: note'],
-  ],
-  [
-    'an untrusted PDF signature',
-    { signatures: [pdfSignature({ chain: 'untrusted' })] },
-    ['pdf_signature_valid: review'],
-  ],
-  [
-    'a PDF signature of another company',
-    { signatures: [pdfSignature({ signerOrganization: 'Zenith Loans, Inc.' })] },
-    ['pdf_signature_valid: review'],
-  ],
+  ['a trusted PDF signature', signed(), ''],
+  ['a PDF signature whose chain was not checked', signed({ chain: 'unchecked' }), 'pdf_signature_valid: note'],
+  ['an untrusted PDF signature', signed({ chain: 'untrusted' }), 'pdf_signature_valid'],
+  ['a PDF signature of another company', signed({ signerOrganization: 'Zenith Loans, Inc.' }), 'pdf_signature_valid'],
   [
     'a PDF signature of a company in another legal form',
-    { signatures: [pdfSignature({ signerOrganization: 'Acme Widgets LLC' })] },
-    ['pdf_signature_valid: review'],
+    signed({ signerOrganization: 'Acme Widgets LLC' }),
+    'pdf_signature_valid',
   ],
-  ['a PDF signature without a company', { signatures: [pdfSignature({ signerOrganization: null })] }, []],
-  ['a PDF signature of the DBA', { signatures: [pdfSignature({ signerOrganization: 'ACME FAST' })] }, []],
-  [
-    'a file that was altered after signing',
-    { signatures: [pdfSignature({ digestMatches: false })] },
-    ['pdf_signature_valid: reject'],
-  ],
-  [
-    'a forged PDF signature',
-    { signatures: [pdfSignature({ signatureValid: false })] },
-    ['pdf_signature_valid: reject'],
-  ],
-  ['a change after signing', { signatures: [pdfSignature({ coverage: 'changed' })] }, ['pdf_signature_valid: review']],
+  ['a PDF signature without a company', signed({ signerOrganization: null }), ''],
+  ['a PDF signature of the DBA', signed({ signerOrganization: 'ACME FAST' }), ''],
+  ['a file that was altered after signing', signed({ digestMatches: false }), 'pdf_signature_valid: reject'],
+  ['a forged PDF signature', signed({ signatureValid: false }), 'pdf_signature_valid: reject'],
+  ['a change after signing', signed({ coverage: 'changed' }), 'pdf_signature_valid'],
   [
     'a signature that leaves out a part of its revision',
-    { signatures: [pdfSignature({ coverage: 'partial' })] },
-    ['pdf_signature_valid: reject'],
+    signed({ coverage: 'partial' }),
+    'pdf_signature_valid: reject',
   ],
   [
     'a PDF signature that cannot be verified',
-    { signatures: [pdfSignature({ digestMatches: false, signatureValid: false, problem: 'unknown algorithm' })] },
-    ['pdf_signature_valid: review'],
+    signed({ digestMatches: false, signatureValid: false, problem: 'unknown algorithm' }),
+    'pdf_signature_valid',
   ],
   [
     "a file that was altered, with the reader's word for it",
-    { signatures: [pdfSignature({ digestMatches: false, problem: 'not the one that was signed' })] },
-    ['pdf_signature_valid: reject'],
+    signed({ digestMatches: false, problem: 'not the one that was signed' }),
+    'pdf_signature_valid: reject',
   ],
   [
     'a PDF signature that cannot be verified, and no other',
@@ -767,199 +614,175 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
       parts: { signature: ['Signature: ______'] },
       signatures: [pdfSignature({ digestMatches: false, signatureValid: false, problem: 'unknown algorithm' })],
     },
-    ['letter_signed: review', 'pdf_signature_valid: review'],
+    'letter_signed, pdf_signature_valid',
   ],
   [
     "an untrusted chain, with the reader's word for it",
-    { signatures: [pdfSignature({ chain: 'untrusted', problem: 'no root' })] },
-    ['pdf_signature_valid: review'],
+    signed({ chain: 'untrusted', problem: 'no root' }),
+    'pdf_signature_valid',
   ],
-  [
-    'a PDF signature of another person',
-    { signatures: [pdfSignature({ signerName: 'John Roe' })] },
-    ['pdf_signature_valid: review'],
-  ],
-  [
-    'a PDF signature without a name',
-    { signatures: [pdfSignature({ signerName: null })] },
-    ['pdf_signature_valid: review'],
-  ],
-  ['two PDF signatures of the signer', { signatures: [pdfSignature(), pdfSignature()] }, []],
+  ['a PDF signature of another person', signed({ signerName: 'John Roe' }), 'pdf_signature_valid'],
+  ['a PDF signature without a name', signed({ signerName: null }), 'pdf_signature_valid'],
+  ['two PDF signatures of the signer', { signatures: [pdfSignature(), pdfSignature()] }, ''],
   [
     'a PDF signature of another person before that of the signer',
     { signatures: [pdfSignature({ signerName: 'John Roe' }), pdfSignature()] },
-    ['pdf_signature_valid: review'],
+    'pdf_signature_valid',
   ],
   [
     'a PDF signature of another person after that of the signer',
     { signatures: [pdfSignature(), pdfSignature({ signerName: 'John Roe' })] },
-    ['pdf_signature_valid: review'],
+    'pdf_signature_valid',
   ],
   [
     'two PDF signatures, one altered',
     { signatures: [pdfSignature({ digestMatches: false }), pdfSignature()] },
-    ['pdf_signature_valid: reject'],
+    'pdf_signature_valid: reject',
   ],
-  ['a PDF signature of 30 days before', { signatures: [pdfSignature({ signedAt: '2026-02-08T23:59:59Z' })] }, []],
+  ['a PDF signature of 30 days before', signed({ signedAt: '2026-02-08T23:59:59Z' }), ''],
   [
     'a PDF signature of 31 days before',
-    { signatures: [pdfSignature({ signedAt: '2026-02-07T00:00:00Z' })] },
-    ['pdf_signature_valid: review', 'date_unambiguous: review'],
+    signed({ signedAt: '2026-02-07T00:00:00Z' }),
+    'pdf_signature_valid, date_unambiguous',
   ],
-  ['a PDF signature of the same day', { signatures: [pdfSignature({ signedAt: '2026-03-10T23:00:00Z' })] }, []],
+  ['a PDF signature of the same day', signed({ signedAt: '2026-03-10T23:00:00Z' }), ''],
   [
     'a PDF signature of the next day',
-    { signatures: [pdfSignature({ signedAt: '2026-03-11T00:00:00Z' })] },
-    ['pdf_signature_valid: review', 'date_unambiguous: review'],
+    signed({ signedAt: '2026-03-11T00:00:00Z' }),
+    'pdf_signature_valid, date_unambiguous',
   ],
   // date rules
-  ['no date', { parts: { date: [] } }, ['date_given: review']],
-  [
-    'no date on a bad scan',
-    { source: 'ocr', confidence: 74, parts: { date: [] } },
-    ['text_readable: review', 'date_given: review'],
-  ],
+  ['no date', { parts: { date: [] } }, 'date_given'],
+  ['no date on a bad scan', { source: 'ocr', confidence: 74, parts: { date: [] } }, 'text_readable, date_given'],
   [
     'two dates far from the signature without a label',
     { parts: { head: ['March 3, 2026', 'March 1, 2026', '', '', '', '', ...good.head], date: [] } },
-    ['date_given: review'],
+    'date_given',
   ],
-  ['only a date of expiry', { parts: { date: ['Expires: March 3, 2027'] } }, ['date_given: review']],
-  ['a date of the day of submission', { submittedOn: '2026-03-03' }, []],
-  ['a date of the day after submission', { submittedOn: '2026-03-02' }, ['date_not_future: reject']],
+  ['only a date of expiry', { parts: { date: ['Expires: March 3, 2027'] } }, 'date_given'],
+  ['a date of the day of submission', { submittedOn: '2026-03-03' }, ''],
+  ['a date of the day after submission', { submittedOn: '2026-03-02' }, 'date_not_future: reject'],
   [
     'a date of the day after submission, where that day has begun somewhere',
     { submittedOn: '2026-03-02', latestDay: '2026-03-03' },
-    [],
+    '',
   ],
   [
     'a date two days after submission',
     { submittedOn: '2026-03-01', latestDay: '2026-03-02' },
-    ['date_not_future: reject'],
+    'date_not_future: reject',
   ],
-  ['a date of 30 days before', { submittedOn: '2026-04-02' }, []],
-  ['a date of 31 days before', { submittedOn: '2026-04-03' }, ['date_recent: reject']],
-  ['a date of 31 days before on a scan', { source: 'ocr', submittedOn: '2026-04-03' }, ['date_recent: review']],
+  ['a date of 30 days before', { submittedOn: '2026-04-02' }, ''],
+  ['a date of 31 days before', { submittedOn: '2026-04-03' }, 'date_recent: reject'],
+  ['a date of 31 days before on a scan', { source: 'ocr', submittedOn: '2026-04-03' }, 'date_recent'],
   [
     'a date of 31 days before without a label',
     { parts: { date: ['March 3, 2026'] }, submittedOn: '2026-04-03' },
-    ['date_recent: review'],
+    'date_recent',
   ],
   [
     'a date of 31 days before, and a PDF signature in time',
     { submittedOn: '2026-04-03', signatures: [pdfSignature({ signedAt: '2026-04-02T12:00:00Z' })] },
-    ['date_unambiguous: review', 'date_recent: review'],
+    'date_unambiguous, date_recent',
   ],
 
   [
     'an ambiguous date, one reading in the future',
     { parts: { date: ['Date: 03/04/2026'] } },
-    ['date_unambiguous: review', 'date_not_future: review'],
+    'date_unambiguous, date_not_future',
   ],
   [
     'an ambiguous date, one reading too old',
     { parts: { date: ['Date: 01/03/2026'] }, submittedOn: '2026-03-10' },
-    ['date_unambiguous: review', 'date_recent: review'],
+    'date_unambiguous, date_recent',
   ],
   [
     'an ambiguous date whose readings decide the same',
     { parts: { date: ['Date: 03/02/2026'] }, submittedOn: '2026-03-03' },
-    [],
+    '',
   ],
   [
     'an ambiguous date of which both readings are too old',
     { parts: { date: ['Date: 03/04/2025'] } },
-    ['date_recent: reject'],
+    'date_recent: reject',
   ],
   [
     'two ambiguous signing dates',
     { parts: { date: ['Date: 03/09/2026', 'Fecha: 09/03/2026'] }, submittedOn: '2026-03-20' },
-    ['date_unambiguous: review', 'date_unambiguous: review', 'date_not_future: review'],
+    'date_unambiguous, date_unambiguous, date_not_future',
   ],
-  ['two signing dates that decide the same', { parts: { date: ['Date: March 3, 2026', 'Date: March 4, 2026'] } }, []],
+  ['two signing dates that decide the same', { parts: { date: ['Date: March 3, 2026', 'Date: March 4, 2026'] } }, ''],
   [
     'two signing dates that decide differently',
     { parts: { date: ['Date: March 3, 2026', 'Date: March 3, 2025'] } },
-    ['date_unambiguous: review'],
+    'date_unambiguous',
   ],
   // numbers
-  ['no numbers requested', { requested: [] }, ['numbers_authorized: note']],
-  ['a number that is missing', { requested: us('0100', '0102') }, ['numbers_authorized: review']],
-  ['a number that is only in the letterhead', { requested: us('0100', '0199') }, ['numbers_authorized: review']],
-  ['a number in a range', { parts: { numbers: ['+1 202 555 0100 through 0109'] }, requested: us('0109') }, []],
+  ['no numbers requested', { requested: [] }, 'numbers_authorized: note'],
+  ['a number that is missing', { requested: us('0100', '0102') }, 'numbers_authorized'],
+  ['a number that is only in the letterhead', { requested: us('0100', '0199') }, 'numbers_authorized'],
+  ['a number in a range', { parts: { numbers: ['+1 202 555 0100 through 0109'] }, requested: us('0109') }, ''],
   [
     'a number one past a range',
     { parts: { numbers: ['+1 202 555 0100 through 0109'] }, requested: us('0110') },
-    ['numbers_authorized: review'],
+    'numbers_authorized',
   ],
   [
     'a range that descends',
     { parts: { numbers: ['+1 202 555 0109 through 0100'] }, requested: us('0100') },
-    ['numbers_authorized: review'],
+    'numbers_authorized',
   ],
   [
     'a misread number on a scan',
     { source: 'ocr', parts: { numbers: ['+1 202 555 O1OO', '+1 202 555 0107'] } },
-    ['numbers_authorized: review'],
+    'numbers_authorized',
   ],
-  ['a missing number on a good scan', { source: 'ocr', requested: ['+13125550177'] }, ['numbers_authorized: review']],
+  ['a missing number on a good scan', { source: 'ocr', requested: ['+13125550177'] }, 'numbers_authorized'],
   [
     'a missing number on a bad scan',
     { source: 'ocr', confidence: 74, requested: ['+13125550177'] },
-    ['text_readable: review', 'numbers_authorized: review'],
+    'text_readable, numbers_authorized',
   ],
-  ['15 numbers without a CSV', { parts: { numbers: ['+1 202 555 0100 through 0120'] }, requested: count(100, 15) }, []],
+  ['15 numbers without a CSV', { parts: { numbers: ['+1 202 555 0100 through 0120'] }, requested: count(100, 15) }, ''],
   [
     '16 numbers without a CSV',
     { parts: { numbers: ['+1 202 555 0100 through 0120'] }, requested: count(100, 16) },
-    ['csv_for_many: reject'],
+    'csv_for_many: reject',
   ],
-  ['as many numbers as a letter may list', { parts: { numbers: ['+1 202 555 0100 through 0199'] } }, []],
+  ['as many numbers as a letter may list', { parts: { numbers: ['+1 202 555 0100 through 0199'] } }, ''],
   [
     'one number more than a letter may list',
     { parts: { numbers: ['+1 202 555 0100 through 0199', '+1 202 555 0200'] } },
-    ['csv_for_many: review'],
+    'csv_for_many',
   ],
   [
     'many numbers in a letter and a CSV beside it',
     {
-      ...csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers'),
+      ...csvCase(listed),
       parts: {
-        ...csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers').parts,
+        ...csvCase(listed).parts,
         numbers: ['The following telephone numbers:', '+1 202 555 0000 through 0999'],
       },
     },
-    ['csv_for_many: review'],
+    'csv_for_many',
   ],
-  ['a number of another brand', { taken: us('0100') }, ['numbers_of_one_brand: reject']],
+  ['a number of another brand', { taken: us('0100') }, 'numbers_of_one_brand: reject'],
   // csv_agrees
-  ['16 numbers in a CSV that the letter describes', csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers'), []],
-  [
-    'a CSV with one number more',
-    csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers', count(99, 17).toSpliced(1, 0)),
-    ['csv_agrees: review'],
-  ],
-  ['another first number', csvCase('from +1 202 555 0101 to +1 202 555 0115, 16 numbers'), ['csv_agrees: review']],
-  ['another last number', csvCase('from +1 202 555 0100 to +1 202 555 0116, 16 numbers'), ['csv_agrees: review']],
-  ['another count', csvCase('from +1 202 555 0100 to +1 202 555 0115, 15 numbers'), ['csv_agrees: review']],
+  ['16 numbers in a CSV that the letter describes', csvCase(listed), ''],
+  ['a CSV with one number more', csvCase(listed, count(99, 17).toSpliced(1, 0)), 'csv_agrees'],
+  ['another first number', csvCase('from +1 202 555 0101 to +1 202 555 0115, 16 numbers'), 'csv_agrees'],
+  ['another last number', csvCase('from +1 202 555 0100 to +1 202 555 0116, 16 numbers'), 'csv_agrees'],
+  ['another count', csvCase('from +1 202 555 0100 to +1 202 555 0115, 15 numbers'), 'csv_agrees'],
   [
     'another count on a scan',
     { ...csvCase('from +1 202 555 0100 to +1 202 555 0115, 15 numbers'), source: 'ocr' },
-    ['csv_agrees: review'],
+    'csv_agrees',
   ],
-  [
-    'a CSV in another order',
-    csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers', count(100, 16).toReversed()),
-    [],
-  ],
+  ['a CSV in another order', csvCase(listed, count(100, 16).toReversed()), ''],
   [
     'a CSV whose first and last number are so by place only',
-    csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers', [
-      ...count(100, 1),
-      '+13125550101',
-      ...count(102, 14),
-    ]),
-    ['numbers_authorized: review', 'csv_agrees: review'],
+    csvCase(listed, [...count(100, 1), '+13125550101', ...count(102, 14)]),
+    'numbers_authorized, csv_agrees',
   ],
   [
     'a CSV of a first number by value and a last one by place',
@@ -970,7 +793,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
         ...count(110, 1),
       ]),
     },
-    ['csv_agrees: review'],
+    'csv_agrees',
   ],
   [
     'a CSV of numbers of unequal length',
@@ -978,38 +801,22 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
       ...csvCase('from +1 202 555 0100 to +44 20 7946 0000, 16 numbers', [...count(100, 15), '+442079460000']),
       requested: count(100, 15),
     },
-    [],
+    '',
   ],
-  [
-    'a CSV that repeats a number',
-    csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers', [...count(100, 16), ...us('0103')]),
-    [],
-  ],
-  ['a list that is not described', csvCase(''), ['csv_agrees: review']],
-  ['a list whose count is not stated', csvCase('from +1 202 555 0100 to +1 202 555 0115'), ['csv_agrees: review']],
-  ['a CSV that the letter does not mention', { csvPhones: us('0100', '0101') }, ['csv_agrees: review']],
+  ['a CSV that repeats a number', csvCase(listed, [...count(100, 16), ...us('0103')]), ''],
+  ['a list that is not described', csvCase(''), 'csv_agrees'],
+  ['a list whose count is not stated', csvCase('from +1 202 555 0100 to +1 202 555 0115'), 'csv_agrees'],
+  ['a CSV that the letter does not mention', { csvPhones: us('0100', '0101') }, 'csv_agrees'],
   [
     'a number that is in the letter, but not in the CSV',
-    { ...csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers'), requested: us('0120') },
-    ['numbers_authorized: review'],
+    { ...csvCase(listed), requested: us('0120') },
+    'numbers_authorized',
   ],
-  [
-    'a list without a CSV',
-    { parts: { numbers: [...good.numbers, 'and those in the attached list.'] } },
-    ['csv_agrees: review'],
-  ],
-  ['a CSV in the PDF that the letter does not mention', { csv: '+12025550100' }, ['csv_agrees: review']],
-  ['a CSV in the PDF under a signature of the whole file', { csv: '+12025550100', signatures: [pdfSignature()] }, []],
-  [
-    'a CSV in the PDF and another beside it',
-    { ...csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers'), csv: '+12025550100' },
-    ['csv_agrees: review'],
-  ],
-  [
-    'the same CSV in the PDF and beside it',
-    { ...csvCase('from +1 202 555 0100 to +1 202 555 0115, 16 numbers'), csv: count(100, 16).join('\n') },
-    [],
-  ],
+  ['a list without a CSV', { parts: { numbers: [...good.numbers, 'and those in the attached list.'] } }, 'csv_agrees'],
+  ['a CSV in the PDF that the letter does not mention', { csv: '+12025550100' }, 'csv_agrees'],
+  ['a CSV in the PDF under a signature of the whole file', { csv: '+12025550100', signatures: [pdfSignature()] }, ''],
+  ['a CSV in the PDF and another beside it', { ...csvCase(listed), csv: '+12025550100' }, 'csv_agrees'],
+  ['the same CSV in the PDF and beside it', { ...csvCase(listed), csv: count(100, 16).join('\n') }, ''],
 ];
 
 function picture(width: number): PageMark {
@@ -1035,7 +842,7 @@ function csvCase(description: string, csvPhones: readonly string[] = count(100, 
 describe('a letter with', () => {
   it.each(cases)('%s', (_, given, expected) => {
     const decision = decide(given);
-    expect(problems(decision)).toEqual(expected);
+    expect(problems(decision).join(', ')).toBe(expected);
   });
 
   it('nothing on it, or a picture only, is looked at', () => {
@@ -1052,7 +859,7 @@ describe('a letter with', () => {
 
   it('a page that could not be read is looked at', () => {
     const decision = decide({ source: 'ocr', pages: [Object.values(good).flat(), []], marks: [picture(0.9)] });
-    expect(problems(decision)).toContain('text_readable: review');
+    expect(problems(decision)).toContain('text_readable');
   });
 });
 
