@@ -7,6 +7,8 @@ import {
   listOperationRows,
   readOperation,
   submitOperation,
+  type OperationKind,
+  type OperationRequest,
   type Submission,
 } from '../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
@@ -31,12 +33,21 @@ import {
   profile,
   signedForm,
   testVault,
+  type AskOptions,
 } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
 const by = { actor: 'test person', reason: 'because', eyes };
 const dayMs = 86_400_000;
+
+type Fields<Kind extends OperationKind> = Partial<OperationRequest<Kind>>;
+const addBrand = (handle: string, fields: Fields<'add_managed_brand'> = {}, options: AskOptions = {}) =>
+  ask(db, 'add_managed_brand', { handle, brand: profile, ...fields }, options);
+const updateBrand = (handle: string, fields: Fields<'update_managed_brand'>, options: AskOptions = {}) =>
+  ask(db, 'update_managed_brand', { handle, ...fields }, options);
+const addNumbers = (handle: string, fields: Fields<'add_phone_number'>, options: AskOptions = {}) =>
+  ask(db, 'add_phone_number', { handle, ...fields }, options);
 
 /** What the branded cache would have at an instant, of one brand: phones with their display names. */
 async function published(handle: string, at = new Date()): Promise<Record<string, string>> {
@@ -49,12 +60,7 @@ async function published(handle: string, at = new Date()): Promise<Record<string
 
 async function approvedBrand(numbers = 2): Promise<{ handle: string; phones: string[]; letterId: number }> {
   const { handle, phones } = fresh(numbers);
-  const result = await ask(
-    db,
-    'add_managed_brand',
-    { handle, brand: profile, numbers: phones },
-    { letter: signedForm(phones) },
-  );
+  const result = await addBrand(handle, { numbers: phones }, { letter: signedForm(phones) });
   expect(result.outcome, JSON.stringify(result.letter?.findings.filter(({ severity }) => severity !== 'pass'))).toBe(
     'approved',
   );
@@ -64,10 +70,9 @@ async function approvedBrand(numbers = 2): Promise<{ handle: string; phones: str
 describe('Add Managed Brand', () => {
   it('with a good letter approves brand, letter and numbers, which are published under the display name', async () => {
     const { handle, phones } = fresh(2);
-    const result = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones, callReason: 'Your visit' },
+    const result = await addBrand(
+      handle,
+      { numbers: phones, callReason: 'Your visit' },
       { letter: signedForm(phones) },
     );
     expect(result).toMatchObject({
@@ -90,7 +95,7 @@ describe('Add Managed Brand', () => {
 
   it('without a letter is a draft whose numbers wait, until an update brings one', async () => {
     const { handle, phones } = fresh(1);
-    const draft = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones });
+    const draft = await addBrand(handle, { numbers: phones });
     expect(draft).toMatchObject({
       outcome: 'accepted',
       brand: { state: 'draft' },
@@ -98,19 +103,14 @@ describe('Add Managed Brand', () => {
       numbers: { states: { submitted: 1 } },
     });
     expect(await published(handle)).toEqual({});
-    const update = await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) });
+    const update = await updateBrand(handle, {}, { letter: signedForm(phones) });
     expect(update).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
 
   it('with a letter that is too old is rejected with the finding, and a better letter mends it', async () => {
     const { handle, phones } = fresh(2);
-    const bad = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones },
-      { letter: goodLetter(phones, { date: '2020-01-01' }) },
-    );
+    const bad = await addBrand(handle, { numbers: phones }, { letter: goodLetter(phones, { date: '2020-01-01' }) });
     expect(bad).toMatchObject({
       outcome: 'rejected',
       brand: { state: 'rejected' },
@@ -119,7 +119,7 @@ describe('Add Managed Brand', () => {
     });
     expect(bad.letter!.findings.some(({ severity }) => severity === 'reject')).toBe(true);
     expect(await published(handle)).toEqual({});
-    const good = await ask(db, 'update_managed_brand', { handle, numbers: phones }, { letter: signedForm(phones) });
+    const good = await updateBrand(handle, { numbers: phones }, { letter: signedForm(phones) });
     expect(good).toMatchObject({
       outcome: 'approved',
       brand: { state: 'approved' },
@@ -130,10 +130,9 @@ describe('Add Managed Brand', () => {
 
   it('with a file that cannot be read is rejected with its code', async () => {
     const { handle } = fresh(0);
-    const result = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile },
+    const result = await addBrand(
+      handle,
+      {},
       { letter: { kind: 'refused', code: 'letter_encrypted', problem: 'The PDF is encrypted.' } },
     );
     expect(result).toMatchObject({
@@ -144,12 +143,7 @@ describe('Add Managed Brand', () => {
 
   it('whose letter leaves a question waits for a person, who approves it', async () => {
     const { handle, phones } = fresh(2);
-    const result = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones },
-      { letter: letterForReview(phones) },
-    );
+    const result = await addBrand(handle, { numbers: phones }, { letter: letterForReview(phones) });
     expect(result).toMatchObject({
       outcome: 'in_review',
       brand: { state: 'in_review' },
@@ -172,22 +166,16 @@ describe('Add Managed Brand', () => {
 
   it('whose letter a person rejects is rejected with its numbers', async () => {
     const { handle, phones } = fresh(1);
-    const result = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones },
-      { letter: letterForReview(phones) },
-    );
+    const result = await addBrand(handle, { numbers: phones }, { letter: letterForReview(phones) });
     await decideLetterByPerson({ db, letterId: result.letter!.letterId, approve: false, ...by });
     expect(await readBrand(db, handle)).toMatchObject({ state: 'rejected', numbers: { unsuccessful: 1 } });
   });
 
   it('under a name that is not related to the legal name waits for a person although the letter is good', async () => {
     const { handle, phones } = fresh(1);
-    const result = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
+    const result = await addBrand(
+      handle,
+      { brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
       { letter: signedForm(phones) },
     );
     expect(result).toMatchObject({
@@ -208,12 +196,7 @@ describe('Add Managed Brand', () => {
 
   it('with a letter of its own making waits for a person, however good it is', async () => {
     const { handle, phones } = fresh(1);
-    const result = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones },
-      { letter: goodLetter(phones) },
-    );
+    const result = await addBrand(handle, { numbers: phones }, { letter: goodLetter(phones) });
     expect(result).toMatchObject({
       outcome: 'in_review',
       brand: { state: 'in_review' },
@@ -229,23 +212,15 @@ describe('Add Managed Brand', () => {
   it('with a letter that another client has handed in waits for a person', async () => {
     const [first, second] = [fresh(1), fresh(1)];
     const letter = goodLetter([...first.phones, ...second.phones]);
-    expect(
-      await ask(
-        db,
-        'add_managed_brand',
-        { handle: first.handle, brand: profile, numbers: first.phones },
-        { letter, key: 'the-same-letter' },
-      ),
-    ).toMatchObject({
+    expect(await addBrand(first.handle, { numbers: first.phones }, { letter, key: 'the-same-letter' })).toMatchObject({
       outcome: 'in_review',
       letter: {
         findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_of_one_owner', severity: 'pass' })]),
       },
     });
-    const result = await ask(
-      db,
-      'add_managed_brand',
-      { handle: second.handle, brand: profile, numbers: second.phones },
+    const result = await addBrand(
+      second.handle,
+      { numbers: second.phones },
       { letter, key: 'the-same-letter', owner: 'Somebody Else' },
     );
     expect(result).toMatchObject({
@@ -260,10 +235,9 @@ describe('Add Managed Brand', () => {
 
   it('that a person rejects for its name stays rejected, whatever its letter says', async () => {
     const { handle, phones } = fresh(1);
-    await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
+    await addBrand(
+      handle,
+      { brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
       { letter: signedForm(phones) },
     );
     expect(await decideBrand({ db, handle, approve: false, ...by })).toBe('rejected');
@@ -273,7 +247,7 @@ describe('Add Managed Brand', () => {
 
   it('under a handle that is taken fails, and the same key gives the same answer', async () => {
     const { handle } = await approvedBrand(1);
-    const again = () => ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `taken-${handle}` });
+    const again = () => addBrand(handle, {}, { key: `taken-${handle}` });
     await expect(again()).rejects.toMatchObject({ code: 'brand_handle_taken' });
   });
 });
@@ -281,10 +255,7 @@ describe('Add Managed Brand', () => {
 describe('Update Managed Brand', () => {
   it('takes a new website at once', async () => {
     const { handle, phones } = await approvedBrand(1);
-    const result = await ask(db, 'update_managed_brand', {
-      handle,
-      changes: { website: 'https://www.northwind.example/new' },
-    });
+    const result = await updateBrand(handle, { changes: { website: 'https://www.northwind.example/new' } });
     expect(result).toMatchObject({
       outcome: 'approved',
       brand: { state: 'approved', approvedRevision: 2, pendingRevision: null },
@@ -296,26 +267,17 @@ describe('Update Managed Brand', () => {
   it('that brings a DBA goes to a person, where the letter that was approved for the brand has none', async () => {
     const { handle, phones } = fresh(1);
     const initials = { ...profile, legalName: 'Fresh Bakery LLC', displayName: 'FBI' };
-    const added = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: initials, numbers: phones },
-      { letter: signedForm(phones) },
-    );
+    const added = await addBrand(handle, { brand: initials, numbers: phones }, { letter: signedForm(phones) });
     expect(added).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' }, brand: { state: 'in_review' } });
-    const renamed = await ask(db, 'update_managed_brand', {
-      handle,
-      changes: { dba: 'Meridian Harbor', displayName: 'Meridian Harbor' },
-    });
+    const renamed = await updateBrand(handle, { changes: { dba: 'Meridian Harbor', displayName: 'Meridian Harbor' } });
     expect(renamed).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' } });
     for (const changes of [{ website: 'https://meridian.example' }, { displayName: 'Meridian' }])
-      expect(await ask(db, 'update_managed_brand', { handle, changes })).toMatchObject({ outcome: 'in_review' });
+      expect(await updateBrand(handle, { changes })).toMatchObject({ outcome: 'in_review' });
     expect(await published(handle)).toEqual({});
     expect(
-      await ask(
-        db,
-        'update_managed_brand',
-        { handle, changes: { dba: null, displayName: 'Fresh Bakery' }, numbers: phones },
+      await updateBrand(
+        handle,
+        { changes: { dba: null, displayName: 'Fresh Bakery' }, numbers: phones },
         { letter: signedForm(phones) },
       ),
     ).toMatchObject({ outcome: 'approved' });
@@ -324,7 +286,7 @@ describe('Update Managed Brand', () => {
 
   it('keeps the approved name published until a person approves the new one', async () => {
     const { handle, phones } = await approvedBrand(1);
-    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    const result = await updateBrand(handle, { changes: { displayName: 'Northwind Smiles' } });
     expect(result).toMatchObject({
       outcome: 'in_review',
       brand: { state: 'approved', approvedRevision: 1, pendingRevision: 2 },
@@ -339,13 +301,12 @@ describe('Update Managed Brand', () => {
 
   it('drops a new name that is rejected, and takes one that a signed form names', async () => {
     const { handle, phones } = await approvedBrand(1);
-    await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    await updateBrand(handle, { changes: { displayName: 'Northwind Smiles' } });
     await decideBrand({ db, handle, approve: false, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
-    const result = await ask(
-      db,
-      'update_managed_brand',
-      { handle, changes: { displayName: 'Northwind Dental Care' } },
+    const result = await updateBrand(
+      handle,
+      { changes: { displayName: 'Northwind Dental Care' } },
       { letter: signedForm(phones) },
     );
     expect(result).toMatchObject({ outcome: 'approved', brand: { approvedRevision: 3, pendingRevision: null } });
@@ -354,10 +315,9 @@ describe('Update Managed Brand', () => {
 
   it('with a bad letter leaves an approved brand as it is', async () => {
     const { handle, phones } = await approvedBrand(1);
-    const result = await ask(
-      db,
-      'update_managed_brand',
-      { handle, changes: { displayName: 'Northwind Smiles' } },
+    const result = await updateBrand(
+      handle,
+      { changes: { displayName: 'Northwind Smiles' } },
       { letter: goodLetter(phones, { date: '2020-01-01' }) },
     );
     expect(result).toMatchObject({
@@ -370,12 +330,10 @@ describe('Update Managed Brand', () => {
 
   it('of a brand that is not there, or is another owner’s, fails as unknown', async () => {
     const { handle } = await approvedBrand(1);
-    await expect(ask(db, 'update_managed_brand', { handle: 'nobody-here', changes: {} })).rejects.toMatchObject({
+    await expect(updateBrand('nobody-here', { changes: {} })).rejects.toMatchObject({ code: 'brand_unknown' });
+    await expect(updateBrand(handle, { changes: {} }, { owner: 'Somebody Else' })).rejects.toMatchObject({
       code: 'brand_unknown',
     });
-    await expect(
-      ask(db, 'update_managed_brand', { handle, changes: {} }, { owner: 'Somebody Else' }),
-    ).rejects.toMatchObject({ code: 'brand_unknown' });
   });
 });
 
@@ -384,7 +342,7 @@ describe('a new name', () => {
     const { handle, phones } = await approvedBrand(1);
     const changes = { displayName: 'Northwind Bank of America' };
     const old = signedForm(phones, { request: { changes: {} } });
-    expect(await ask(db, 'update_managed_brand', { handle, changes }, { letter: old })).toMatchObject({
+    expect(await updateBrand(handle, { changes }, { letter: old })).toMatchObject({
       outcome: 'in_review',
       brand: { pendingRevision: 2 },
       letter: { state: 'in_review' },
@@ -394,9 +352,9 @@ describe('a new name', () => {
 
   it('waits on when a form for more numbers under the old name is approved', async () => {
     const { handle, phones } = await approvedBrand(1);
-    await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    await updateBrand(handle, { changes: { displayName: 'Northwind Smiles' } });
     const more = fresh(1).phones;
-    expect(await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) })).toMatchObject({
+    expect(await addNumbers(handle, { numbers: more }, { letter: signedForm(more) })).toMatchObject({
       letter: { state: 'approved' },
       brand: { pendingRevision: 2 },
     });
@@ -408,7 +366,7 @@ describe('a new name', () => {
   it('of another company takes no number along that this company has not authorized', async () => {
     const { handle, phones } = await approvedBrand(2);
     const changes = { legalName: 'Meridian Bank Inc', displayName: 'Meridian Bank' };
-    await ask(db, 'update_managed_brand', { handle, changes }, { letter: signedForm([]) });
+    await updateBrand(handle, { changes }, { letter: signedForm([]) });
     expect(await published(handle)).toEqual({});
     expect(await readBrand(db, handle)).toMatchObject({
       state: 'approved',
@@ -421,12 +379,7 @@ describe('a new name', () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(1).phones;
     const changes = { legalName: 'Meridian Bank Inc', displayName: 'Acme Loans' };
-    const result = await ask(
-      db,
-      'update_managed_brand',
-      { handle, changes, numbers: more },
-      { letter: signedForm(more) },
-    );
+    const result = await updateBrand(handle, { changes, numbers: more }, { letter: signedForm(more) });
     expect(result).toMatchObject({
       outcome: 'in_review',
       letter: { state: 'approved' },
@@ -439,29 +392,28 @@ describe('a new name', () => {
 
   it('that a person approves without a letter keeps the numbers: the person vouches for the letters', async () => {
     const { handle, phones } = await approvedBrand(1);
-    await ask(db, 'update_managed_brand', { handle, changes: { legalName: 'Northwind Dental Holdings LLC' } });
+    await updateBrand(handle, { changes: { legalName: 'Northwind Dental Holdings LLC' } });
     await decideBrand({ db, handle, approve: true, ...by });
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
 
   it('waits on through a change of the website, and cannot be replaced while its letter waits', async () => {
     const { handle, phones } = await approvedBrand(1);
-    const first = await ask(
-      db,
-      'update_managed_brand',
-      { handle, changes: { displayName: 'Northwind Smiles' } },
+    const first = await updateBrand(
+      handle,
+      { changes: { displayName: 'Northwind Smiles' } },
       { letter: letterForReview(phones) },
     );
-    expect(await ask(db, 'update_managed_brand', { handle, changes: { website: null } })).toMatchObject({
+    expect(await updateBrand(handle, { changes: { website: null } })).toMatchObject({
       outcome: 'in_review',
       brand: { pendingRevision: 3 },
     });
-    await expect(ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).rejects.toMatchObject({
+    await expect(updateBrand(handle, {}, { letter: signedForm(phones) })).rejects.toMatchObject({
       code: 'transition_refused',
     });
-    await expect(
-      ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Teeth' } }),
-    ).rejects.toMatchObject({ code: 'transition_refused' });
+    await expect(updateBrand(handle, { changes: { displayName: 'Northwind Teeth' } })).rejects.toMatchObject({
+      code: 'transition_refused',
+    });
     await decideLetterByPerson({ db, letterId: first.letter!.letterId, approve: true, ...by });
     await decideBrand({ db, handle, approve: true, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Smiles' });
@@ -470,16 +422,16 @@ describe('a new name', () => {
 
   it('of a brand that was rejected for its name is enough, where its letter was approved', async () => {
     const { handle, phones } = fresh(1);
-    await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
+    await addBrand(
+      handle,
+      { brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
       { letter: signedForm(phones) },
     );
     await decideBrand({ db, handle, approve: false, ...by });
-    expect(
-      await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental' }, numbers: phones }),
-    ).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect(await updateBrand(handle, { changes: { displayName: 'Northwind Dental' }, numbers: phones })).toMatchObject({
+      outcome: 'approved',
+      brand: { state: 'approved' },
+    });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
   });
 });
@@ -488,20 +440,17 @@ describe('a call reason with a protected name', () => {
   it('of a brand goes to a person, also when it is changed later', async () => {
     const { handle, phones } = fresh(1);
     expect(
-      await ask(
-        db,
-        'add_managed_brand',
-        { handle, brand: { ...profile, callReasons: ['PayPal Fraud Department'] }, numbers: phones },
+      await addBrand(
+        handle,
+        { brand: { ...profile, callReasons: ['PayPal Fraud Department'] }, numbers: phones },
         { letter: signedForm(phones) },
       ),
     ).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' } });
     const other = await approvedBrand(1);
-    expect(
-      await ask(db, 'update_managed_brand', {
-        handle: other.handle,
-        changes: { callReasons: ['Your visit', 'Wells Fargo'] },
-      }),
-    ).toMatchObject({ outcome: 'in_review', brand: { state: 'approved', pendingRevision: 2 } });
+    expect(await updateBrand(other.handle, { changes: { callReasons: ['Your visit', 'Wells Fargo'] } })).toMatchObject({
+      outcome: 'in_review',
+      brand: { state: 'approved', pendingRevision: 2 },
+    });
     const { rows } = await db.query('SELECT display_description FROM branded_number WHERE brand_handle = ANY ($1)', [
       [handle, other.handle],
     ]);
@@ -512,20 +461,15 @@ describe('a call reason with a protected name', () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(1).phones;
     await expect(
-      ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) }),
+      addNumbers(handle, { numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) }),
     ).rejects.toMatchObject({ code: 'brand_request_invalid' });
-    await ask(db, 'update_managed_brand', { handle, changes: { callReasons: ['Chase Bank'] } });
+    await updateBrand(handle, { changes: { callReasons: ['Chase Bank'] } });
     await expect(
-      ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) }),
+      addNumbers(handle, { numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) }),
     ).rejects.toMatchObject({ code: 'brand_request_invalid' });
     await decideBrand({ db, handle, approve: true, ...by });
     expect(
-      await ask(
-        db,
-        'add_phone_number',
-        { handle, numbers: more, callReason: 'Chase Bank' },
-        { letter: signedForm(more) },
-      ),
+      await addNumbers(handle, { numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) }),
     ).toMatchObject({ outcome: 'approved' });
     expect(Object.keys(await published(handle))).toEqual([...phones, ...more].sort());
   });
@@ -534,16 +478,14 @@ describe('a call reason with a protected name', () => {
 describe('a letter that comes with numbers', () => {
   it('and cannot be read leaves a brand that waits for another letter as it is', async () => {
     const { handle, phones } = fresh(2);
-    const first = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones.slice(0, 1) },
+    const first = await addBrand(
+      handle,
+      { numbers: phones.slice(0, 1) },
       { letter: letterForReview(phones.slice(0, 1)) },
     );
-    await ask(
-      db,
-      'add_phone_number',
-      { handle, numbers: phones.slice(1) },
+    await addNumbers(
+      handle,
+      { numbers: phones.slice(1) },
       { letter: { kind: 'refused', code: 'letter_encrypted', problem: '' } },
     );
     expect(await readBrand(db, handle)).toMatchObject({ state: 'in_review' });
@@ -554,7 +496,7 @@ describe('a letter that comes with numbers', () => {
   it('and is withdrawn leaves a brand with its own letter as it is', async () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(1).phones;
-    const { letter } = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) });
+    const { letter } = await addNumbers(handle, { numbers: more }, { letter: signedForm(more) });
     await withdrawLetter({ db, letterId: letter!.letterId, ...by });
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, expired: 1 } });
     expect(Object.keys(await published(handle))).toEqual(phones);
@@ -565,14 +507,13 @@ describe('a letter that comes with numbers', () => {
 describe('Add Phone number for Branding', () => {
   it('verifies a number that a letter in force names, and not one that none names', async () => {
     const { handle, phones } = fresh(3);
-    const { letter } = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones.slice(0, 1) },
+    const { letter } = await addBrand(
+      handle,
+      { numbers: phones.slice(0, 1) },
       { letter: goodLetter(phones.slice(0, 2)) },
     );
     await decideLetterByPerson({ db, letterId: letter!.letterId, approve: true, ...by });
-    const result = await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) });
+    const result = await addNumbers(handle, { numbers: phones.slice(1) });
     expect(result).toMatchObject({
       outcome: 'approved',
       numbers: { accepted: 2, states: { verified: 1, unsuccessful: 1 } },
@@ -583,7 +524,7 @@ describe('Add Phone number for Branding', () => {
   it('takes numbers with a letter of their own', async () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(2).phones;
-    const result = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) });
+    const result = await addNumbers(handle, { numbers: more }, { letter: signedForm(more) });
     expect(result).toMatchObject({
       outcome: 'approved',
       letter: { state: 'approved' },
@@ -595,9 +536,9 @@ describe('Add Phone number for Branding', () => {
   it('reports each row of a CSV by its line', async () => {
     const first = await approvedBrand(1);
     const { handle, phones } = fresh(2);
-    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) });
+    await addBrand(handle, { numbers: phones }, { letter: signedForm(phones) });
     const csv = `name,phone\nA,${phones[0]}\nB,not a number\nC,\nD,${first.phones[0]}\nE,${phones[0]}\nF,+1 (212) 555-${phones[1]!.slice(-4)}\n`;
-    const result = await ask(db, 'add_phone_number', { handle }, { numbersFile: csv });
+    const result = await addNumbers(handle, {}, { numbersFile: csv });
     expect(result.numbers).toMatchObject({ given: 6, accepted: 0, known: 2, rejected: 4, states: { verified: 2 } });
     const rows = await listOperationRows(db, result.operationId, { refused: false, after: 0, limit: 100 });
     expect(rows.map(({ line, outcome }) => [line, outcome])).toEqual([
@@ -616,7 +557,7 @@ describe('Add Phone number for Branding', () => {
   it('does not verify a known number again', async () => {
     const { handle, phones } = await approvedBrand(1);
     const before = (await db.query('SELECT * FROM brand_number WHERE phone = $1', [phones[0]])).rows;
-    expect(await ask(db, 'add_phone_number', { handle, numbers: phones })).toMatchObject({
+    expect(await addNumbers(handle, { numbers: phones })).toMatchObject({
       outcome: 'approved',
       numbers: { known: 1, accepted: 0 },
     });
@@ -628,7 +569,7 @@ describe('Add Phone number for Branding', () => {
     expect(await changeNumber({ db, handle, phone: phones[0]!, action: 'reject', ...by })).toBe('permanently_rejected');
     expect(await published(handle)).toEqual({});
     const other = fresh(0).handle;
-    const result = await ask(db, 'add_managed_brand', { handle: other, brand: profile, numbers: phones });
+    const result = await addBrand(other, { numbers: phones });
     expect(result.numbers).toMatchObject({ rejected: 1, rejects: [{ code: 'number_permanently_rejected' }] });
     await expect(changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by })).rejects.toMatchObject({
       code: 'transition_refused',
@@ -639,22 +580,15 @@ describe('Add Phone number for Branding', () => {
     const first = await approvedBrand(1);
     await withdrawBrand({ db, handle: first.handle, ...by });
     const { handle } = fresh(0);
-    expect(
-      await ask(
-        db,
-        'add_managed_brand',
-        { handle, brand: profile, numbers: first.phones },
-        { letter: signedForm(first.phones) },
-      ),
-    ).toMatchObject({ outcome: 'approved' });
+    expect(await addBrand(handle, { numbers: first.phones }, { letter: signedForm(first.phones) })).toMatchObject({
+      outcome: 'approved',
+    });
     expect([await published(first.handle), Object.keys(await published(handle))]).toEqual([{}, first.phones]);
   });
 
   it('of two brands that ask for the same number at the same time gives it to one', async () => {
     const [a, b] = [fresh(1), fresh(0)];
-    const results = await Promise.all(
-      [a.handle, b.handle].map((handle) => ask(db, 'add_managed_brand', { handle, brand: profile, numbers: a.phones })),
-    );
+    const results = await Promise.all([a.handle, b.handle].map((handle) => addBrand(handle, { numbers: a.phones })));
     expect(results.map(({ numbers }) => numbers!.accepted).sort()).toEqual([0, 1]);
   });
 });
@@ -679,13 +613,7 @@ describe('a request', () => {
 describe('an idempotency key', () => {
   it('gives the same answer and does nothing twice, also when both come at once', async () => {
     const { handle, phones } = fresh(1);
-    const once = () =>
-      ask(
-        db,
-        'add_managed_brand',
-        { handle, brand: profile, numbers: phones },
-        { letter: goodLetter(phones), key: `key-${handle}` },
-      );
+    const once = () => addBrand(handle, { numbers: phones }, { letter: goodLetter(phones), key: `key-${handle}` });
     const [first, second] = await Promise.all([once(), once()]);
     expect(second).toEqual(first);
     expect(await once()).toEqual(first);
@@ -702,21 +630,16 @@ describe('an idempotency key', () => {
 
   it('is refused for another request, and is free for another owner', async () => {
     const { handle } = fresh(0);
-    await ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}` });
+    await addBrand(handle, {}, { key: `other-${handle}` });
     await expect(
-      ask(db, 'add_managed_brand', { handle, brand: { ...profile, website: null } }, { key: `other-${handle}` }),
+      addBrand(handle, { brand: { ...profile, website: null } }, { key: `other-${handle}` }),
     ).rejects.toMatchObject({ code: 'idempotency_conflict' });
-    await expect(
-      ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}`, letter: signedForm([]) }),
-    ).rejects.toMatchObject({ code: 'idempotency_conflict' });
-    expect(
-      await ask(
-        db,
-        'add_managed_brand',
-        { handle: fresh(0).handle, brand: profile },
-        { key: `other-${handle}`, owner: 'Another' },
-      ),
-    ).toMatchObject({ outcome: 'accepted' });
+    await expect(addBrand(handle, {}, { key: `other-${handle}`, letter: signedForm([]) })).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
+    expect(await addBrand(fresh(0).handle, {}, { key: `other-${handle}`, owner: 'Another' })).toMatchObject({
+      outcome: 'accepted',
+    });
   });
 
   it('keeps the answer of an operation that failed for good', async () => {
@@ -764,7 +687,7 @@ describe('a person', () => {
     await expect(changeNumber({ db, handle, phone: '+12125559999', action: 'remove', ...by })).rejects.toMatchObject({
       code: 'phone_unknown',
     });
-    expect(await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) })).toMatchObject({
+    expect(await addNumbers(handle, { numbers: phones.slice(1) })).toMatchObject({
       numbers: { accepted: 1, states: { verified: 1 } },
     });
   });
@@ -773,15 +696,13 @@ describe('a person', () => {
     const { handle, phones } = await approvedBrand(1);
     expect(await withdrawBrand({ db, handle, ...by })).toBe('withdrawn');
     expect(await readBrand(db, handle)).toMatchObject({ state: 'withdrawn', numbers: { removed: 1 } });
-    await expect(ask(db, 'add_phone_number', { handle, numbers: phones })).rejects.toMatchObject({
-      code: 'brand_withdrawn',
-    });
+    await expect(addNumbers(handle, { numbers: phones })).rejects.toMatchObject({ code: 'brand_withdrawn' });
     await expect(resumeBrand({ db, handle, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
   });
 
   it('withdraws the letters of a brand with it', async () => {
     const { handle, letterId } = await approvedBrand(1);
-    const waiting = await ask(db, 'update_managed_brand', { handle }, { letter: letterForReview([]) });
+    const waiting = await updateBrand(handle, {}, { letter: letterForReview([]) });
     await withdrawBrand({ db, handle, ...by });
     expect([await readLetterRecord(db, letterId), await readLetterRecord(db, waiting.letter!.letterId)]).toMatchObject([
       { state: 'withdrawn' },
@@ -791,7 +712,7 @@ describe('a person', () => {
 
   it('cannot decide a brand that was withdrawn', async () => {
     const { handle } = await approvedBrand(1);
-    await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    await updateBrand(handle, { changes: { displayName: 'Northwind Smiles' } });
     await withdrawBrand({ db, handle, ...by });
     await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({ code: 'brand_withdrawn' });
     expect(await readBrand(db, handle)).toMatchObject({ approvedRevision: 1, pendingRevision: null });
@@ -800,14 +721,14 @@ describe('a person', () => {
   it('is told what a resumed number came to', async () => {
     const { handle, phones, letterId } = await approvedBrand(1);
     await changeNumber({ db, handle, phone: phones[0]!, action: 'suspend', ...by });
-    await ask(db, 'update_managed_brand', { handle }, { letter: signedForm([]) });
+    await updateBrand(handle, {}, { letter: signedForm([]) });
     await withdrawLetter({ db, letterId, ...by });
     expect(await changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by })).toBe('expired');
   });
 
   it('withdraws a letter: what no other letter names is not published any more', async () => {
     const { handle, phones, letterId } = await approvedBrand(2);
-    await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones.slice(0, 1)) });
+    await updateBrand(handle, {}, { letter: signedForm(phones.slice(0, 1)) });
     await withdrawLetter({ db, letterId, ...by });
     expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 1));
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, expired: 1 } });
@@ -860,7 +781,7 @@ describe('time', () => {
       { state: 'expired', numbers: { expired: 1 } },
       {},
     ]);
-    expect(await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).toMatchObject({
+    expect(await updateBrand(handle, {}, { letter: signedForm(phones) })).toMatchObject({
       outcome: 'approved',
       brand: { state: 'approved' },
     });
@@ -873,18 +794,8 @@ describe('a number that has left its brand', () => {
     const first = await approvedBrand(1);
     await withdrawLetter({ db, letterId: first.letterId, ...by });
     const { handle } = fresh(0);
-    await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: first.phones },
-      { letter: signedForm(first.phones) },
-    );
-    const renewed = await ask(
-      db,
-      'update_managed_brand',
-      { handle: first.handle },
-      { letter: signedForm(first.phones) },
-    );
+    await addBrand(handle, { numbers: first.phones }, { letter: signedForm(first.phones) });
+    const renewed = await updateBrand(first.handle, {}, { letter: signedForm(first.phones) });
     expect(renewed).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
     expect([await readBrand(db, first.handle), await readBrand(db, handle)]).toMatchObject([
       { numbers: { expired: 1 } },
@@ -899,14 +810,9 @@ describe('a number that was rejected for good with another brand', () => {
     const first = await approvedBrand(1);
     await withdrawLetter({ db, letterId: first.letterId, ...by });
     const { handle } = fresh(0);
-    await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: first.phones },
-      { letter: signedForm(first.phones) },
-    );
+    await addBrand(handle, { numbers: first.phones }, { letter: signedForm(first.phones) });
     await changeNumber({ db, handle, phone: first.phones[0]!, action: 'reject', ...by });
-    await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: signedForm(first.phones) });
+    await updateBrand(first.handle, {}, { letter: signedForm(first.phones) });
     expect([await published(first.handle), await published(handle)]).toEqual([{}, {}]);
   });
 });
@@ -955,12 +861,7 @@ describe('a stored letter', () => {
 
   it('is kept while it waits for a person', async () => {
     const { handle, phones } = fresh(1);
-    const { letter } = await ask(
-      db,
-      'add_managed_brand',
-      { handle, brand: profile, numbers: phones },
-      { letter: letterForReview(phones) },
-    );
+    const { letter } = await addBrand(handle, { numbers: phones }, { letter: letterForReview(phones) });
     await expect(deleteLetterDocument({ db, letterId: letter!.letterId, ...by })).rejects.toMatchObject({
       code: 'transition_refused',
     });
