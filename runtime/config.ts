@@ -332,6 +332,11 @@ export const SETTINGS = {
     count(1000, { min: 0 }),
     'A difference of fewer rows than this holds no build; for lost rows SHRINK_PERCENT_MAX alone counts.',
   ),
+  filterBits: setting(
+    'FILTER_BITS',
+    z.enum(['8', '16']).default('8'),
+    'Bits of a fingerprint in the filters beside spammers and ranges at risk: 8 finds one in 256 other numbers and takes about 9 bits a number, 16 one in 65,536 with about 17.',
+  ),
   versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files are kept.'),
 
   feedRejectPercentMax: setting(

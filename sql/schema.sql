@@ -77,7 +77,8 @@ CREATE TABLE artefact_version (
   segments integer,
   plain_crc32 text COLLATE "C",
   content_sha256 text COLLATE "C",
-  segment_rows_max integer
+  segment_rows_max integer,
+  filter jsonb
 );
 
 -- table brand
@@ -210,7 +211,8 @@ CREATE TABLE build (
   crashes integer NOT NULL DEFAULT 0,
   plain_crc32 text COLLATE "C",
   content_sha256 text COLLATE "C",
-  segment_rows_max integer
+  segment_rows_max integer,
+  filter jsonb
 );
 
 -- table build_share

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CacheDefinition } from '../../pipelines/caches/definition.ts';
-import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
+import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
 import { segmentColumns } from '../../clients/typescript/format/segment-index.ts';
 import { ERRORS } from '../../runtime/errors.ts';
 import type { ApiErrorCode } from '../http/error-codes.ts';
@@ -56,7 +56,7 @@ const redirected = z
   .describe(
     'The bytes are at the address in Location for a short time, where the operator has set that. It needs no key.',
   );
-const gzip = z.string().meta({ format: 'binary' });
+const binary = z.string().meta({ format: 'binary' });
 
 /** The operation that downloads a cache. */
 export function describeDownload({ name, title, perCountry, columns }: CacheDefinition): OperationDescription {
@@ -64,7 +64,7 @@ export function describeDownload({ name, title, perCountry, columns }: CacheDefi
     operationId: `download_${name}`,
     summary: `Download the ${title.toLowerCase()}`,
     description: `One gzip member of UTF-8 text, tab separated, LF after every line, no header line. Columns in order: ${columns.map((column) => column.name).join(', ')}. Answers one range; several are answered with the whole file.`,
-    content: { 'application/gzip': { schema: gzip } },
+    content: { 'application/gzip': { schema: binary } },
     codes: perCountry ? countryCodes : [],
   });
 }
@@ -76,7 +76,7 @@ export function describeDelta({ name, title, perCountry }: CacheDefinition): Ope
     summary: `Download what changed in the ${title.toLowerCase()} since a version`,
     description:
       'One gzip member of lines: `+`, tab, a row that was added; `~`, tab, the new row of a number; `-`, tab, a phone that was removed. They ascend by phone; where they do not, the step to the next version begins. The manifest lists the versions that there are deltas from.',
-    content: { 'application/gzip': { schema: gzip } },
+    content: { 'application/gzip': { schema: binary } },
     codes: [...(perCountry ? countryCodes : []), 'parameter_invalid', 'delta_gone'],
   });
 }
@@ -92,6 +92,18 @@ export function describeIndex({ name, title, perCountry }: CacheDefinition): Ope
   });
 }
 
+/** The operation that downloads the filter of a cache. */
+export function describeFilter({ name, title }: CacheDefinition): OperationDescription {
+  return describeFileOperation({
+    operationId: `downloadFilter_${name}`,
+    summary: `Download the filter of the ${title.toLowerCase()}`,
+    description:
+      'A binary fuse filter of the keys, which finds each of them, and of others the share that the manifest states: a hit says only that it is worth asking. docs/filters.md describes it byte for byte.',
+    content: { [filterMediaType]: { schema: binary } },
+    codes: [],
+  });
+}
+
 /** The operation that downloads a file that the signed metadata names. */
 export function describeSignedFile(operationId: string): OperationDescription {
   return describeFileOperation({
@@ -99,7 +111,7 @@ export function describeSignedFile(operationId: string): OperationDescription {
     summary: 'Download a file that the signed metadata names',
     description:
       'The bytes below a digest never change. A file of an earlier set is unknown: begin again with `timestamp.json`.',
-    content: { 'application/octet-stream': { schema: gzip } },
+    content: { 'application/octet-stream': { schema: binary } },
     codes: ['trust_document_unknown'],
     tag: 'Trust',
   });

@@ -68,6 +68,7 @@ const manifest = {
       'block_crc32',
     ],
   },
+  filter: null,
   status: 'fresh',
   stale: null,
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CACHES, COLUMN_TYPES, type CacheDefinition } from '../../pipelines/caches/definition.ts';
-import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
+import { FILTER_KEYS } from '../../clients/typescript/format/number-filter.ts';
+import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
 import { RELEASE_SERVICES } from '../../pipelines/audio/models/releases.ts';
 import { API_ERROR_CODES } from '../http/error-codes.ts';
 import { databaseProblems } from '../http/reader-database.ts';
@@ -122,6 +123,22 @@ export const manifestSchema = z.object({
     })
     .nullable()
     .describe('Where each range of phones is in the file; null for a version from before there was an index.'),
+  filter: z
+    .object({
+      href: z.string().describe('Path of the filter.'),
+      mediaType: z.literal(filterMediaType),
+      bytes: countSchema,
+      sha256,
+      keys: countSchema.describe('Numbers or ranges that it holds: the rows of the file.'),
+      keyType: z
+        .enum(FILTER_KEYS)
+        .describe('A filter of prefixes is asked with a number without its last three digits.'),
+      fingerprintBits: z.union([z.literal(8), z.literal(16)]),
+      falsePositiveRate: z.number().describe('Share of other numbers that it finds.'),
+      bitsPerKey: z.number().nullable().describe('Bits of the file for each key; null without keys.'),
+    })
+    .nullable()
+    .describe('A small set of the keys for phones; null in caches without one, and until one was made.'),
   status: z.enum(['fresh', 'stale']),
   stale: z
     .object({ code: z.string(), reason: z.string(), since: timeSchema })

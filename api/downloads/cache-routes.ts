@@ -3,7 +3,13 @@ import { requireScope } from '../../pipelines/access/authentication.ts';
 import { CACHES, findCache, type CacheName } from '../../pipelines/caches/definition.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { privateHeaders, sendAnswer, sendDocument } from '../http/answer.ts';
-import { describeDelta, describeDocument, describeDownload, describeIndex } from '../documents/descriptions.ts';
+import {
+  describeDelta,
+  describeDocument,
+  describeDownload,
+  describeFilter,
+  describeIndex,
+} from '../documents/descriptions.ts';
 import { planDownload, type DownloadPlan, type DownloadRequest, type Representation } from './download-plan.ts';
 import type { Downloads } from './downloads.ts';
 import type { Headers } from '../http/conditional.ts';
@@ -32,17 +38,31 @@ export interface CacheRoutesOptions {
 /** Cache files, manifests and categories. Every route needs the scope `caches:read`. */
 export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOptions): void {
   app.addHook('onRequest', async (request) => void requireScope(request.caller, 'caches:read'));
-  for (const { name, path } of CACHES) {
+  for (const { name, path, filterKeys } of CACHES) {
     registerDownload(app, name, `/v1/caches/${path}`, options);
     registerManifest(app, name, `/v1/caches/${path}/manifest`, options);
     registerDelta(app, name, `/v1/caches/${path}/delta`, options);
     registerIndex(app, name, `/v1/caches/${path}/index`, options);
+    if (filterKeys !== null) registerFilter(app, name, `/v1/caches/${path}/filter`, options);
   }
   registerLists(app, options);
   for (const part of ['manifest', 'delta', 'index'])
     app.get(`/v1/caches/:cache/${part}`, { schema: { hide: true } }, (request) =>
       findCache((request.params as { cache: string }).cache),
     );
+  app.get('/v1/caches/:cache/filter', { schema: { hide: true } }, (request) =>
+    refuseFilter((request.params as { cache: string }).cache),
+  );
+}
+
+/** @throws ServiceError `cache_unknown`, or `artefact_not_found` for a cache that has no filter */
+function refuseFilter(cache: string): never {
+  findCache(cache);
+  const having = CACHES.filter(({ filterKeys }) => filterKeys !== null).map(({ name }) => name);
+  throw new ServiceError('artefact_not_found', {
+    operation: 'read filter',
+    problem: `This cache has no filter; ${having.join(' and ')} have one.`,
+  });
 }
 
 function registerDownload(
@@ -108,6 +128,24 @@ function registerIndex(app: FastifyInstance, cache: CacheName, url: string, opti
       problem: 'The segment index cannot be read at the moment.',
     });
     await sendVersionFile(request, reply, { artefact, file: artefact.index, unavailable, ...options });
+  });
+}
+
+function registerFilter(app: FastifyInstance, cache: CacheName, url: string, options: CacheRoutesOptions): void {
+  const definition = findCache(cache);
+  const schema = { querystring: cacheQuery(definition), ...describeFilter(definition) };
+  app.get(url, { schema }, async (request, reply) => {
+    const artefact = options.publications.find({ cache, country: '' });
+    if (artefact.filter === undefined)
+      throw new ServiceError('artefact_not_found', {
+        operation: 'read filter',
+        problem: 'The published version has no filter; the next night makes one.',
+      });
+    const unavailable = new ServiceError('not_ready', {
+      operation: 'read filter',
+      problem: 'The filter cannot be read at the moment.',
+    });
+    await sendVersionFile(request, reply, { artefact, file: artefact.filter, unavailable, ...options });
   });
 }
 

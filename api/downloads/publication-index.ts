@@ -263,13 +263,14 @@ function nameOfFile({ cache, country, published: { file } }: LivePublication): S
   return { cache, country, sha256: file.sha256 };
 }
 
-/** The artefact, its index and the deltas to it. */
+/** The artefact, its index, its filter and the deltas to it. */
 function listFiles(publication: LivePublication): StoredName[] {
   const { cache, country, published } = publication;
-  const { index, deltas } = published;
+  const { index, filter, deltas } = published;
   return [
     nameOfFile(publication),
     ...(index === null ? [] : [{ cache, country, sha256: index.sha256, kind: 'index' } as const]),
+    ...(filter === null ? [] : [{ cache, country, sha256: filter.sha256, kind: 'filter' } as const]),
     ...deltas.map(({ sha256 }): StoredName => ({ cache, country, sha256, kind: 'delta' })),
   ];
 }

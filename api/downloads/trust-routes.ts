@@ -92,7 +92,7 @@ async function sendSignedFile(
     if (send === undefined) return sendAnswer(request, reply, answer, metrics);
     return downloads.send(request, reply, { artefact, ...answer, span: send });
   }
-  const stored = target.kind === 'index' ? artefact.index : artefact.deltas.get(target.from);
+  const stored = target.kind === 'delta' ? artefact.deltas.get(target.from) : artefact[target.kind];
   if (stored === undefined || stored.stored.sha256 !== sha256) throw signed.unavailableFile(path, sha256);
   const unavailable = new ServiceError('not_ready', {
     operation: 'read signed file',

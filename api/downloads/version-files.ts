@@ -1,10 +1,10 @@
 import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
-import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
-import type { IndexFile, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
+import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
+import type { FilterFile, IndexFile, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
 import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
 import type { Representation } from './download-plan.ts';
 
-/** A delta that leads to a version, or the segment index of a version. Opened on request. */
+/** A delta that leads to a version, or the segment index or filter of a version. Opened on request. */
 export interface VersionFile {
   readonly stored: StoredName;
   readonly representation: Representation;
@@ -14,6 +14,7 @@ export interface VersionFiles {
   /** By the version that each starts from. */
   readonly deltas: ReadonlyMap<number, VersionFile>;
   readonly index: VersionFile | undefined;
+  readonly filter: VersionFile | undefined;
 }
 
 interface ServedVersion {
@@ -22,12 +23,13 @@ interface ServedVersion {
   readonly published: PublishedVersion;
 }
 
-/** Facts and headers of a version's deltas and index; what they share with the artefact comes from its representation. */
+/** Facts and headers of a version's deltas, index and filter; what they share with the artefact comes from its representation. */
 export function describeVersionFiles(version: ServedVersion, artefact: Representation): VersionFiles {
-  const { deltas, index } = version.published;
+  const { deltas, index, filter } = version.published;
   return {
     deltas: new Map(deltas.map((delta) => [delta.from, describeDeltaFile(version, delta, artefact)])),
     index: index === null ? undefined : describeIndexFile(version, index, artefact),
+    filter: filter === null ? undefined : describeFilterFile(version, filter, artefact),
   };
 }
 
@@ -66,11 +68,29 @@ function describeIndexFile(
   );
 }
 
+function describeFilterFile(
+  version: ServedVersion,
+  { sha256, bytes }: FilterFile,
+  artefact: Representation,
+): VersionFile {
+  return describeVersionFile(
+    {
+      version,
+      sha256,
+      bytes,
+      kind: 'filter',
+      name: `v${version.published.version}.filter.bin`,
+      mediaType: filterMediaType,
+    },
+    artefact,
+  );
+}
+
 interface FileFacts {
   readonly version: ServedVersion;
   readonly sha256: string;
   readonly bytes: number;
-  readonly kind: 'delta' | 'index';
+  readonly kind: 'delta' | 'index' | 'filter';
   readonly name: string;
   readonly mediaType: string;
 }

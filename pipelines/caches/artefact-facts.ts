@@ -1,4 +1,5 @@
 import type { DeltaCounts } from '../../clients/typescript/format/delta-lines.ts';
+import type { FingerprintBits } from '../../clients/typescript/format/number-filter.ts';
 import type { LevelCounts } from '../../clients/typescript/format/levels.ts';
 import type { CacheName } from './definition.ts';
 
@@ -30,8 +31,18 @@ export interface PublishedVersion {
   readonly file: ArtefactFile;
   /** Null for a version that was published before there were segments. */
   readonly index: IndexFile | null;
+  /** Null in caches without one, and in a version for which none was made yet. */
+  readonly filter: FilterFile | null;
   /** Those that lead to this version, newest first. */
   readonly deltas: readonly StoredDelta[];
+}
+
+/** The stored filter of a version's keys (docs/filters.md). */
+export interface FilterFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Of a fingerprint. */
+  readonly bits: FingerprintBits;
 }
 
 /** The stored segment index of a version. */

@@ -1,3 +1,4 @@
+import type { FilterFacts } from '../../clients/typescript/format/number-filter.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { PUBLISHED_CACHES, type CacheName, type PublishedCache } from '../../clients/typescript/format/caches.ts';
 
@@ -25,6 +26,8 @@ export interface CacheDefinition extends PublishedCache {
   readonly columns: readonly Column[];
   /** What a reader must know before using the rows; null if nothing. */
   readonly notice: string | null;
+  /** What the filter beside the artefact holds; null if the cache has none. */
+  readonly filterKeys: FilterFacts['keyType'] | null;
   /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from', :'to' and :'keys'. */
   readonly copyStatement: string;
   /** The same where no brand is live; null if the rows have nothing of brands, or nothing else. */
@@ -57,6 +60,7 @@ const brandedPhones = {
   title: 'Branded phones',
   columns: [phone, displayName],
   notice: null,
+  filterKeys: null,
   copyStatement: 'caches/copy_branded_phones',
   unbrandedCopyStatement: null,
 } as const;
@@ -75,6 +79,7 @@ const profilePhones = {
     { name: 'display_image', type: 'text', meaning: 'URL of an image.' },
   ],
   notice: null,
+  filterKeys: null,
   copyStatement: 'caches/copy_profile_phones',
   unbrandedCopyStatement: 'caches/copy_unbranded_profile_phones',
 } as const;
@@ -115,6 +120,7 @@ const spamRanges = {
   ],
   notice:
     'Evidence about blocks of numbers, not a label of any number: most numbers of a range are innocent. Do not apply it to numbers of the cache branded_phones or to cleared numbers.',
+  filterKeys: 'prefix',
   copyStatement: 'caches/copy_spam_ranges',
   unbrandedCopyStatement: null,
 } as const;
@@ -125,6 +131,7 @@ const spammerPhones = {
   title: 'Spammers',
   columns: [phone, reputationLevel, reputationCategory],
   notice: null,
+  filterKeys: 'phone',
   copyStatement: 'caches/copy_spammer_phones',
   unbrandedCopyStatement: null,
 } as const;

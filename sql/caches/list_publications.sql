@@ -12,7 +12,7 @@ SELECT
   v.content_sha256 AS "published.file.content_sha256", v.segment_rows_max AS "published.file.segment_rows_max",
   v.plain_sha256 AS "published.file.plain_sha256",
   v.index_sha256 IS NOT NULL AS "published.index", v.index_sha256 AS "published.index.sha256", v.index_bytes AS "published.index.bytes",
-  v.segments AS "published.index.segments", COALESCE(d.deltas, '[]') AS "published.deltas",
+  v.segments AS "published.index.segments", v.filter AS "published.filter", COALESCE(d.deltas, '[]') AS "published.deltas",
   b.version IS NOT NULL AS previous, b.version AS "previous.version", b.content_sha256 AS "previous.content_sha256"
 FROM publication AS p
 LEFT JOIN artefact_version AS v USING (cache, country, version)

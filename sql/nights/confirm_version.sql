@@ -1,5 +1,6 @@
 -- Purpose: records that a build gave exactly the published rows: nothing new is published, and later changes count from this
---   night's snapshot. A version without a content digest gets that of the build. Deltas that the build made again or found lost are changed in the list of those offered.
+--   night's snapshot. A version without a content digest or a filter gets that of the build. Deltas and filters that the build
+--   made again are changed in what is offered, and lost deltas are removed from it.
 -- Parameters: $1 build id, $2 as of.
 -- Rows: none.
 WITH done AS (
@@ -7,12 +8,14 @@ WITH done AS (
   FROM night_run AS r
   WHERE b.build_id = $1 AND r.run_id = b.run_id
   RETURNING b.cache, b.country, b.plan ->> 'kind' AS kind, r.transactions, r.cluster, r.evaluated_at,
-    b.deltas, (b.plan -> 'basis' ->> 'version')::integer AS version, b.plain_crc32, b.content_sha256, b.segment_rows_max
-), named AS (
+    b.deltas, (b.plan -> 'basis' ->> 'version')::integer AS version, b.plain_crc32, b.content_sha256, b.segment_rows_max, b.filter
+), completed AS (
   UPDATE artefact_version AS v
-  SET plain_crc32 = done.plain_crc32, content_sha256 = done.content_sha256, segment_rows_max = done.segment_rows_max
+  SET plain_crc32 = coalesce(v.plain_crc32, done.plain_crc32), content_sha256 = coalesce(v.content_sha256, done.content_sha256),
+    segment_rows_max = coalesce(v.segment_rows_max, done.segment_rows_max), filter = coalesce(done.filter, v.filter)
   FROM done JOIN publication AS p USING (cache, country)
-  WHERE v.cache = p.cache AND v.country = p.country AND v.version = p.version AND v.content_sha256 IS NULL
+  WHERE v.cache = p.cache AND v.country = p.country AND v.version = p.version
+    AND (v.content_sha256 IS NULL OR v.filter IS DISTINCT FROM coalesce(done.filter, v.filter))
 ), kept AS (
   SELECT p.cache, p.country, p.version, d.*
   FROM done JOIN publication AS p USING (cache, country, version),

@@ -8,9 +8,9 @@ WITH source AS (
   WHERE b.build_id = $1 AND b.state = 'built'
 ), published AS (
   INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, rows, levels, categories_version,
-    file_sha256, file_bytes, plain_sha256, plain_bytes, plain_crc32, content_sha256, segment_rows_max, format, index_sha256, index_bytes, segments)
+    file_sha256, file_bytes, plain_sha256, plain_bytes, plain_crc32, content_sha256, segment_rows_max, format, index_sha256, index_bytes, segments, filter)
   SELECT cache, country, $2, build_id, $3, built_at, rows, levels_expected, $4,
-    file_sha256, file_bytes, plain_sha256, plain_bytes, plain_crc32, content_sha256, segment_rows_max, format, index_sha256, index_bytes, segments
+    file_sha256, file_bytes, plain_sha256, plain_bytes, plain_crc32, content_sha256, segment_rows_max, format, index_sha256, index_bytes, segments, filter
   FROM source
   RETURNING cache, country, version, as_of
 ), offered AS (

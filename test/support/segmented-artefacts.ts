@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
-import type { ArtefactName } from '../../pipelines/caches/definition.ts';
+import { filterOf } from '../../pipelines/caches/build/filter-file.ts';
+import { findCache, type ArtefactName } from '../../pipelines/caches/definition.ts';
 import {
   compareFiles,
   writeDeltas,
   type DeltaPlace,
   type IndexedFile,
 } from '../../pipelines/caches/build/delta-files.ts';
-import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
-import type { ArtefactFile } from '../../pipelines/caches/artefact-facts.ts';
+import type { ArtefactFile, FilterFile, StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
 import { findRows } from '../../clients/typescript/format/row-block.ts';
 import { SegmentCutter } from '../../clients/typescript/format/segment-cutter.ts';
 import { formatSegmentIndex, type Segment } from '../../clients/typescript/format/segment-index.ts';
@@ -99,18 +99,33 @@ export class PublishedHistory {
             { built: indexed(stored), earlier: basis.deltas.slice(0, deltasKept - 1) },
           );
     this.#current = { version: (basis?.version ?? 0) + 1, stored, deltas };
-    await this.#record(this.#current);
+    await this.#record({ ...this.#current, filter: await this.#makeFilter(stored) });
     return this.#current;
+  }
+
+  async #makeFilter(stored: StoredArtefact): Promise<FilterFile | null> {
+    const { filterKeys: keyType } = findCache(this.#artefact.cache);
+    if (keyType === null) return null;
+    return filterOf({
+      store: this.#store,
+      artefact: this.#artefact,
+      kind: { keyType, bits: 8 },
+      known: null,
+      built: { ...indexed(stored), rows: stored.rows },
+      owner: `test-${randomBytes(6).toString('hex')}`,
+    });
   }
 
   async #record({
     version,
     stored,
     deltas,
+    filter,
   }: {
     version: number;
     stored: StoredArtefact;
     deltas: readonly StoredDelta[];
+    filter: FilterFile | null;
   }): Promise<void> {
     const { cache, country } = this.#artefact;
     const run = await this.#db.query<{ run_id: number }>(
@@ -121,8 +136,8 @@ export class PublishedHistory {
       [run.rows[0]!.run_id, cache, country],
     );
     await this.#db.query(
-      `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, index_sha256, index_bytes, segments, plain_crc32, content_sha256, segment_rows_max)
-       VALUES ($1, $2, $3, $4, now(), now(), now(), $5, '{}', 1, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+      `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, index_sha256, index_bytes, segments, plain_crc32, content_sha256, segment_rows_max, filter)
+       VALUES ($1, $2, $3, $4, now(), now(), now(), $5, '{}', 1, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
       [
         cache,
         country,
@@ -139,6 +154,7 @@ export class PublishedHistory {
         stored.file.plainCrc32,
         stored.file.contentSha256,
         stored.file.segmentRowsMax,
+        filter === null ? null : JSON.stringify(filter),
       ],
     );
     for (const { from, sha256, bytes, added, changed, removed } of deltas) {

@@ -11,6 +11,7 @@ import { hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { readOperation } from '../../pipelines/branding/operation.ts';
 import { readNight, type NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
+import { findCache } from '../../pipelines/caches/definition.ts';
 import { checkVersion, listVersions } from '../../pipelines/caches/store/artefact-check.ts';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
 import { readFeedLoad, submitFeed } from '../../pipelines/feeds/feed-load.ts';
@@ -260,6 +261,9 @@ export async function checkPublished(
       { length: Math.min(version.version - 1, versionsKept) },
       (_none, at) => version.version - 1 - at,
     );
+    const hasFilter = findCache(version.cache).filterKeys !== null;
+    if (published && hasFilter !== (version.filter !== null))
+      wrong.push(`${name} has ${hasFilter ? 'no' : 'a'} filter`);
     const from = version.deltas.map((delta) => delta.from);
     if (published && from.join() !== expected.join())
       wrong.push(`${name} has deltas from ${from.join()}, not ${expected.join()}`);

@@ -345,6 +345,24 @@ export type ApiManifest = {
     readonly segments: number;
     readonly columns: readonly (string)[];
   } | null;
+  /** A small set of the keys for phones; null in caches without one, and until one was made. */
+  readonly filter: {
+    /** Path of the filter. */
+    readonly href: string;
+    readonly mediaType: 'application/octet-stream';
+    readonly bytes: number;
+    /** SHA-256 in lower-case hex. */
+    readonly sha256: string;
+    /** Numbers or ranges that it holds: the rows of the file. */
+    readonly keys: number;
+    /** A filter of prefixes is asked with a number without its last three digits. */
+    readonly keyType: 'phone' | 'prefix';
+    readonly fingerprintBits: 8 | 16;
+    /** Share of other numbers that it finds. */
+    readonly falsePositiveRate: number;
+    /** Bits of the file for each key; null without keys. */
+    readonly bitsPerKey: number | null;
+  } | null;
   readonly status: 'fresh' | 'stale';
   /** Why the last build failed, if it did. */
   readonly stale: {

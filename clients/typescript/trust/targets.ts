@@ -10,10 +10,11 @@ export type TargetName = ArtefactName &
     | { readonly kind: 'manifest' }
     | { readonly kind: 'rows' }
     | { readonly kind: 'index' }
+    | { readonly kind: 'filter' }
     | { readonly kind: 'delta'; readonly from: number }
   );
 
-const fileNames = { manifest: 'manifest.json', rows: 'rows.tsv.gz', index: 'index.tsv' } as const;
+const fileNames = { manifest: 'manifest.json', rows: 'rows.tsv.gz', index: 'index.tsv', filter: 'filter.bin' } as const;
 
 /** The path of a target in the metadata: `phones/US/rows.tsv.gz`, `spammer_phones/delta-from-11.tsv.gz`. */
 export function formatTarget(target: TargetName): string {
@@ -25,14 +26,14 @@ export function formatTarget(target: TargetName): string {
 /** What a path of the metadata names; undefined if this version knows no such target. */
 export function parseTarget(path: string): TargetName | undefined {
   const [, directory, country = '', file, from] =
-    /^([a-z_]+)\/(?:([A-Z]{2})\/)?(manifest\.json|rows\.tsv\.gz|index\.tsv|delta-from-([1-9]\d{0,8})\.tsv\.gz)$/.exec(
+    /^([a-z_]+)\/(?:([A-Z]{2})\/)?(manifest\.json|rows\.tsv\.gz|index\.tsv|filter\.bin|delta-from-([1-9]\d{0,8})\.tsv\.gz)$/.exec(
       path,
     ) ?? [];
   const cache = PUBLISHED_CACHES.find(({ path: name }) => name === directory);
   if (cache === undefined || file === undefined || cache.perCountry !== (country !== '')) return undefined;
   const artefact = { cache: cache.name, country };
   if (from !== undefined) return { ...artefact, kind: 'delta', from: Number(from) };
-  const kind = (['manifest', 'rows', 'index'] as const).find((each) => fileNames[each] === file)!;
+  const kind = (['manifest', 'rows', 'index', 'filter'] as const).find((each) => fileNames[each] === file)!;
   return { ...artefact, kind };
 }
 

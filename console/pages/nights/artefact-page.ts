@@ -48,7 +48,7 @@ export default function ArtefactPage({ params }: PageProps): VNode {
         <${BuildTrends} api=${api} />
         <${Versions} api=${api} />
         <${Deltas} api=${api} manifest=${artefact.manifest} />
-        <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index and deltas, and compares it with what was published. It goes on when this page is left." />`
+        <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index, filter and deltas, and compares it with what was published. It goes on when this page is left." />`
       }
     </div>`} />
   </${Page}>`;
@@ -63,7 +63,7 @@ function Stale({ artefact: { stale, version } }: { artefact: Json<ArtefactDetail
 }
 
 function ManifestFacts({ artefact, manifest }: { artefact: Json<ArtefactDetail>; manifest: Json<Manifest> }): VNode {
-  const { file, index } = manifest;
+  const { file, index, filter } = manifest;
   return html`<${Section} title="Manifest"><${Facts} entries=${[
     ['Status', html`<${State} name=${artefact.status} />`],
     ['Version', manifest.version],
@@ -80,6 +80,7 @@ function ManifestFacts({ artefact, manifest }: { artefact: Json<ArtefactDetail>;
     ['Published', html`<${When} at=${artefact.publishedAt} />`],
     ['File', `${formatBytes(file.bytes)}, ${formatBytes(file.plainBytes)} plain`],
     ['Segments', index === null ? null : `${formatCount(index.segments)}, index of ${formatBytes(index.bytes)}`],
+    ['Filter', filter === null ? null : `${formatBytes(filter.bytes)}, ${filter.fingerprintBits} bits a fingerprint`],
     ['Build', manifest.buildId],
     ['Categories', `version ${manifest.categoriesVersion}`],
     ['Columns', manifest.columns.map(({ name }) => name).join(', ')],

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../runtime/errors.ts';
 import type { ArtefactName } from '../definition.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
-import type { ArtefactFile } from '../artefact-facts.ts';
+import type { ArtefactFile, FilterFile } from '../artefact-facts.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { Changes } from './dirty-regions.ts';
 
@@ -12,6 +12,8 @@ export interface Basis {
   readonly levels: LevelCounts;
   readonly file: ArtefactFile;
   readonly index: { readonly sha256: string; readonly bytes: number };
+  /** Absent in plans that an older process made. */
+  readonly filter?: FilterFile | null;
   /** The deltas to this version. */
   readonly deltas: readonly StoredDelta[];
 }

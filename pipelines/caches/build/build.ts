@@ -1,5 +1,6 @@
 import { errorCodeOf, ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
+import { storeBytes } from '../store/store-bytes.ts';
 import { openBasis, SegmentIndexes, type OpenBasis } from './basis.ts';
 import { noBasis, unusableBasis, type BuildPlan, type RowCounts } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
@@ -16,7 +17,6 @@ import type { BuildProfile } from '../format/row-deflate.ts';
 import { formatSegmentIndex } from '../../../clients/typescript/format/segment-index.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { RowReaders, rowsDiffer } from './row-reader.ts';
-import { sha256Of } from '../../../runtime/digest.ts';
 
 /** See the settings of the same names. */
 export interface BuildSettings {
@@ -218,21 +218,15 @@ async function beginDelta(
   return delta;
 }
 
-async function storeIndex(
+function storeIndex(
   { segments }: WrittenArtefact,
   { store, artefact, owner }: BuildOptions,
 ): Promise<BuiltArtefact['index']> {
-  const bytes = formatSegmentIndex(segments);
-  const sha256 = sha256Of(bytes);
-  const file = await store.start(`${owner}.index`);
-  try {
-    await file.handle.writeFile(bytes);
-    await file.keep({ ...artefact, sha256, kind: 'index' });
-  } catch (error) {
-    await file.discard();
-    throw error;
-  }
-  return { sha256, bytes: bytes.length };
+  return storeBytes(store, {
+    name: { cache: artefact.cache, country: artefact.country, kind: 'index' },
+    owner: `${owner}.index`,
+    bytes: formatSegmentIndex(segments),
+  });
 }
 
 interface BuildFiles {

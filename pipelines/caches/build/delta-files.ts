@@ -223,7 +223,7 @@ export async function compareFiles(
 }
 
 /** Segments of an open file. */
-interface OpenSegments {
+export interface OpenSegments {
   readonly handle: FileHandle;
   readonly segments: readonly Segment[];
 }
@@ -276,7 +276,7 @@ async function readSegment({ handle, segment }: OneSegment): Promise<Buffer> {
 }
 
 /** The rows of segments, which ascend. The next segment is decompressed while one is read. */
-async function* readSegmentRows({ handle, segments }: OpenSegments): AsyncGenerator<Uint8Array> {
+export async function* readSegmentRows({ handle, segments }: OpenSegments): AsyncGenerator<Uint8Array> {
   const inflate = async (segment: Segment | undefined) =>
     segment === undefined ? undefined : inflateSegment(await readSegment({ handle, segment }), segment);
   let next = inflate(segments[0]);

@@ -16,9 +16,10 @@ import {
   type BuildSharing,
   type BuiltArtefact,
 } from './build.ts';
-import type { CacheName } from '../definition.ts';
+import { findCache, type CacheName } from '../definition.ts';
 import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
-import { isSameText, type StoredDelta } from '../artefact-facts.ts';
+import { filterOf } from './filter-file.ts';
+import { isSameText, type FilterFile, type StoredDelta } from '../artefact-facts.ts';
 import { countDiffering } from './dirty-regions.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
@@ -28,7 +29,7 @@ interface NightBuildOptions {
   readonly db: Pool;
   readonly databaseUrl: string;
   readonly store: ArtefactStore;
-  readonly settings: BuildSettings & { readonly versionsKept: number };
+  readonly settings: BuildSettings & { readonly versionsKept: number; readonly filterBits: '8' | '16' };
   readonly buildId: number;
   /** Has other workers help with a full build. Absent: it is made here alone. */
   readonly callHelpers?: SharingOptions['callHelpers'] | undefined;
@@ -94,7 +95,8 @@ async function buildAndRecord(options: NightBuildOptions, build: StartedBuildRow
     },
     options.log,
   );
-  await recordBuild(options, build, { built, ...(await compareWithBasis(built, build, { ...options, indexes })) });
+  const comparison = await compareWithBasis(built, build, { ...options, indexes });
+  await recordBuild(options, build, { built, ...comparison, filter: await makeFilter(built, build, options) });
 }
 
 function sharingOf(
@@ -252,6 +254,36 @@ function deltaPlace(
   };
 }
 
+/**
+ * The filter of a build whose cache has one. If it cannot be made although the new file is intact, the build is published without.
+ * @throws ServiceError `artefact_not_stored` if the new file is damaged, `storage_unavailable`, `interrupted`
+ */
+async function makeFilter(
+  built: BuiltArtefact,
+  build: StartedBuildRow,
+  { store, settings, signal, log }: NightBuildOptions,
+): Promise<FilterFile | null> {
+  const { cache, country, plan } = build;
+  const { filterKeys: keyType } = findCache(cache);
+  if (keyType === null) return null;
+  try {
+    return await filterOf({
+      store,
+      artefact: { cache, country },
+      kind: { keyType, bits: settings.filterBits === '8' ? 8 : 16 },
+      known: plan.basis !== null && isSameText(built.file, plan.basis.file) ? (plan.basis.filter ?? null) : null,
+      built: { sha256: built.file.sha256, segments: built.segments, rows: built.rows },
+      owner: `${unfinishedName(build)}.filter`,
+      signal,
+    });
+  } catch (error) {
+    if (isServiceError(error, 'storage_unavailable') || isServiceError(error, 'interrupted')) throw error;
+    await requireIntact(store, { cache, country, sha256: built.file.sha256 });
+    log.error({ err: error }, 'the filter could not be made; the artefact is published without it');
+    return null;
+  }
+}
+
 async function requireIntact(store: ArtefactStore, name: StoredName): Promise<void> {
   const handle = await store.open(name);
   try {
@@ -261,10 +293,15 @@ async function requireIntact(store: ArtefactStore, name: StoredName): Promise<vo
   }
 }
 
+interface RecordedBuild extends BasisComparison {
+  readonly built: BuiltArtefact;
+  readonly filter: FilterFile | null;
+}
+
 async function recordBuild(
   { db, settings }: NightBuildOptions,
   build: StartedBuildRow,
-  { built, deltas, segmentsDiffering, basisLost }: BasisComparison & { readonly built: BuiltArtefact },
+  { built, deltas, segmentsDiffering, basisLost, filter }: RecordedBuild,
 ): Promise<void> {
   const { rows, file, index, segments } = built;
   await db.query(sql('nights/record_build'), [
@@ -287,6 +324,7 @@ async function recordBuild(
     file.contentSha256,
     file.segmentRowsMax,
     JSON.stringify(built.levels),
+    filter === null ? null : JSON.stringify(filter),
   ]);
 }
 

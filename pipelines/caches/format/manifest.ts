@@ -1,3 +1,4 @@
+import type { FilterFacts } from '../../../clients/typescript/format/number-filter.ts';
 import { findCache, type Column } from '../definition.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import { segmentColumns } from '../../../clients/typescript/format/segment-index.ts';
@@ -28,6 +29,7 @@ export interface Manifest {
   readonly previous: { readonly version: number; readonly contentSha256: string | null } | null;
   readonly deltas: readonly ManifestDelta[];
   readonly index: ManifestIndex | null;
+  readonly filter: ManifestFilter | null;
   readonly status: 'fresh' | 'stale';
   readonly stale: { readonly code: string; readonly reason: string; readonly since: string } | null;
 }
@@ -42,6 +44,21 @@ interface ManifestIndex extends IndexFile {
   readonly href: string;
   readonly mediaType: string;
   readonly columns: readonly string[];
+}
+
+/** The filter of the keys in a manifest. */
+interface ManifestFilter {
+  readonly href: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly keys: number;
+  readonly keyType: FilterFacts['keyType'];
+  readonly fingerprintBits: number;
+  /** Share of other keys that are found. */
+  readonly falsePositiveRate: number;
+  /** Null without keys. */
+  readonly bitsPerKey: number | null;
 }
 
 /** Path and query under which an artefact is downloaded. */
@@ -64,6 +81,29 @@ function indexHref({ cache, country }: { cache: string; country: string }): stri
 
 /** Media type of a segment index. */
 export const indexMediaType = 'text/tab-separated-values';
+
+/** Media type of a filter. */
+export const filterMediaType = 'application/octet-stream';
+
+function describeFilter(
+  cache: string,
+  { filter, rows: keys }: Pick<PublishedVersion, 'filter' | 'rows'>,
+): ManifestFilter | null {
+  const { path, filterKeys: keyType } = findCache(cache);
+  if (filter === null || keyType === null) return null;
+  const { bytes, sha256, bits } = filter;
+  return {
+    href: `/v1/caches/${path}/filter`,
+    mediaType: filterMediaType,
+    bytes,
+    sha256,
+    keys,
+    keyType,
+    fingerprintBits: bits,
+    falsePositiveRate: 2 ** -bits,
+    bitsPerKey: keys === 0 ? null : Math.round((100 * 8 * bytes) / keys) / 100,
+  };
+}
 
 /** The manifest of an artefact that has a published version. */
 export function makeManifest(publication: Publication & { readonly published: PublishedVersion }): Manifest {
@@ -99,6 +139,7 @@ export function makeManifest(publication: Publication & { readonly published: Pu
       index === null
         ? null
         : { href: indexHref(publication), mediaType: indexMediaType, ...index, columns: segmentColumns },
+    filter: describeFilter(cache, published),
     status: publication.status,
     stale: stale === null ? null : { code: stale.code, reason: stale.reason, since: stale.since.toISOString() },
   };

@@ -1,6 +1,7 @@
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
+import type { FilterFile } from '../artefact-facts.ts';
 import { isLost } from '../store/artefact-store.ts';
 import type { SegmentIndexes } from '../build/basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
@@ -63,6 +64,7 @@ interface BasisRow extends ArtefactName {
   segmentRowsMax: number | null;
   indexSha256: string | null;
   indexBytes: number | null;
+  filter: FilterFile | null;
   deltas: Basis['deltas'];
 }
 
@@ -177,6 +179,7 @@ function toBasis(row: BasisRow): Basis | null {
       plainSha256: row.plainSha256,
     },
     index: { sha256: row.indexSha256, bytes: row.indexBytes },
+    filter: row.filter,
     deltas: row.deltas,
   };
 }

@@ -131,10 +131,10 @@ function isLive(publication: Publication): publication is LivePublication {
   return publication.published !== null;
 }
 
-/** What is signed of an artefact: the file, its index, the deltas to it, and the manifest. */
+/** What is signed of an artefact: the file, its index, its filter, the deltas to it, and the manifest. */
 function describeArtefact(publication: LivePublication): { entries: [string, TargetFile][]; manifest: SignedDocument } {
   const { cache, country, published } = publication;
-  const { file, index, deltas, version, rows, asOf } = published;
+  const { file, index, filter, deltas, version, rows, asOf } = published;
   const body = Buffer.from(`${JSON.stringify(makeManifest(publication))}\n`);
   const manifestPath = formatTarget({ cache, country, kind: 'manifest' });
   const custom = { version, rows, asOf: asOf.toISOString(), contentSha256: file.contentSha256 };
@@ -149,6 +149,9 @@ function describeArtefact(publication: LivePublication): { entries: [string, Tar
       ...(index === null
         ? []
         : [[formatTarget({ cache, country, kind: 'index' }), entry(index)] satisfies [string, TargetFile]]),
+      ...(filter === null
+        ? []
+        : [[formatTarget({ cache, country, kind: 'filter' }), entry(filter)] satisfies [string, TargetFile]]),
       ...deltas.map((delta): [string, TargetFile] => [
         formatTarget({ cache, country, kind: 'delta', from: delta.from }),
         entry(delta),

@@ -11,7 +11,7 @@ import { formatStoredName, parseStoredName, type StoredKind, type StoredName } f
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
 /** Local copies of the newest files of one artefact: the basis of the next build, and the previous version. Others read shares. */
-const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, delta: 32, share: 0 };
+const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, filter: 2, delta: 32, share: 0 };
 
 /** Settings and stores of {@link ArtefactBucket}. */
 interface ArtefactBucketOptions {

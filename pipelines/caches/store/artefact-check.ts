@@ -3,7 +3,7 @@ import { sql } from '../../../sql/sql.ts';
 import { isLost, type ArtefactStore } from './artefact-store.ts';
 import type { StoredName } from './stored-name.ts';
 import type { CacheName } from '../definition.ts';
-import type { ArtefactFile } from '../artefact-facts.ts';
+import type { ArtefactFile, FilterFile } from '../artefact-facts.ts';
 import { readWhole, type StoredFile } from './stored-file.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
 import { DamagedCompression } from '../../../clients/typescript/base/compression.ts';
@@ -22,6 +22,7 @@ export interface ListedVersion {
   readonly file: ArtefactFile;
   /** Digest of its segment index; null in versions that were published before there were segments. */
   readonly indexSha256: string | null;
+  readonly filter: FilterFile | null;
   /** The deltas that lead to it and are offered; those of earlier versions are not kept. */
   readonly deltas: readonly { readonly from: number; readonly sha256: string }[];
 }
@@ -109,11 +110,14 @@ interface Attachment {
   readonly name: StoredName;
 }
 
-function attachmentsOf({ cache, country, indexSha256, deltas }: ListedVersion): Attachment[] {
+function attachmentsOf({ cache, country, indexSha256, filter, deltas }: ListedVersion): Attachment[] {
   return [
     ...(indexSha256 === null
       ? []
       : [{ title: 'segment index', name: { cache, country, sha256: indexSha256, kind: 'index' } as const }]),
+    ...(filter === null
+      ? []
+      : [{ title: 'filter', name: { cache, country, sha256: filter.sha256, kind: 'filter' } as const }]),
     ...deltas.map(({ from, sha256 }) => ({
       title: `delta from version ${from}`,
       name: { cache, country, sha256, kind: 'delta' } as const,
@@ -121,7 +125,7 @@ function attachmentsOf({ cache, country, indexSha256, deltas }: ListedVersion): 
   ];
 }
 
-/** The index and deltas of a version that are missing or damaged. */
+/** The index, filter and deltas of a version that are missing or damaged. */
 async function checkAttachments(
   store: ArtefactStore,
   version: ListedVersion,
@@ -252,7 +256,7 @@ async function findGarbage<File extends StoredName>(
   return files.filter((file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`));
 }
 
-/** The file, the index and the deltas of a version. */
+/** The file, the index, the filter and the deltas of a version. */
 export function namesOf(version: ListedVersion): StoredName[] {
   return [fileName(version), ...attachmentsOf(version).map(({ name }) => name)];
 }

@@ -3,7 +3,9 @@ import { readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promis
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { manifestSchema } from '../../../api/documents/schemas.ts';
+import { NumberFilter } from '../../../clients/typescript/format/number-filter.ts';
 import { parseSegmentIndex } from '../../../clients/typescript/format/segment-index.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';
 import { openRaw, until, useTestApi } from '../support/running-api.ts';
@@ -187,6 +189,69 @@ it('has no index and no deltas for a version that was published without', async 
   expect([manifest.index, manifest.deltas]).toEqual([null, []]);
   const response = await get('/v1/caches/spammer_phones/index');
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([404, 'artefact_not_found']);
+});
+
+it('serves the filter of the spammers with the headers of a file, and no filter of another cache', async () => {
+  const spammers = new PublishedHistory({ db: database.db, store, artefact: { cache: 'spammer_phones', country: '' } });
+  const path = '/v1/caches/spammer_phones/filter';
+  await publish({ cache: 'spammer_phones' }); // a version from before there were filters
+  const early = await get(path);
+  expect([early.status, await early.json()]).toMatchObject([
+    404,
+    { code: 'artefact_not_found', detail: 'The published version has no filter; the next night makes one.' },
+  ]);
+  for (const table of ['publication', 'artefact_version'])
+    await database.db.query(`DELETE FROM ${table} WHERE cache = 'spammer_phones'`);
+  for (let version = 1; version < 3; version++) await spammers.publish(inventedRows(300 + version));
+  await until(async () => (await get(path, {}, 'HEAD')).headers.get('x-cache-version') === '2');
+  const response = await get(path);
+  const body = Buffer.from(await response.arrayBuffer());
+  const sha256 = sha256Of(body);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    etag: `"${sha256}"`,
+    'content-type': 'application/octet-stream',
+    'content-length': String(body.length),
+    'content-disposition': 'attachment; filename="spammer_phones-v2.filter.bin"',
+    'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+  });
+  expect(new NumberFilter(body).has('+12025000000')).toBe(true);
+  const manifest = manifestSchema.parse(await (await get('/v1/caches/spammer_phones/manifest')).json());
+  expect(manifest.filter).toMatchObject({
+    href: path,
+    sha256,
+    bytes: body.length,
+    keys: 302,
+    falsePositiveRate: 1 / 256,
+  });
+  for (const method of ['GET', 'HEAD']) {
+    const known = await get(path, { 'if-none-match': `"${sha256}"` }, method);
+    expect([known.status, (await known.arrayBuffer()).byteLength]).toEqual([304, 0]);
+  }
+  const part = await get(path, { range: 'bytes=0-7' });
+  expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([
+    206,
+    'CTFILTER',
+    `bytes 0-7/${body.length}`,
+  ]);
+  expect((await get(path, { range: `bytes=${body.length}-` })).status).toBe(416);
+  expect((await fetch(`${url}${path}`)).status).toBe(401);
+  expect((await get(path, {}, 'POST')).status).toBe(405);
+  await rm(store.path({ cache: 'spammer_phones', country: '', sha256, kind: 'filter' }));
+  const lost = await get(path);
+  expect([lost.status, ((await lost.json()) as { code: string }).code]).toEqual([503, 'not_ready']);
+});
+
+it.each([
+  ['/v1/caches/phones/filter', 404, 'artefact_not_found'],
+  ['/v1/caches/branded_phones/filter', 404, 'artefact_not_found'],
+  ['/v1/caches/spam_ranges/filter', 404, 'artefact_not_found'],
+  ['/v1/caches/other/filter', 404, 'cache_unknown'],
+  ['/v1/caches/spammer_phones/filter?country=US', 400, 'parameter_unknown'],
+])('answers %s, where there is no filter, with %i %s', async (path, status, code) => {
+  const response = await get(path);
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
 });
 
 it('answers 410 where the file of a delta cannot be read, and 503 where that of the index cannot', async () => {

@@ -128,7 +128,7 @@ describe('a target', () => {
   const target = fc
     .record({
       cache: fc.constantFrom(...CACHES),
-      kind: fc.constantFrom('manifest', 'rows', 'index', 'delta'),
+      kind: fc.constantFrom('manifest', 'rows', 'index', 'filter', 'delta'),
       from: fc.integer({ min: 1, max: 999_999_999 }),
     })
     .map(({ cache, kind, from }) => ({

@@ -296,6 +296,7 @@ describe('an object store that fails', () => {
         plainSha256: null,
       },
       indexSha256: null,
+      filter: null,
       deltas: [],
     } as const;
     const elsewhere = await openStore();

@@ -1,0 +1,83 @@
+import { sha256OfStream } from '../../../runtime/digest.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { filterKeysMax } from '../../../clients/typescript/format/number-filter.ts';
+import type { FilterFile } from '../artefact-facts.ts';
+import { formatArtefact, type ArtefactName } from '../definition.ts';
+import { buildFilterInThread } from '../format/filter-background.ts';
+import type { FilterKind } from '../format/filter-building.ts';
+import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
+import { storeBytes } from '../store/store-bytes.ts';
+import { readSegmentRows, type IndexedFile } from './delta-files.ts';
+
+interface FilterOptions {
+  readonly store: ArtefactStore;
+  readonly artefact: ArtefactName;
+  readonly kind: FilterKind;
+  /** The filter of the published version, if that has the same rows; else null. */
+  readonly known: FilterFile | null;
+  readonly built: IndexedFile & { readonly rows: number };
+  /** Name among the unfinished files. */
+  readonly owner: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The stored filter of a built artefact: the known one where it is whole and of this kind, else one made from the rows of the
+ * built file. The rows of two segments and some 35 bytes a key are in memory meanwhile.
+ * @throws ServiceError `filter_not_made`, `rows_differ`, `interrupted`, `storage_unavailable`, or what reading the built file throws
+ */
+export async function filterOf(options: FilterOptions): Promise<FilterFile> {
+  const { store, artefact, kind, known, owner } = options;
+  if (known !== null && known.bits === kind.bits && (await isWhole(store, artefact, known))) return known;
+  const bytes = await buildFilterInThread(await readKeys(options), kind, options.signal);
+  const stored = await storeBytes(store, { name: { ...artefact, kind: 'filter' }, owner, bytes });
+  return { ...stored, bits: kind.bits };
+}
+
+/** True if the stored filter has its digest; a missing object is uploaded again then. */
+async function isWhole(store: ArtefactStore, artefact: ArtefactName, { sha256 }: FilterFile): Promise<boolean> {
+  const name = { ...artefact, sha256, kind: 'filter' } as const;
+  try {
+    const handle = await store.open(name);
+    try {
+      if ((await sha256OfStream(handle.createReadStream({ autoClose: false, start: 0 }))) !== sha256) return false;
+    } finally {
+      await handle.close();
+    }
+    await store.restore(name);
+    return true;
+  } catch (error) {
+    if (!isLost(error)) throw error;
+    return false;
+  }
+}
+
+const [tab, newline, zero] = [0x09, 0x0a, 0x30];
+
+/** The keys of a file's rows, as integers. */
+async function readKeys({ store, artefact, built }: FilterOptions): Promise<Float64Array<ArrayBuffer>> {
+  if (built.rows > filterKeysMax)
+    throw new ServiceError('filter_not_made', {
+      operation: 'make filter',
+      problem: `A filter holds ${filterKeysMax} keys at most, and there are ${built.rows} rows.`,
+    });
+  const keys = new Float64Array(built.rows);
+  const handle = await store.open({ ...artefact, sha256: built.sha256 });
+  let rows = 0;
+  try {
+    for await (const text of readSegmentRows({ handle, segments: built.segments }))
+      for (let start = 0; start < text.length; start = text.indexOf(newline, start) + 1) {
+        let key = 0;
+        for (let at = start + 1; at < text.length && text[at] !== tab; at++) key = 10 * key + text[at]! - zero;
+        keys[rows++] = key;
+      }
+  } finally {
+    await handle.close();
+  }
+  if (rows === built.rows) return keys;
+  throw new ServiceError('rows_differ', {
+    operation: 'make filter',
+    object: formatArtefact(artefact),
+    problem: `The file has ${rows} rows, ${built.rows} were written.`,
+  });
+}
