@@ -435,6 +435,7 @@ export const SETTINGS = {
     'Processes that score recordings, in each worker; more than one for each core do not help.',
   ),
   audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording.'),
+  audioChannelsMax: setting('AUDIO_CHANNELS_MAX', count(8, { max: 64 }), 'Channels that a recording may have.'),
   audioSecondsMax: setting('AUDIO_SECONDS_MAX', count(4 * 3600, { max: 48 * 3600 }), 'Longest recording, in seconds.'),
   audioWorkSecondsMax: setting(
     'AUDIO_WORK_SECONDS_MAX',

@@ -72,6 +72,7 @@ type PoolConfig = Pick<
   Config,
   | 'audioScorers'
   | 'audioBytesMax'
+  | 'audioChannelsMax'
   | 'audioSecondsMax'
   | 'audioWorkSecondsMax'
   | 'audioMemoryBytesMax'
@@ -79,9 +80,6 @@ type PoolConfig = Pick<
   | 'modelThreads'
   | 'modelWindowsAtOnce'
 >;
-
-/** Channels of a recording; those of conferences have up to 8. */
-const channelsMax = 8;
 
 /** Lowest rate of a recording, in Hz, whatever the model. */
 const sampleRateMin = resampleRates.min;
@@ -101,7 +99,7 @@ export function decodeLimitsOf(
 ): DecodeLimits {
   return {
     bytesMax: config.audioBytesMax,
-    channelsMax,
+    channelsMax: config.audioChannelsMax,
     sampleRateMin,
     sampleRateMax: resampleRates.max,
     secondsMax: config.audioSecondsMax,
