@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { applyDeltaFile, type AppliedDelta } from '../../clients/typescript/files/apply-delta-file.ts';
 import { checkFile } from '../../clients/typescript/files/check-file.ts';
+import { NumberFilter } from '../../clients/typescript/format/number-filter.ts';
 import { contentOf } from '../../clients/typescript/service/manifest.ts';
 import { readSignedManifest } from '../../clients/typescript/service/manifest-source.ts';
 import { readStoredTargets } from '../../clients/typescript/service/publication-trust.ts';
@@ -10,9 +11,10 @@ import { DirectoryStore } from '../../clients/typescript/files/directory-store.t
 import { findCache } from '../../pipelines/caches/definition.ts';
 import { mixed } from '../../clients/typescript/trust/trusted-set.ts';
 import { formatTarget } from '../../clients/typescript/trust/targets.ts';
+import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { ServiceError, isServiceError } from '../../runtime/errors.ts';
 import { run, type Outcome } from '../command.ts';
-import { formatCount, formatFacts } from '../table.ts';
+import { formatCount, formatFacts, formatTable } from '../table.ts';
 import { keepWholeFile } from '../../runtime/whole-file.ts';
 
 interface ApplyOptions {
@@ -21,11 +23,20 @@ interface ApplyOptions {
   metadata?: string;
 }
 
-/** `cache apply-delta`: needs neither database nor service. */
+/** `cache apply-delta` and `cache check-filter`: need neither database nor service. */
 export function addCacheCommands(program: Command): void {
-  program
-    .command('cache')
-    .description('files of caches, as clients have them')
+  const cache = program.command('cache').description('files of caches, as clients have them');
+  cache
+    .command('check-filter')
+    .description('say which numbers a downloaded filter finds: those of its list, and few others')
+    .argument('<file>', 'the filter')
+    .argument('<phone...>', 'numbers, with their country codes')
+    .addHelpText(
+      'after',
+      '\nThe exit code is 1 if it finds none of them.\n\nExample:\n  caller-trust cache check-filter spammers.filter +12122187292',
+    )
+    .action(run(checkFilter));
+  cache
     .command('apply-delta')
     .description('make the file of a version from that of an earlier one and a delta')
     .argument('<old>', 'file of the version that the delta begins at')
@@ -44,6 +55,30 @@ export function addCacheCommands(program: Command): void {
       '\nExample:\n  caller-trust cache apply-delta v11.tsv.gz delta.gz --output v12.tsv.gz --manifest manifest.json',
     )
     .action(run((old: string, delta: string, options: ApplyOptions) => applyDelta({ old, delta, ...options })));
+}
+
+async function checkFilter(path: string, texts: string[]): Promise<Outcome> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw readable(error);
+  });
+  const filter = new NumberFilter(bytes);
+  const numbers = texts.map((text) => {
+    const judged = judgePhone(text);
+    if (isPhoneRefusal(judged))
+      throw new ServiceError('phone_invalid', { operation: 'look in filter', problem: judged.reason });
+    return { phone: judged.phone, found: filter.has(judged.phone) };
+  });
+  const { keys, keyType, bits } = filter.facts;
+  const { falsePositiveRate } = filter;
+  const of = keyType === 'phone' ? 'numbers' : 'ranges';
+  return {
+    json: { keys, keyType, fingerprintBits: bits, falsePositiveRate, numbers },
+    text: `${formatTable(numbers, [
+      { title: 'phone', value: ({ phone }) => phone },
+      { title: 'found', value: ({ found }) => (found ? 'perhaps' : 'no') },
+    ])}\n\n${formatCount(keys)} ${of}; one in ${formatCount(1 / falsePositiveRate)} others is found too: look a number up before you act.`,
+    failed: numbers.every(({ found }) => !found),
+  };
 }
 
 async function applyDelta({

@@ -10,6 +10,7 @@ import { loadConfig } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { interruption, run, type Outcome } from '../command.ts';
 import { readKeyFile } from './key-file.ts';
+import { parseCount } from '../options.ts';
 import { formatTrust, readRootFile } from './root-file.ts';
 import { formatCount, formatFacts } from '../table.ts';
 
@@ -19,6 +20,8 @@ interface LookupOptions {
   dir?: string;
   keyFile?: string;
   trust?: string;
+  pad?: number;
+  filterFirst?: boolean;
 }
 
 /** `lookup`: finds one number in a published cache without downloading it, or in a copy. It needs no database. */
@@ -32,6 +35,12 @@ export function addLookupCommand(program: Command): void {
     .option('--country <XX>', 'country of the profile phones; by default that of the number')
     .option('--dir <directory>', 'keep the index and the trusted root here, so that the next look-up fetches less')
     .option('--trust <file>', 'the root that vouches for what is published')
+    .option(
+      '--pad <bytes>',
+      'ask for at least so many bytes, for every number the same, so that the length tells the service nothing',
+      parseCount,
+    )
+    .option('--filter-first', 'ask only for a number that the filter of the cache finds; with --dir that is kept')
     .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')
     .addHelpText(
       'after',
@@ -55,7 +64,7 @@ interface Place {
 async function lookUpAt(
   url: string,
   { phone, artefact }: Place,
-  { dir, keyFile, trust: trustFile }: LookupOptions,
+  { dir, keyFile, trust: trustFile, pad, filterFirst }: LookupOptions,
 ): Promise<Outcome> {
   const client = new ServiceClient({
     url,
@@ -66,6 +75,8 @@ async function lookUpAt(
     client,
     artefact,
     phone,
+    padTo: pad,
+    filterFirst,
     directory: dir,
     trustAnchor: trustFile === undefined ? undefined : await readRootFile(trustFile),
   });
@@ -82,12 +93,13 @@ async function lookUpAt(
 async function lookUpInCopy(
   directory: string,
   { phone, artefact }: Place,
-  { dir, keyFile, trust }: LookupOptions,
+  { dir, keyFile, trust, pad, filterFirst }: LookupOptions,
 ): Promise<Outcome> {
-  if ([dir, keyFile, trust].some((given) => given !== undefined))
+  if ([dir, keyFile, trust, pad, filterFirst].some((given) => given !== undefined))
     throw new ServiceError('usage_invalid', {
       operation: 'look number up',
-      problem: 'A copy is looked up without a key: --dir, --key-file and --trust belong to an address.',
+      problem:
+        'A copy is looked up without a key: --dir, --key-file, --trust, --pad and --filter-first belong to an address.',
       hint: 'Give the address with http:// or https://, or leave them out.',
     });
   const { version, row, isVerified } = await findInCopy({ directory, artefact, phone });

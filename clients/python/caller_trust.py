@@ -32,7 +32,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Named
 __version__ = "0.1.0"
 __all__ = [
     "CACHES", "Client", "ClientError", "NumberFilter", "PublicationTrust", "Pulled", "apply_delta_file", "find_in_copy", "look_up",
-    "pull", "read_manifest", "read_manifests", "read_number", "verify_ed25519",
+    "pull", "read_filter", "read_manifest", "read_manifests", "read_number", "verify_ed25519",
 ]
 
 Result = TypeVar("Result")
@@ -334,6 +334,7 @@ class Manifest:
     file: RemoteFile
     index: Optional[RemoteFile]
     deltas: Mapping[int, RemoteFile]
+    filter: Optional[RemoteFile] = None
     is_verified: bool = False
 
     @property
@@ -384,12 +385,13 @@ def parse_manifest(document: Json) -> Manifest:
         content, rows_max = document["file"].get("contentSha256"), document["file"].get("segmentRowsMax")
         _require(content is None or _SHA256.fullmatch(content) is not None)
         _require(rows_max is None or (type(rows_max) is int and rows_max > 0))
-        index = document.get("index")
+        index, held = document.get("index"), document.get("filter")
         return Manifest(
             document=document,
             file=_remote(document["file"]),
             index=None if index is None else _remote(index, bytes_min=0),
             deltas={delta["from"]: _remote(delta) for delta in document["deltas"]},
+            filter=None if held is None else _remote(held),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as cause:
         raise ClientError("download_damaged", "The manifest has a format that this client does not know.") from cause
@@ -607,6 +609,7 @@ class PublicationTrust:
             file=at(manifest.file, "rows.tsv.gz"),
             index=None if manifest.index is None else at(manifest.index, "index.tsv"),
             deltas={start: at(delta, f"delta-from-{start}.tsv.gz") for start, delta in manifest.deltas.items()},
+            filter=None if manifest.filter is None else at(manifest.filter, "filter.bin"),
             is_verified=True,
         )
 
@@ -1270,35 +1273,121 @@ def find_in_copy(directory: Union[str, Path], artefact: Artefact, phone: str) ->
 
 
 def look_up(
-    client: Client, artefact: Artefact, phone: str, trust: Optional[PublicationTrust] = None
+    client: Client,
+    artefact: Artefact,
+    phone: str,
+    trust: Optional[PublicationTrust] = None,
+    pad_to: Optional[int] = None,
+    filter_first: bool = False,
+    directory: Union[str, Path, None] = None,
 ) -> LookedUp:
-    """Looks a number up in the published file with one range request: the service learns the segment, not the number."""
+    """Looks a number up in the published file with one range request: the service learns the segment, not the number.
+
+    `pad_to`: bytes that the request has at least; all of a version then have one length and begin on one grid, so that the
+    length tells nothing of the number. `filter_first`: reads the filter, and asks only for a number that it finds; a version
+    without a filter is asked as without this. `directory` keeps the filter for the next time.
+    """
+
+    def look(manifest: Manifest) -> LookedUp:
+        if filter_first and manifest.filter is not None and phone not in _fetch_filter(client, manifest, directory):
+            return LookedUp(manifest.version, None, manifest.is_verified)
+        return _look_up_in(client, manifest, key_of(artefact[0], phone), pad_to)
+
+    return _on_present_version(client, artefact, trust, look)
+
+
+def read_filter(
+    client: Client,
+    artefact: Artefact,
+    trust: Optional[PublicationTrust] = None,
+    directory: Union[str, Path, None] = None,
+) -> Tuple[int, NumberFilter]:
+    """The version and the filter of a published artefact; one that is kept in `directory` is not downloaded again.
+
+    Raises `artefact_not_found` if the cache or the version has none, `filter_invalid`, `download_damaged`.
+    """
+
+    def read(manifest: Manifest) -> Tuple[int, NumberFilter]:
+        if manifest.filter is None:
+            raise ClientError("artefact_not_found", "The published version has no filter.")
+        return manifest.version, _fetch_filter(client, manifest, directory)
+
+    return _on_present_version(client, artefact, trust, read)
+
+
+def _on_present_version(
+    client: Client, artefact: Artefact, trust: Optional[PublicationTrust], work: Callable[[Manifest], Result]
+) -> Result:
     for changes in range(4):
         try:
             if changes > 0 and trust is not None:
                 trust.refresh()
-            return _look_up_once(client, artefact, key_of(artefact[0], phone), trust)
+            return work(read_manifest(client, artefact, trust))
         except VersionChanged:
             continue
     raise ClientError("download_failed", "New versions are published faster than they can be read.")
 
 
-def _look_up_once(client: Client, artefact: Artefact, key: str, trust: Optional[PublicationTrust]) -> LookedUp:
-    manifest = read_manifest(client, artefact, trust)
+def _fetch_filter(client: Client, manifest: Manifest, directory: Union[str, Path, None]) -> NumberFilter:
+    remote = manifest.filter
+    assert remote is not None
+    if remote.bytes > _FILTER_BYTES_MAX:
+        raise ClientError("filter_invalid", f"The filter is longer than {_FILTER_BYTES_MAX} bytes.")
+    path = None if directory is None else Path(directory) / f"{copy_name(manifest.artefact)}.filter.bin"
+    kept = None if path is None else _read_file(path)
+    if kept is not None and hashlib.sha256(kept).hexdigest() == remote.sha256:
+        return NumberFilter(kept)
+    data = _read_bytes(client, remote, 0, remote.bytes)
+    if hashlib.sha256(data).hexdigest() != remote.sha256:
+        raise ClientError("download_damaged", "The downloaded file is not as it was published.")
+    found = NumberFilter(data)
+    if path is not None:
+        _write_file(path, data)
+    return found
+
+
+def _read_bytes(client: Client, remote: RemoteFile, start: int, end: int) -> bytes:
+    parts: List[bytes] = []
+    client.read_range(remote, start, end, lambda chunk, _at: parts.append(chunk))
+    return b"".join(parts)
+
+
+_PAD_TO_MAX = 2**30
+
+
+def _padded_range(segment: Segment, segments: Sequence[Segment], file_bytes: int, pad_to: int) -> Tuple[int, int]:
+    """One length for all of a version, a power of two, on the grid of its half; the last range ends with the file."""
+    if not 1 <= pad_to <= _PAD_TO_MAX:
+        raise ClientError("usage_invalid", f"A request can be padded to 1 to {_PAD_TO_MAX} bytes.")
+    wanted = max(pad_to, 2 * max(each.bytes for each in segments), 2)
+    length = 1 << (wanted - 1).bit_length()
+    start = max(0, min(segment.offset // (length // 2) * (length // 2), file_bytes - length))
+    return start, min(start + length, file_bytes)
+
+
+def _look_up_in(client: Client, manifest: Manifest, key: str, pad_to: Optional[int]) -> LookedUp:
     if manifest.index is None:
         raise ClientError("segment_index_invalid", "The published version has no segment index: pull the file.")
-    segment = find_segment(parse_index(_read_index(client, manifest.index).decode()), key)
-    if segment is None:
+    segments = parse_index(_read_index(client, manifest.index).decode())
+    segment = find_segment(segments, key)
+    asked = segment
+    if segment is None and pad_to is not None and segments:
+        # What is asked for a number that no segment can have, which a request that is left out would tell.
+        asked = segments[max(0, bisect_left([each.prefix for each in segments], key) - 1)]
+    if asked is None:
         return LookedUp(manifest.version, None, manifest.is_verified)
-    parts: List[bytes] = []
-    client.read_range(manifest.file, segment.offset, segment.offset + segment.bytes, lambda chunk, _at: parts.append(chunk))
-    rows = inflate_segment(b"".join(parts), segment)
+    start, end = asked.offset, asked.offset + asked.bytes
+    if pad_to is not None:
+        start, end = _padded_range(asked, segments, manifest.file.bytes, pad_to)
+    data = _read_bytes(client, manifest.file, start, end)
+    rows = inflate_segment(data[asked.offset - start : asked.offset - start + asked.bytes], asked)
     # A CRC finds damage, but whoever changes rows can make others with the same one.
-    if segment.sha256 is None if manifest.is_verified else False:
+    if asked.sha256 is None and manifest.is_verified:
         raise ClientError("segment_index_invalid", "The signed index has no digest of the rows: pull the file.")
-    if segment.sha256 is not None and hashlib.sha256(rows).hexdigest() != segment.sha256:
+    if asked.sha256 is not None and hashlib.sha256(rows).hexdigest() != asked.sha256:
         raise ClientError("segment_index_invalid", "The rows of the segment are not those of the segment index.")
-    return LookedUp(manifest.version, find_row(rows, key, manifest.columns), manifest.is_verified)
+    row = None if segment is None else find_row(rows, key, manifest.columns)
+    return LookedUp(manifest.version, row, manifest.is_verified)
 
 
 # --- Command line ------------------------------------------------------------------------------------------------------
@@ -1319,6 +1408,8 @@ def _main(words: Optional[Sequence[str]] = None) -> int:
     looking.add_argument("--cache", default="phones")
     looking.add_argument("--country")
     looking.add_argument("--trust", type=Path)
+    looking.add_argument("--pad", type=int, metavar="BYTES", help="bytes of each request at least, so that its length tells nothing")
+    looking.add_argument("--filter-first", action="store_true", help="ask only for a number that the filter finds")
     numbering = commands.add_parser("number", help="the label of a number as it is now")
     numbering.add_argument("url")
     numbering.add_argument("phone", help="E.164")
@@ -1347,7 +1438,8 @@ def _run(given: argparse.Namespace) -> int:
     artefact = artefact_of(given.cache, given.country)
     if re.match("https?://", given.source):
         client = Client(given.source, key)
-        found = look_up(client, artefact, given.phone, PublicationTrust.open(client, None, root) if root else None)
+        trust = PublicationTrust.open(client, None, root) if root else None
+        found = look_up(client, artefact, given.phone, trust, pad_to=given.pad, filter_first=given.filter_first)
     else:
         found = find_in_copy(given.source, artefact, given.phone)
     print(json.dumps({"version": found.version, "verified": found.is_verified, "row": found.row}, ensure_ascii=False))

@@ -5,6 +5,7 @@ export { FILTER_KEYS, NumberFilter, type FilterFacts, type FingerprintBits } fro
 export { MemoryStore, type ByteStore } from './service/byte-store.ts';
 export type { Row } from './service/find-row.ts';
 export { lookUp } from './service/look-up.ts';
+export { readFilter, type ReadFilter } from './service/read-filter.ts';
 export type { ServedManifest } from './service/manifest.ts';
 export { readManifest, readManifests } from './service/manifest-source.ts';
 export type * from './service/api-documents.ts';

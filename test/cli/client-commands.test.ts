@@ -225,6 +225,16 @@ describe('caller-trust lookup', () => {
     }
   });
 
+  it('asks for a padded range, and with the filter first for nothing where that does not find the number', async () => {
+    const look = (phone: string, ...more: string[]) =>
+      runCli(env, 'lookup', url, phone, '--cache', 'spammer_phones', '--key-file', keyFile, ...more);
+    for (const more of [['--pad', '65536'], ['--filter-first'], ['--filter-first', '--pad', '65536']])
+      expect([(await look(listed, ...more)).code, (await look('+12129999999', ...more)).code]).toEqual([0, 1]);
+    expect((await look(listed, '--pad', '1073741825')).stderr).toContain('[usage_invalid]');
+    const inCopy = await runCli(env, 'lookup', directory, listed, '--pad', '10');
+    expect([inCopy.code, /\[(\w+)\]/.exec(inCopy.stderr)?.[1]]).toEqual([2, 'usage_invalid']);
+  });
+
   it.each([
     ['a text that is no number', ['12'], 2, 'phone_invalid'],
     ['a number of no country', ['+80012345678'], 2, 'country_required'],
@@ -232,6 +242,31 @@ describe('caller-trust lookup', () => {
   ])('ends with an error for %s', async (_what, args, code, error) => {
     const result = await runCli(env, 'lookup', url, ...args, '--key-file', keyFile);
     expect([result.code, /\[(\w+)\]/.exec(result.stderr)?.[1]]).toEqual([code, error]);
+  });
+});
+
+describe('caller-trust cache check-filter', () => {
+  const file = join(directory, 'spammers.filter');
+  beforeAll(async () => {
+    await publish(spammers, inventedRows(20));
+    await writeFile(file, Buffer.from(await (await get('/v1/caches/spammer_phones/filter')).arrayBuffer()));
+  });
+
+  it('says which numbers the filter finds, and what that is worth', async () => {
+    const { code, stdout } = await runCli(env, 'cache', 'check-filter', file, '+1 202-500-0000', '+12129999999');
+    expect([code, stdout]).toEqual([
+      0,
+      'phone         found\n+12025000000  perhaps\n+12129999999  no\n\n20 numbers; one in 256 others is found too: look a number up before you act.\n',
+    ]);
+    expect((await runCli(env, 'cache', 'check-filter', file, '+12129999999')).code).toBe(1);
+  });
+
+  it.each([
+    ['a file that is no filter', () => keyFile, 'filter_invalid'],
+    ['a file that is not there', () => join(directory, 'nowhere'), 'usage_invalid'],
+  ])('refuses %s', async (_what, path, error) => {
+    const result = await runCli(env, 'cache', 'check-filter', path(), '+12129999999');
+    expect([result.code, /\[(\w+)\]/.exec(result.stderr)?.[1]]).toEqual([error === 'usage_invalid' ? 2 : 1, error]);
   });
 });
 

@@ -11,6 +11,9 @@ import { findInCopy } from '../../clients/typescript/files/find-in-copy.ts';
 import { lookUpKept } from '../../clients/typescript/files/look-up-kept.ts';
 import { pull } from '../../clients/typescript/files/pull.ts';
 import { isClientError } from '../../clients/typescript/base/errors.ts';
+import { MemoryStore } from '../../clients/typescript/service/byte-store.ts';
+import { PublicationTrust } from '../../clients/typescript/service/publication-trust.ts';
+import { readFilter } from '../../clients/typescript/service/read-filter.ts';
 import { ServiceClient } from '../../clients/typescript/service/service-client.ts';
 import { trustPath } from '../../clients/typescript/trust/targets.ts';
 import { sha256Of } from '../../runtime/digest.ts';
@@ -30,7 +33,20 @@ import {
 type Step =
   | { readonly kind: 'pull'; readonly serves: PublicationSet; readonly gives: Outcome }
   | { readonly kind: 'find'; readonly phone: string; readonly gives: Outcome }
-  | { readonly kind: 'look up'; readonly serves: PublicationSet; readonly phone: string; readonly gives: Outcome };
+  | {
+      readonly kind: 'look up';
+      readonly serves: PublicationSet;
+      readonly phone: string;
+      readonly padTo?: number;
+      readonly filterFirst?: boolean;
+      readonly gives: Outcome;
+    }
+  | {
+      readonly kind: 'read filter';
+      readonly serves: PublicationSet;
+      readonly probes: readonly string[];
+      readonly gives: Outcome;
+    };
 
 /** `rows`: the SHA-256 of the copy's text afterwards. */
 type Outcome = Readonly<Record<string, unknown>>;
@@ -74,9 +90,38 @@ function withWrongSignature(set: PublicationSet, path: string): PublicationSet {
 const [, lastLine = ''] = /([^\n]*)\n$/.exec(rowsOf(3).toString()) ?? [];
 const [phone = '', level = '', category = ''] = lastLine.split('\t');
 const row = { phone, reputation_level: level, reputation_category: category };
+function rowOf(key: string): Record<string, string> {
+  const line = rowsOf(3)
+    .toString()
+    .split('\n')
+    .find((each) => each.startsWith(`${key}\t`))!;
+  const [, itsLevel = '', itsCategory = ''] = line.split('\t');
+  return { phone: key, reputation_level: itsLevel, reputation_category: itsCategory };
+}
 const found = { version: 3, row, verified: true };
 const absent = { version: 3, row: null, verified: true };
+/** Numbers from the first row of the list to the last, between rows, and where the list has no segment. */
+const spread = ['+12025000000', '+12025003700', '+12025006401', '+12025009990', phone, '+1202', '+4930123456'];
+const padded = (padTo: number): Step[] =>
+  spread.map((each) => ({
+    kind: 'look up',
+    serves: third,
+    phone: each,
+    padTo,
+    gives: rowsOf(3).includes(`${each}\t`) ? { version: 3, row: rowOf(each), verified: true } : absent,
+  }));
+const listed = rowsOf(3)
+  .toString()
+  .match(/^\+\d+/gm)!;
+/** Numbers that are not listed; the filter finds none of them. */
+const unlisted = ['+4930123456', '+12025000001', '+12025000003', '+18005550100'];
+/** One of the 1 in 256 that it finds though they are not listed. */
+const falseHit = '+12025000002';
 const rotated = makeRoot(2, otherSigners, [...signers.root.slice(0, 2), ...otherSigners.root.slice(0, 2)]);
+
+const paddedCase = 'looks a number up with requests of one length';
+const filterFirstCase = 'asks only for a number that the filter finds, or where there is no filter';
+const indexAsFilter = { href: '/v1/caches/spammer_phones/filter', sha256: '0'.repeat(64), bytes: 1000 };
 
 const cases: readonly Case[] = [
   { name: 'takes the whole file, then nothing', steps: afterFirst(takes(first, 'unchanged', 1)) },
@@ -105,6 +150,54 @@ const cases: readonly Case[] = [
       { kind: 'look up', serves: third, phone, gives: found },
       { kind: 'look up', serves: third, phone: '+12025000001', gives: absent },
     ],
+  },
+  { name: paddedCase, steps: padded(64) },
+  {
+    name: filterFirstCase,
+    steps: [
+      { kind: 'look up', serves: third, phone, filterFirst: true, gives: found },
+      ...unlisted.map((each): Step => ({
+        kind: 'look up',
+        serves: third,
+        phone: each,
+        filterFirst: true,
+        gives: absent,
+      })),
+      { kind: 'look up', serves: third, phone: falseHit, filterFirst: true, gives: absent },
+      { kind: 'look up', serves: await makeSet(3, { filter: null }), phone, filterFirst: true, gives: found },
+    ],
+  },
+  {
+    name: 'refuses to pad a request to nothing, or to more than 1 GiB',
+    steps: [0, 2 ** 30 + 1].map((padTo) => ({
+      kind: 'look up',
+      serves: third,
+      phone,
+      padTo,
+      gives: { error: 'usage_invalid', rows: null },
+    })),
+  },
+  {
+    name: 'finds every number of the list in the filter',
+    steps: [
+      {
+        kind: 'read filter',
+        serves: third,
+        probes: [...listed, falseHit, ...unlisted],
+        gives: { version: 3, keys: 321, found: [...listed.map(() => true), true, ...unlisted.map(() => false)] },
+      },
+    ],
+  },
+  {
+    name: 'refuses a damaged filter, one that is too long, and a version without one',
+    steps: (
+      [
+        ['download_damaged', await makeSet(3, { damage: damaging('filter') })],
+        ['filter_invalid', await makeSet(3, { filter: { ...indexAsFilter, bytes: 64 * 1024 * 1024 + 1 } })],
+        ['download_damaged', await makeSet(3, { filter: { ...indexAsFilter, sha256: 'no digest' } })],
+        ['artefact_not_found', await makeSet(3, { filter: null })],
+      ] as const
+    ).map(([error, serves]) => ({ kind: 'read filter', serves, probes: [], gives: { error, rows: null } })),
   },
   {
     name: 'refuses the rows of a segment that are not those of the index',
@@ -298,16 +391,21 @@ const directory = await mkdtemp(join(tmpdir(), 'caller-trust-conformance-'));
 afterAll(() => rm(directory, { recursive: true }));
 
 // Each step has a path of its own below which its set is served, so that both clients can take the cases in any order.
+const ranges: { readonly of: string; readonly step: number; readonly range: string }[] = [];
+const rangesOf = (client: Language, name: string) => ranges.filter(({ of }) => of === `${client} ${name}`);
 const server = createServer((request, response) => {
-  const [, place = '', path = ''] = /^\/([\d-]+)(\/.*)$/.exec(request.url!) ?? [];
-  const [at, stepAt] = place.split('-').map(Number);
-  const step = cases[at!]?.steps[stepAt!];
+  const [, client = '', at, stepAt, path = ''] = /^\/(\w+)-(\d+)-(\d+)(\/.*)$/.exec(request.url!) ?? [];
+  const step = cases[Number(at)]?.steps[Number(stepAt)];
+  const { range } = request.headers;
+  if (range !== undefined && path.endsWith('rows.tsv.gz'))
+    ranges.push({ of: `${client} ${cases[Number(at)]?.name}`, step: Number(stepAt), range });
   sendFile(request, response, step !== undefined && 'serves' in step ? step.serves.get(path) : undefined);
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 afterAll(() => void server.close().closeAllConnections());
-const urlOf = (at: number, stepAt: number) =>
-  `http://127.0.0.1:${(server.address() as AddressInfo).port}/${at}-${stepAt}`;
+type Language = 'typescript' | 'python';
+const urlOf = (client: Language, at: number, stepAt: number) =>
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}/${client}-${at}-${stepAt}`;
 
 async function rowsIn(copies: string): Promise<string | null> {
   const bytes = await readFile(join(copies, 'spammer_phones', 'rows.tsv.gz')).catch(() => null);
@@ -330,7 +428,23 @@ async function runStep(step: Step, url: string, copies: string): Promise<Outcome
       const { isVerified, ...looked } = await findInCopy({ directory: copies, artefact, phone: step.phone });
       return { ...looked, verified: isVerified };
     }
-    const { version, row: its, trust } = await lookUpKept({ client, artefact, phone: step.phone, trustAnchor: anchor });
+    if (step.kind === 'read filter') {
+      const trust = await PublicationTrust.open({ client, store: new MemoryStore(), anchor });
+      const { version, filter } = await readFilter({ client, artefact, trust });
+      return { version, keys: filter.facts.keys, found: step.probes.map((each) => filter.has(each)) };
+    }
+    const {
+      version,
+      row: its,
+      trust,
+    } = await lookUpKept({
+      client,
+      artefact,
+      phone: step.phone,
+      padTo: step.padTo,
+      filterFirst: step.filterFirst,
+      trustAnchor: anchor,
+    });
     return { version, row: its, verified: trust !== undefined };
   } catch (error) {
     if (!isClientError(error)) throw error;
@@ -341,8 +455,9 @@ async function runStep(step: Step, url: string, copies: string): Promise<Outcome
 describe('the client in TypeScript', () => {
   it.for(cases.map((each, at) => ({ ...each, at })))('$name', async ({ steps, at }) => {
     for (const [stepAt, step] of steps.entries())
-      expect(await runStep(step, urlOf(at, stepAt), join(directory, String(at)))).toEqual(step.gives);
+      expect(await runStep(step, urlOf('typescript', at, stepAt), join(directory, String(at)))).toEqual(step.gives);
   });
+  itAsksFor('typescript');
 });
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -354,10 +469,33 @@ describe.runIf(hasPython)('the client in Python', async () => {
     expect(outcomes[at]).toEqual(steps.map(({ gives }) => gives));
   });
 
+  itAsksFor('python');
+
   it('verifies the signatures of RFC 8032, and no others', () => {
     expect(signatures).toEqual(vectors.map(({ isValid }) => isValid));
   });
 });
+
+/** What is on the wire; after the cases. */
+function itAsksFor(client: Language): void {
+  it('asks for ranges of one length on one grid, whatever the number is', () => {
+    const asked = rangesOf(client, paddedCase);
+    expect(asked.map(({ step }) => step)).toEqual(spread.map((_, at) => at)); // once each, listed or not
+    const bytes = asked.map(({ range }) => /^bytes=(\d+)-(\d+)$/.exec(range)!.slice(1).map(Number) as [number, number]);
+    const file = third.get([...third.keys()].find((path) => path.endsWith('rows.tsv.gz'))!)!;
+    const [length] = bytes.map(([start, end]) => end + 1 - start);
+    expect(Math.log2(length!) % 1).toBe(0);
+    expect(bytes.every(([start, end]) => end + 1 - start === length)).toBe(true);
+    expect(bytes.every(([start, end]) => start % (length! / 2) === 0 || end + 1 === file.length)).toBe(true);
+    expect(new Set(bytes.map(([start]) => start)).size).toBeGreaterThan(1);
+    expect(length!).toBeLessThan(file.length);
+  });
+
+  it('asks for no rows of a number that the filter does not find', () => {
+    const last = cases.find(({ name }) => name === filterFirstCase)!.steps.length - 1;
+    expect(rangesOf(client, filterFirstCase).map(({ step }) => step)).toEqual([0, last - 1, last]);
+  });
+}
 
 /** All cases in one process. */
 async function runPython(): Promise<{ outcomes: Outcome[][]; signatures: boolean[] }> {
@@ -366,11 +504,7 @@ async function runPython(): Promise<{ outcomes: Outcome[][]; signatures: boolean
     join(import.meta.dirname, '../../clients/python'),
   ]);
   const asked = cases.map(({ steps }, at) =>
-    steps.map((step, stepAt) => ({
-      kind: step.kind,
-      url: urlOf(at, stepAt),
-      ...('phone' in step ? { phone: step.phone } : {}),
-    })),
+    steps.map((step, stepAt) => ({ ...step, serves: undefined, gives: undefined, url: urlOf('python', at, stepAt) })),
   );
   child.stdin.end(JSON.stringify({ root: anchor.toString('base64'), cases: asked, vectors }));
   const [out, errors]: [Buffer[], Buffer[]] = [[], []];

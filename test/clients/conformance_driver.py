@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
-from caller_trust import Client, ClientError, PublicationTrust, find_in_copy, look_up, pull, verify_ed25519  # noqa: E402
+from caller_trust import Client, ClientError, PublicationTrust, find_in_copy, look_up, pull, read_filter, verify_ed25519  # noqa: E402
 
 ARTEFACT = ("spammer_phones", "")
 
@@ -35,7 +35,12 @@ def run_step(step, directory, root):
             found = find_in_copy(directory, ARTEFACT, step["phone"])
         else:
             client = client_of(step["url"])
-            found = look_up(client, ARTEFACT, step["phone"], PublicationTrust.open(client, None, root))
+            trust = PublicationTrust.open(client, None, root)
+            if step["kind"] == "read filter":
+                version, held = read_filter(client, ARTEFACT, trust, directory)
+                return {"version": version, "keys": held.keys, "found": [phone in held for phone in step["probes"]]}
+            options = {"pad_to": step.get("padTo"), "filter_first": step.get("filterFirst", False)}
+            found = look_up(client, ARTEFACT, step["phone"], trust, **options)
         return {"version": found.version, "row": found.row, "verified": found.is_verified}
     except ClientError as error:
         return {"error": error.code, "rows": rows_in(directory)}

@@ -6,6 +6,7 @@ import { formatSegmentIndex, type Segment } from '../../clients/typescript/forma
 import { deflateBlock } from '../../clients/typescript/files/deflated-block.ts';
 import type { Signed } from '../../clients/typescript/trust/metadata.ts';
 import { targetHref, trustPath } from '../../clients/typescript/trust/targets.ts';
+import { buildFilter } from '../../pipelines/caches/format/filter-building.ts';
 import { differenceOfRows } from '../../pipelines/caches/format/row-difference.ts';
 import {
   describeKey,
@@ -88,6 +89,11 @@ async function makeFile(plain: Buffer): Promise<MadeFile> {
   };
 }
 
+function filterOf(rows: Buffer): Buffer {
+  const phones = rows.toString().match(/^\+\d+/gm)!;
+  return Buffer.from(buildFilter(Float64Array.from(phones, Number), { keyType: 'phone', bits: 8 }));
+}
+
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
@@ -104,10 +110,12 @@ async function makeDelta(from: number, to: number): Promise<Buffer> {
 
 /** What is different from an ordinary set. */
 export interface Deviations {
+  /** In the place of the manifest's entry for the filter. */
+  readonly filter?: Readonly<Record<string, unknown>> | null;
   /** Of the manifest's entry for the file. */
   readonly file?: Readonly<Record<string, unknown>>;
   /** Changes bytes of files after they were signed. */
-  readonly damage?: (kind: 'rows' | 'index' | 'delta' | 'manifest', bytes: Buffer) => Buffer;
+  readonly damage?: (kind: 'rows' | 'index' | 'filter' | 'delta' | 'manifest', bytes: Buffer) => Buffer;
   readonly by?: Signers;
   /** The root that the set begins with; default 1, by {@link signers}. */
   readonly roots?: readonly Buffer[];
@@ -148,6 +156,7 @@ export const anchor = makeRoot(1, signers, signers.root.slice(0, 2));
 export async function makeSet(version: number, deviations: Deviations = {}): Promise<PublicationSet> {
   const { damage = (_kind, bytes) => bytes, by = signers, roots = [anchor] } = deviations;
   const { bytes, index, facts } = await makeFile(rowsOf(version));
+  const filter = filterOf(rowsOf(version));
   const deltas = await Promise.all(
     Array.from({ length: version - 1 }, async (_, at) => ({
       from: version - 1 - at,
@@ -173,11 +182,16 @@ export async function makeSet(version: number, deviations: Deviations = {}): Pro
         removed: 0,
       })),
       index: { href: '/v1/caches/spammer_phones/index', sha256: sha256Of(index), bytes: index.length },
+      filter:
+        deviations.filter === undefined
+          ? { href: '/v1/caches/spammer_phones/filter', sha256: sha256Of(filter), bytes: filter.length }
+          : deviations.filter,
     }),
   );
   const files = [
     { path: 'spammer_phones/rows.tsv.gz', kind: 'rows', bytes },
     { path: 'spammer_phones/index.tsv', kind: 'index', bytes: index },
+    { path: 'spammer_phones/filter.bin', kind: 'filter', bytes: filter },
     { path: 'spammer_phones/manifest.json', kind: 'manifest', bytes: manifest },
     ...deltas.map((delta) => ({
       path: `spammer_phones/delta-from-${delta.from}.tsv.gz`,

@@ -6,12 +6,10 @@ import { PublicationTrust, type TrustReport } from '../service/publication-trust
 import type { ServiceClient } from '../service/service-client.ts';
 import { DirectoryStore, trustDirectory } from './directory-store.ts';
 
-interface LookUpKeptOptions {
+interface LookUpKeptOptions extends Pick<Parameters<typeof lookUp>[0], 'phone' | 'padTo' | 'filterFirst'> {
   readonly client: ServiceClient;
   readonly artefact: ArtefactName;
-  /** E.164. */
-  readonly phone: string;
-  /** Where manifest, index and the trusted root are kept for the next look-up; absent: nowhere. */
+  /** Where manifest, index, filter and the trusted root are kept for the next look-up; absent: nowhere. */
   readonly directory?: string | undefined;
   /** A root that the caller trusts. Without one, and without a directory that knows one, nothing is verified. */
   readonly trustAnchor?: Uint8Array | undefined;

@@ -1,26 +1,30 @@
 import { fromUtf8, joinBytes } from '../base/bytes.ts';
-import { ClientError, isClientError } from '../base/errors.ts';
-import { copyName, findPublishedCache, formatArtefact, type ArtefactName } from '../format/caches.ts';
+import { ClientError } from '../base/errors.ts';
+import { findPublishedCache, formatArtefact } from '../format/caches.ts';
+import { firstNotBefore } from '../format/key-range.ts';
+import { paddedRange } from '../format/padded-range.ts';
 import { findSegment, inflateSegment, parseSegmentIndex, type Segment } from '../format/segment-index.ts';
 import { sha256Of } from '../base/sha256.ts';
-import type { PublicationTrust } from './publication-trust.ts';
-import { isTargetHref, targetHref } from '../trust/targets.ts';
-import type { ByteStore } from './byte-store.ts';
+import { isTargetHref } from '../trust/targets.ts';
 import { findRow, type Row } from './find-row.ts';
-import { getStored, parseManifest, type ServedManifest } from './manifest.ts';
-import { manifestHref, readSignedManifest } from './manifest-source.ts';
-import { fetchIndex, ifStill, versionChangesMax } from './served-file.ts';
-import type { ServiceClient } from './service-client.ts';
+import type { ServedManifest } from './manifest.ts';
+import { keptName, onPresentVersion, type PublishedSource } from './present-manifest.ts';
+import { filterOfManifest } from './read-filter.ts';
+import { fetchIndex, ifStill } from './served-file.ts';
 
-interface LookUpOptions {
-  readonly client: ServiceClient;
-  readonly artefact: ArtefactName;
+interface LookUpOptions extends PublishedSource {
   /** E.164. */
   readonly phone: string;
-  /** Where manifest and index are kept for the next look-up; absent: nowhere. */
-  readonly store?: ByteStore | undefined;
-  /** What is signed, from {@link PublicationTrust.open}; absent: nothing is verified. */
-  readonly trust?: PublicationTrust | undefined;
+  /**
+   * Bytes that each request for rows has at least: all of a version then have one length and begin on one grid, so that the length
+   * tells nothing of the number (`paddedRange`). Absent: exactly the segment is requested.
+   */
+  readonly padTo?: number | undefined;
+  /**
+   * True: the filter of the version is read first, and the service is asked for rows only if that finds the number. A version
+   * without a filter is asked as without this.
+   */
+  readonly filterFirst?: boolean | undefined;
 }
 
 /** The row of a number in an artefact. */
@@ -33,62 +37,35 @@ export interface LookedUp {
 /**
  * Looks a number up in a published artefact without downloading it: reads the manifest, the segment index, and the segment
  * that would contain the number's row; all of them as the signed list names them, where a root is known.
- * @throws ClientError `download_failed`, `download_damaged`, `segment_index_invalid`, or the service's own error
+ * @throws ClientError `download_failed`, `download_damaged`, `segment_index_invalid`, `filter_invalid`, or the service's own error
  */
-export async function lookUp(options: LookUpOptions): Promise<LookedUp> {
-  const { trust } = options;
-  for (let changes = 0; ; changes++) {
-    if (changes > 0) await trust?.refresh();
-    const manifest = trust === undefined ? await readUnsigned(options) : await readSigned(options, trust);
-    const found = manifest === 'changed' ? 'changed' : await lookUpIn(options, manifest);
-    if (manifest !== 'changed' && found !== 'changed') return { version: manifest.version, row: found };
-    if (changes === versionChangesMax)
-      throw new ClientError('download_failed', {
-        operation: 'look number up',
-        object: formatArtefact(options.artefact),
-        problem: 'New versions are published faster than they can be read.',
-      });
-  }
-}
-
-/** Name of a file that is kept for an artefact: `phones-US.json`. */
-function keptName(artefact: ArtefactName, ending: string): string {
-  return `${copyName(artefact)}.${ending}`;
-}
-
-function readUnsigned({ client, artefact, store }: LookUpOptions): Promise<ServedManifest> {
-  return getStored(client, {
-    href: manifestHref(artefact),
-    store,
-    name: keptName(artefact, 'json'),
-    parse: parseManifest,
+export function lookUp(options: LookUpOptions): Promise<LookedUp> {
+  return onPresentVersion(options, async (manifest) => {
+    const row = await lookUpIn(options, manifest);
+    return row === 'changed' ? row : { version: manifest.version, row };
   });
 }
 
-async function readSigned(
-  { client, artefact, store }: LookUpOptions,
-  trust: PublicationTrust,
-): Promise<ServedManifest | 'changed'> {
-  const { path, target } = trust.findManifest(artefact);
-  const { sha256 } = target.hashes;
-  const name = keptName(artefact, 'signed.json');
-  const kept = await store?.read(name);
-  if (kept !== undefined && sha256Of(kept) === sha256) return readSignedManifest(kept, artefact, target);
-  const bytes = await client.findBytes(targetHref(path, sha256), { bytesMax: target.length });
-  if (bytes === undefined) return 'changed';
-  const manifest = readSignedManifest(bytes, artefact, target);
-  await store?.write(name, bytes);
-  return manifest;
-}
-
 async function lookUpIn(options: LookUpOptions, manifest: ServedManifest): Promise<Row | null | 'changed'> {
+  if (options.filterFirst === true) {
+    const filter = await filterOfManifest(options, manifest);
+    if (filter === 'changed') return filter;
+    if (filter?.has(options.phone) === false) return null;
+  }
   const index = await readIndex(options, manifest);
   if (index === 'changed') return 'changed';
   const key = findPublishedCache(options.artefact.cache).keyOf(options.phone);
   const segment = findSegment(index, key);
-  if (segment === undefined) return null;
-  const rows = await readRows(options, manifest, segment);
-  return rows === 'changed' ? 'changed' : findRow(rows, key, manifest.columns);
+  const asked = segment ?? (options.padTo === undefined ? undefined : neighbourOf(index, key));
+  if (asked === undefined) return null;
+  const rows = await readRows(options, { manifest, index, segment: asked });
+  if (rows === 'changed') return rows;
+  return segment === undefined ? null : findRow(rows, key, manifest.columns);
+}
+
+/** What is asked for a number that no segment can have, which a request that is left out would tell. */
+function neighbourOf(index: readonly Segment[], key: string): Segment | undefined {
+  return index[Math.max(0, firstNotBefore(index, ({ prefix }) => prefix < key) - 1)];
 }
 
 /** The index that a manifest names, from the directory or the service. */
@@ -112,28 +89,35 @@ async function readIndex(
   return parseSegmentIndex(fromUtf8(bytes));
 }
 
+interface AskedSegment {
+  readonly manifest: ServedManifest;
+  readonly index: readonly Segment[];
+  readonly segment: Segment;
+}
+
 /** The rows of a segment of the manifest's version. */
 async function readRows(
-  { client }: LookUpOptions,
-  { file }: ServedManifest,
-  segment: Segment,
+  { client, padTo }: LookUpOptions,
+  { manifest: { file }, index, segment }: AskedSegment,
 ): Promise<Uint8Array | 'changed'> {
-  const range = { Range: `bytes=${segment.offset}-${segment.offset + segment.bytes - 1}`, ...ifStill(file) };
+  const { start, end } =
+    padTo === undefined
+      ? { start: segment.offset, end: segment.offset + segment.bytes }
+      : paddedRange(segment, { segments: index, fileBytes: file.bytes, padTo });
+  const range = { Range: `bytes=${start}-${end - 1}`, ...ifStill(file) };
   return client.getResumable(file.href, {
     headers: () => range,
     missing: isTargetHref(file.href),
     async take({ status, chunks }) {
       if (status !== 206) return 'changed';
-      const deflated = await collectUpTo(chunks, segment.bytes);
-      const rows = await inflateSegment(deflated, segment).catch((error: unknown) => {
-        throw isClientError(error, 'segment_index_invalid') && deflated.length !== segment.bytes
-          ? new ClientError('download_failed', {
-              operation: 'look number up',
-              problem: 'The service sends another number of bytes than was requested.',
-              cause: error,
-            })
-          : error;
-      });
+      const received = await collectUpTo(chunks, end - start);
+      if (received.length !== end - start)
+        throw new ClientError('download_failed', {
+          operation: 'look number up',
+          problem: 'The service sends another number of bytes than was requested.',
+        });
+      const at = segment.offset - start;
+      const rows = await inflateSegment(received.subarray(at, at + segment.bytes), segment);
       requireDigest(rows, segment, isTargetHref(file.href));
       return rows;
     },

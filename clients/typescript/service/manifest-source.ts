@@ -91,12 +91,13 @@ function parseManifestJson(bytes: Uint8Array): unknown {
 
 /** Files are read below their digests: a mirror, CDN or bucket can serve them, and a new version changes none. */
 function withSignedHrefs(manifest: ServedManifest, artefact: ArtefactName): ServedManifest {
-  const { file, index, deltas } = manifest;
+  const { file, index, filter, deltas } = manifest;
   const at = (target: Parameters<typeof formatTarget>[0], sha256: string) => targetHref(formatTarget(target), sha256);
   return {
     ...manifest,
     file: { ...file, href: at({ ...artefact, kind: 'rows' }, file.sha256) },
     index: index === null ? null : { ...index, href: at({ ...artefact, kind: 'index' }, index.sha256) },
+    filter: filter === null ? null : { ...filter, href: at({ ...artefact, kind: 'filter' }, filter.sha256) },
     deltas: deltas.map((delta) => ({
       ...delta,
       href: at({ ...artefact, kind: 'delta', from: delta.from }, delta.sha256),

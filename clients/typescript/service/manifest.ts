@@ -43,6 +43,7 @@ const manifestForm = objectForm({
   }),
   deltas: listForm(objectForm({ from: integerForm(1), href, sha256, bytes: integerForm(1) })),
   index: optional(objectForm({ href, sha256, bytes: count })),
+  filter: optional(objectForm({ href, sha256, bytes: integerForm(1) })),
 });
 
 /** The fields of a manifest that the client uses. */
