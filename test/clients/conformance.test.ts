@@ -474,6 +474,14 @@ describe.runIf(hasPython)('the client in Python', async () => {
   it('verifies the signatures of RFC 8032, and no others', () => {
     expect(signatures).toEqual(vectors.map(({ isValid }) => isValid));
   });
+
+  it('is written in the grammar of Python 3.9', async () => {
+    const program = 'import ast, sys; ast.parse(sys.stdin.read(), feature_version=(3, 9))';
+    const parses = (text: string) => spawnSync('python3', ['-c', program], { input: text }).status === 0;
+    expect(parses('with (open("a") as a, open("b") as b): pass\nmatch a:\n  case 1: pass\n')).toBe(false); // of 3.10
+    for (const name of ['caller_trust.py', 'wheel_builder.py'])
+      expect(parses(await readFile(join(import.meta.dirname, '../../clients/python', name), 'utf8')), name).toBe(true);
+  });
 });
 
 /** What is on the wire; after the cases. */
