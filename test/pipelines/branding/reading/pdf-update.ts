@@ -26,6 +26,9 @@ export interface UpdateParts {
   readonly after?: string;
 }
 
+/** An object of an update by its number. */
+export const object = <Body extends ObjectBody>(number: number, body: Body): readonly [number, Body] => [number, body];
+
 /** Offset of the newest table of a file. */
 export function lastTable(file: Buffer): number {
   return Number(/startxref\s+(\d+)\s+%%EOF\s*$/.exec(file.toString('latin1'))![1]);

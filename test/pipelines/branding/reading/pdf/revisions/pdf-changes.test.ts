@@ -10,7 +10,7 @@ import { revisionLimits } from '../../../../../../pipelines/branding/reading/pdf
 import { readPdfText } from '../../../../../../pipelines/branding/reading/text-task.ts';
 import { letterLimits } from '../../letter-limits.ts';
 import { letterPdf, pdf, plainText, stream } from '../../pdf-builder.ts';
-import { appendPackedUpdate, appendUpdate, lastTable, type UpdateParts } from '../../pdf-update.ts';
+import { appendPackedUpdate, appendUpdate, lastTable, object, type UpdateParts } from '../../pdf-update.ts';
 import { fieldObject, signAgain, signedPdf, signUpdate, stampUpdate } from '../../signed-pdf.ts';
 
 const [validFrom, validUntil] = [new Date('2025-01-01T00:00:00Z'), new Date('2045-01-01T00:00:00Z')];
@@ -45,8 +45,8 @@ const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAn
 const dss = [
   '/DSS 40 0 R',
   [
-    [40, '<< /Type /DSS /Certs [41 0 R] /VRI << /00 << /Cert [41 0 R] >> >> >>'],
-    [41, stream('', 'certificate')],
+    object(40, '<< /Type /DSS /Certs [41 0 R] /VRI << /00 << /Cert [41 0 R] >> >> >>'),
+    object(41, stream('', 'certificate')),
   ],
 ] as const;
 const update = (objects: UpdateParts['objects'], more: UpdateParts = {}) =>
@@ -58,22 +58,32 @@ const widget = (rect: string, more = '', value = '/V 21 0 R') =>
 const signVisibly = (rect: string, { base = signed, more = '' }: { base?: Buffer; more?: string } = {}) =>
   signUpdate(base, later, {
     objects: [
-      [1, catalogue('', '6 0 R 22 0 R')],
-      [3, page('/Annots [6 0 R 22 0 R]')],
-      [22, widget(rect, more)],
-      [23, look],
+      object(1, catalogue('', '6 0 R 22 0 R')),
+      object(3, page('/Annots [6 0 R 22 0 R]')),
+      object(22, widget(rect, more)),
+      object(23, look),
     ],
   });
 /** A second signature whose value has widgets of two fields, or two widgets of one. */
 const signTwice = (objects: readonly (readonly [number, string])[], fields = '6 0 R 22 0 R 24 0 R') =>
   signUpdate(signed, later, {
-    objects: [[1, catalogue('', fields)], [3, page('/Annots [6 0 R 22 0 R 24 0 R]')], ...objects, [23, look]],
+    objects: [
+      object(1, catalogue('', fields)),
+      object(3, page('/Annots [6 0 R 22 0 R 24 0 R]')),
+      ...objects,
+      object(23, look),
+    ],
   });
 const kid = (rect: string, more = '') =>
   `<< /Type /Annot /Subtype /Widget /Rect [${rect}] /P 3 0 R /Parent 25 0 R /AP << /N 23 0 R >> ${more} >>`;
 const stampShown = (objects: readonly (readonly [number, string])[], fields = '30 0 R') =>
   stampUpdate(signed, stamping, {
-    objects: [[1, catalogue('', `6 0 R ${fields}`)], [3, page(`/Annots [6 0 R ${fields}]`)], ...objects, [23, look]],
+    objects: [
+      object(1, catalogue('', `6 0 R ${fields}`)),
+      object(3, page(`/Annots [6 0 R ${fields}]`)),
+      ...objects,
+      object(23, look),
+    ],
   });
 const [blank, text] = ['320 90 540 130', '60 690 560 720'] as const;
 
@@ -88,8 +98,8 @@ function formLetter(waiting = '320 90 540 130'): Buffer {
     ],
   });
   const objects = [
-    [1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> >>'],
-    [20, fieldObject('Signature1', 19)],
+    object(1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> >>'),
+    object(20, fieldObject('Signature1', 19)),
   ] as const;
   return signUpdate(base, plan, { objects, value: 19 });
 }
@@ -106,24 +116,21 @@ describe('a later revision', () => {
       ['original', 'signature'],
     ],
     ['a second signature beside the page', () => signVisibly('700 900 800 940'), ['original', 'signature']],
-    ['validation data', () => update([[1, catalogue(dss[0])], ...dss[1]]), ['original', 'validation']],
+    ['validation data', () => update([object(1, catalogue(dss[0])), ...dss[1]]), ['original', 'validation']],
     [
       'validation data in a stream of objects',
       () =>
         appendPackedUpdate(signed, [
-          [1, catalogue('/DSS 40 0 R /Extensions << /ESIC << /BaseVersion /1.7 /ExtensionLevel 5 >> >>')],
-          [40, '<< /Type /DSS /Certs [] >>'],
+          object(1, catalogue('/DSS 40 0 R /Extensions << /ESIC << /BaseVersion /1.7 /ExtensionLevel 5 >> >>')),
+          object(40, '<< /Type /DSS /Certs [] >>'),
         ]),
       ['original', 'validation'],
     ],
     [
       'validation data twice',
       () =>
-        appendUpdate(update([[1, catalogue(dss[0])], ...dss[1]]), {
-          objects: [
-            [40, '<< /Type /DSS /Certs [41 0 R] /OCSPs [42 0 R] >>'],
-            [42, stream('', 'answer')],
-          ],
+        appendUpdate(update([object(1, catalogue(dss[0])), ...dss[1]]), {
+          objects: [object(40, '<< /Type /DSS /Certs [41 0 R] /OCSPs [42 0 R] >>'), object(42, stream('', 'answer'))],
         }),
       ['original', 'validation', 'validation'],
     ],
@@ -131,10 +138,7 @@ describe('a later revision', () => {
       'a document time stamp',
       () =>
         stampUpdate(signed, stamping, {
-          objects: [
-            [1, catalogue('', '6 0 R 30 0 R')],
-            [30, fieldObject('Stamp', 31)],
-          ],
+          objects: [object(1, catalogue('', '6 0 R 30 0 R')), object(30, fieldObject('Stamp', 31))],
         }),
       ['original', 'time_stamp'],
     ],
@@ -143,9 +147,9 @@ describe('a later revision', () => {
       () =>
         signUpdate(signed, later, {
           objects: [
-            [1, catalogue('', '6 0 R 20 0 R')],
-            [20, fieldObject('Signature2', 21)],
-            [60, '<< /ModDate (D:20260303) >>'],
+            object(1, catalogue('', '6 0 R 20 0 R')),
+            object(20, fieldObject('Signature2', 21)),
+            object(60, '<< /ModDate (D:20260303) >>'),
           ],
           trailer: '/Info 60 0 R',
         }),
@@ -153,7 +157,8 @@ describe('a later revision', () => {
     ],
     [
       'a field that was locked',
-      () => appendUpdate(formLetter(), { objects: [[6, companyField('Example Harbor Bank LLC', '/F 132 /Ff 1')]] }),
+      () =>
+        appendUpdate(formLetter(), { objects: [object(6, companyField('Example Harbor Bank LLC', '/F 132 /Ff 1'))] }),
       ['original', 'signature', 'validation'],
     ],
     [
@@ -161,11 +166,11 @@ describe('a later revision', () => {
       () =>
         signUpdate(formLetter(), later, {
           objects: [
-            [
+            object(
               7,
               '<< /Type /Annot /Subtype /Widget /FT /Sig /T (Waiting) /Rect [320 90 540 130] /P 3 0 R /F 132 /V 21 0 R /AP << /N 23 0 R >> >>',
-            ],
-            [23, look],
+            ),
+            object(23, look),
           ],
         }),
       ['original', 'signature', 'signature'],
@@ -203,23 +208,19 @@ const withHidden = (() => {
 describe('an attack on a signed letter', () => {
   it.each<[string, () => Buffer, RegExp]>([
     // Incremental saving attacks (Mladenov, Mainka, Meyer zu Selhausen, Grothe, Schwenk 2019, section 4.2).
-    ['incremental saving: the content is replaced', () => update([[5, forged]]), /page 1: content/],
+    ['incremental saving: the content is replaced', () => update([object(5, forged)]), /page 1: content/],
     [
       'incremental saving: the page gets other content',
-      () =>
-        update([
-          [3, page('/Annots [6 0 R]', '50 0 R')],
-          [50, forged],
-        ]),
+      () => update([object(3, page('/Annots [6 0 R]', '50 0 R')), object(50, forged)]),
       /page 1: content/,
     ],
     [
       'incremental saving: the catalogue gets other pages',
       () =>
         update([
-          [1, catalogue('').replace('2 0 R', '51 0 R')],
-          [51, '<< /Type /Pages /Count 1 /Kids [52 0 R] >>'],
-          [52, page()],
+          object(1, catalogue('').replace('2 0 R', '51 0 R')),
+          object(51, '<< /Type /Pages /Count 1 /Kids [52 0 R] >>'),
+          object(52, page()),
         ]),
       /the tree of pages/,
     ],
@@ -241,16 +242,13 @@ describe('an attack on a signed letter', () => {
     ],
     [
       'incremental saving: the old table is named again',
-      () => update([[5, forged]], { startxref: lastTable(signed) }),
+      () => update([object(5, forged)], { startxref: lastTable(signed) }),
       /table of objects lies outside/,
     ],
     [
       'incremental saving: the signature is copied along',
       () =>
-        update([
-          [5, forged],
-          [7, signed.toString('latin1').match(/\n7 0 obj\n([\s\S]*?)\nendobj/)![1]!],
-        ]),
+        update([object(5, forged), object(7, signed.toString('latin1').match(/\n7 0 obj\n([\s\S]*?)\nendobj/)![1]!)]),
       /page 1: content/,
     ],
     // Shadow attacks (Mainka, Mladenov, Rohlmann 2021): hide, replace, hide and replace.
@@ -259,21 +257,18 @@ describe('an attack on a signed letter', () => {
       () => update([], { rows: () => [{ number: 5, offset: 0, generation: 1, kind: 'f' }] }),
       /page 1: content was taken away/,
     ],
-    ['shadow, hide: an object becomes nothing', () => update([[5, 'null']]), /page 1: content/],
-    ['shadow, replace: a font', () => update([[4, font]]), /page 1: resources/],
+    ['shadow, hide: an object becomes nothing', () => update([object(5, 'null')]), /page 1: content/],
+    ['shadow, replace: a font', () => update([object(4, font)]), /page 1: resources/],
     [
       'shadow, replace: the value of a field',
-      () => appendUpdate(formLetter(), { objects: [[6, companyField('Robber Bank')]] }),
+      () => appendUpdate(formLetter(), { objects: [object(6, companyField('Robber Bank'))] }),
       /form field Company: "Example Harbor Bank LLC" became "Robber Bank"/,
     ],
     [
       'shadow, replace: what a field shows',
       () =>
         appendUpdate(formLetter(), {
-          objects: [
-            [6, companyField('Example Harbor Bank LLC', '/F 4 /AP << /N 60 0 R >>')],
-            [60, look],
-          ],
+          objects: [object(6, companyField('Example Harbor Bank LLC', '/F 4 /AP << /N 60 0 R >>')), object(60, look)],
         }),
       /form field Company: its appearance/,
     ],
@@ -287,7 +282,7 @@ describe('an attack on a signed letter', () => {
     ],
     [
       'shadow: an object is defined that the letter referred to in vain',
-      () => appendUpdate(signedPdf(plan, { resources: '/XObject << /X 50 0 R >>' }), { objects: [[50, look]] }),
+      () => appendUpdate(signedPdf(plan, { resources: '/XObject << /X 50 0 R >>' }), { objects: [object(50, look)] }),
       /object 50, which the letter referred to/,
     ],
     // Attacks on certification (Rohlmann, Mladenov, Mainka, Schwenk 2021).
@@ -295,11 +290,11 @@ describe('an attack on a signed letter', () => {
       'evil annotation: a free text',
       () =>
         update([
-          [3, page('/Annots [6 0 R 50 0 R]')],
-          [
+          object(3, page('/Annots [6 0 R 50 0 R]')),
+          object(
             50,
             '<< /Type /Annot /Subtype /FreeText /Rect [72 600 400 650] /Contents (Also +1 202 555 0199) /DA (/Helv 12 Tf) >>',
-          ],
+          ),
         ]),
       /annotation added on page 1/,
     ],
@@ -308,10 +303,10 @@ describe('an attack on a signed letter', () => {
       () =>
         signUpdate(signed, later, {
           objects: [
-            [1, catalogue('', '6 0 R 22 0 R')],
-            [3, page('/Annots [6 0 R 22 0 R]')],
-            [22, widget('320 90 540 130').replace('/Widget', '/Stamp')],
-            [23, look],
+            object(1, catalogue('', '6 0 R 22 0 R')),
+            object(3, page('/Annots [6 0 R 22 0 R]')),
+            object(22, widget('320 90 540 130').replace('/Widget', '/Stamp')),
+            object(23, look),
           ],
         }),
       /in the place of a signature field/,
@@ -325,20 +320,13 @@ describe('an attack on a signed letter', () => {
       'sneaky signature: a waiting field over the text is filled',
       () =>
         signUpdate(formLetter('60 690 560 720'), later, {
-          objects: [
-            [7, widget('60 690 560 720').replace('Signature2', 'Waiting')],
-            [23, look],
-          ],
+          objects: [object(7, widget('60 690 560 720').replace('Signature2', 'Waiting')), object(23, look)],
         }),
       /drawn over the text/,
     ],
     [
       'sneaky signature: a second field shares the value and is drawn over the text',
-      () =>
-        signTwice([
-          [22, widget(blank)],
-          [24, widget(text).replace('Signature2', 'Signature3')],
-        ]),
+      () => signTwice([object(22, widget(blank)), object(24, widget(text).replace('Signature2', 'Signature3'))]),
       /drawn in 2 places.*drawn over the text/,
     ],
     [
@@ -346,9 +334,9 @@ describe('an attack on a signed letter', () => {
       () =>
         signTwice(
           [
-            [25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R 24 0 R] >>'],
-            [22, kid(blank)],
-            [24, kid(text, '/F 1')],
+            object(25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R 24 0 R] >>'),
+            object(22, kid(blank)),
+            object(24, kid(text, '/F 1')),
           ],
           '6 0 R 25 0 R',
         ),
@@ -359,9 +347,9 @@ describe('an attack on a signed letter', () => {
       () =>
         signTwice(
           [
-            [25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R] >>'],
-            [22, kid(blank)],
-            [24, kid(text)],
+            object(25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R] >>'),
+            object(22, kid(blank)),
+            object(24, kid(text)),
           ],
           '6 0 R 25 0 R',
         ),
@@ -374,29 +362,20 @@ describe('an attack on a signed letter', () => {
     ],
     [
       'sneaky signature: a time stamp that shows something',
-      () => stampShown([[30, widget(blank, '', '/V 31 0 R')]]),
+      () => stampShown([object(30, widget(blank, '', '/V 31 0 R'))]),
       /the time stamp Signature2 is drawn on page 1/,
     ],
     [
       'sneaky signature: a field that shares the value of a time stamp',
       () =>
-        stampShown(
-          [
-            [30, fieldObject('Stamp', 31)],
-            [22, widget(text, '', '/V 31 0 R')],
-          ],
-          '30 0 R 22 0 R',
-        ),
+        stampShown([object(30, fieldObject('Stamp', 31)), object(22, widget(text, '', '/V 31 0 R'))], '30 0 R 22 0 R'),
       /drawn over the text/,
     ],
     [
       'a waiting field is signed and moved',
       () =>
         signUpdate(formLetter(), later, {
-          objects: [
-            [7, widget('60 190 560 220').replace('Signature2', 'Waiting')],
-            [23, look],
-          ],
+          objects: [object(7, widget('60 190 560 220').replace('Signature2', 'Waiting')), object(23, look)],
         }),
       /form field Waiting: its place/,
     ],
@@ -420,7 +399,7 @@ describe('an attack on a signed letter', () => {
     [
       'an object that the table does not list',
       () =>
-        update([[1, catalogue(dss[0])], ...dss[1], [5, forged]], {
+        update([object(1, catalogue(dss[0])), ...dss[1], object(5, forged)], {
           rows: (rows) => rows.filter(({ number }) => number !== 5),
         }),
       /object 5 is not where the table says/,
@@ -428,52 +407,43 @@ describe('an attack on a signed letter', () => {
     [
       'an object twice',
       () =>
-        update(
-          [
-            [40, '<< /Type /DSS >>'],
-            [40, '<< /Type /DSS >>'],
-            [1, catalogue(dss[0])],
-          ],
-          { rows: (rows) => rows.slice(1) },
-        ),
+        update([object(40, '<< /Type /DSS >>'), object(40, '<< /Type /DSS >>'), object(1, catalogue(dss[0]))], {
+          rows: (rows) => rows.slice(1),
+        }),
       /defined twice/,
     ],
     [
       'a table that lists another place',
       () =>
-        update(
-          [
-            [1, catalogue('/DSS 40 0 R')],
-            [40, '<< /Type /DSS >>'],
-          ],
-          { rows: (rows) => rows.map((row) => (row.number === 40 ? { ...row, offset: row.offset - 3 } : row)) },
-        ),
+        update([object(1, catalogue('/DSS 40 0 R')), object(40, '<< /Type /DSS >>')], {
+          rows: (rows) => rows.map((row) => (row.number === 40 ? { ...row, offset: row.offset - 3 } : row)),
+        }),
       /object 40 is not where the table says/,
     ],
     [
       'a table with a row of 19 bytes',
-      () => shortRow(update([[1, catalogue(dss[0])], ...dss[1]])),
+      () => shortRow(update([object(1, catalogue(dss[0])), ...dss[1]])),
       /a row of the table of objects is damaged/,
     ],
     [
       'a table that leaves out the one before',
-      () => update([[1, catalogue(dss[0])], ...dss[1]], { previous: 9 }),
+      () => update([object(1, catalogue(dss[0])), ...dss[1]], { previous: 9 }),
       /does not continue/,
     ],
-    ['another catalogue', () => update([[50, catalogue('')]], { root: '50 0 R' }), /another catalogue/],
+    ['another catalogue', () => update([object(50, catalogue(''))], { root: '50 0 R' }), /another catalogue/],
     [
       'two ends in one update',
-      () => update([[1, catalogue(dss[0])], ...dss[1]], { after: 'startxref\n9\n%%EOF\n' }),
+      () => update([object(1, catalogue(dss[0])), ...dss[1]], { after: 'startxref\n9\n%%EOF\n' }),
       /table of objects/,
     ],
     [
       'bytes between the revisions',
-      () => update([[1, catalogue(dss[0])], ...dss[1]], { before: 'hello\n' }),
+      () => update([object(1, catalogue(dss[0])), ...dss[1]], { before: 'hello\n' }),
       /bytes that belong to no object/,
     ],
     [
       'an object in a comment',
-      () => update([[1, catalogue(dss[0])], ...dss[1]], { before: '% 5 0 obj << >> endobj\n' }),
+      () => update([object(1, catalogue(dss[0])), ...dss[1]], { before: '% 5 0 obj << >> endobj\n' }),
       /object 5 is not where/,
     ],
     [
@@ -481,10 +451,10 @@ describe('an attack on a signed letter', () => {
       () =>
         appendUpdate(withHidden.bytes, {
           objects: [
-            [
+            object(
               60,
               stream('/Type /XRef /Size 6 /W [1 4 1] /Index [5 1]', Buffer.from([1, 0, 0, 0, withHidden.offset, 0])),
-            ],
+            ),
           ],
           trailer: `/XRefStm ${withHidden.bytes.length}`,
         }),
@@ -508,50 +478,46 @@ describe('an attack on a signed letter', () => {
     // Roles: an object that is two things.
     [
       'validation data that replace a font too',
-      () => update([[1, catalogue(dss[0])], ...dss[1], [4, font]]),
+      () => update([object(1, catalogue(dss[0])), ...dss[1], object(4, font)]),
       /page 1: resources/,
     ],
     [
       'validation data under the number of the font',
-      () =>
-        update([
-          [1, catalogue('/DSS 4 0 R')],
-          [4, '<< /Type /DSS /Certs [] >>'],
-        ]),
+      () => update([object(1, catalogue('/DSS 4 0 R')), object(4, '<< /Type /DSS /Certs [] >>')]),
       /page 1: resources/,
     ],
     [
       'validation data that are the font, changed later',
       () =>
-        appendUpdate(appendUpdate(signed, { objects: [[1, catalogue('/DSS 4 0 R')]] }), {
-          objects: [[4, '<< /Type /DSS /Certs [] >>']],
+        appendUpdate(appendUpdate(signed, { objects: [object(1, catalogue('/DSS 4 0 R'))] }), {
+          objects: [object(4, '<< /Type /DSS /Certs [] >>')],
         }),
       /Font|resources|used for two things|validation data/,
     ],
     [
       'validation data with something else in them',
-      () =>
-        update([
-          [1, catalogue('/DSS 40 0 R')],
-          [40, '<< /Type /DSS /Certs [] /Contents 5 0 R >>'],
-        ]),
+      () => update([object(1, catalogue('/DSS 40 0 R')), object(40, '<< /Type /DSS /Certs [] /Contents 5 0 R >>')]),
       /validation data: Contents/,
     ],
     [
       'properties that are the font',
-      () => appendUpdate(signedPdf(plan, { trailer: '/Info 4 0 R' }), { objects: [[4, font]], trailer: '/Info 4 0 R' }),
+      () =>
+        appendUpdate(signedPdf(plan, { trailer: '/Info 4 0 R' }), {
+          objects: [object(4, font)],
+          trailer: '/Info 4 0 R',
+        }),
       /resources/,
     ],
     [
       'properties alone',
-      () => appendUpdate(withProperties(), { objects: [[6, '<< /Title (Other) >>']], trailer: '/Info 6 0 R' }),
+      () => appendUpdate(withProperties(), { objects: [object(6, '<< /Title (Other) >>')], trailer: '/Info 6 0 R' }),
       /^document properties$/,
     ],
     [
       'metadata that are the content',
       () =>
         appendUpdate(metadataAsContent(), {
-          objects: [[5, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))]],
+          objects: [object(5, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber')))],
         }),
       /page 1: content|two things/,
     ],
@@ -560,9 +526,9 @@ describe('an attack on a signed letter', () => {
       () =>
         appendUpdate(pageInCatalogue(), {
           objects: [
-            [2, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))],
-            [40, '<< /Type /DSS /Certs [] >>'],
-            [1, catalogueWithPage('/DSS 40 0 R')],
+            object(2, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))),
+            object(40, '<< /Type /DSS /Certs [] >>'),
+            object(1, catalogueWithPage('/DSS 40 0 R')),
           ],
         }),
       /used for two things/,
@@ -572,13 +538,13 @@ describe('an attack on a signed letter', () => {
       () =>
         appendUpdate(formLetter(), {
           objects: [
-            [
+            object(
               1,
               '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> /DSS 40 0 R >>',
-            ],
-            [40, '<< /Type /DSS /Certs [] >>'],
-            [7, widget('320 90 540 130', '', '').replace('Signature2', 'Waiting')],
-            [23, look],
+            ),
+            object(40, '<< /Type /DSS /Certs [] >>'),
+            object(7, widget('320 90 540 130', '', '').replace('Signature2', 'Waiting')),
+            object(23, look),
           ],
         }),
       /form field Waiting was changed without a signature/,
@@ -588,24 +554,20 @@ describe('an attack on a signed letter', () => {
       'a field that waits',
       () =>
         update([
-          [1, catalogue('', '6 0 R 22 0 R')],
-          [22, widget('320 90 540 130', '', '')],
-          [23, look],
+          object(1, catalogue('', '6 0 R 22 0 R')),
+          object(22, widget('320 90 540 130', '', '')),
+          object(23, look),
         ]),
       /form field Signature2 was added/,
     ],
     [
       'a field of text',
-      () =>
-        update([
-          [1, catalogue('', '6 0 R 50 0 R')],
-          [50, '<< /FT /Tx /T (More) /V (text) >>'],
-        ]),
+      () => update([object(1, catalogue('', '6 0 R 50 0 R')), object(50, '<< /FT /Tx /T (More) /V (text) >>')]),
       /form fields were added/,
     ],
     [
       'a form that draws its fields again',
-      () => update([[1, catalogue('', '6 0 R', '/NeedAppearances true')]]),
+      () => update([object(1, catalogue('', '6 0 R', '/NeedAppearances true'))]),
       /form: NeedAppearances/,
     ],
     [
@@ -613,8 +575,11 @@ describe('an attack on a signed letter', () => {
       () =>
         signUpdate(formLetter(), later, {
           objects: [
-            [1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R 22 0 R] /SigFlags 3 >> >>'],
-            [22, '<< /FT /Sig /T (S) /V 21 0 R /Kids [6 0 R] >>'],
+            object(
+              1,
+              '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R 22 0 R] /SigFlags 3 >> >>',
+            ),
+            object(22, '<< /FT /Sig /T (S) /V 21 0 R /Kids [6 0 R] >>'),
           ],
         }),
       /takes over a place/,
@@ -628,27 +593,27 @@ describe('an attack on a signed letter', () => {
       'a layer',
       () =>
         update([
-          [1, catalogue('/OCProperties << /OCGs [50 0 R] /D << /OFF [50 0 R] >> >>')],
-          [50, '<< /Type /OCG /Name (x) >>'],
+          object(1, catalogue('/OCProperties << /OCGs [50 0 R] /D << /OFF [50 0 R] >> >>')),
+          object(50, '<< /Type /OCG /Name (x) >>'),
         ]),
       /layers/,
     ],
-    ['a table of names', () => update([[1, catalogue('/Names << /Dests << >> >>')]]), /table of names/],
-    ['permissions', () => update([[1, catalogue('/Perms << /UR3 7 0 R >>')]]), /permissions: UR3/],
-    ['a page that is turned', () => update([[3, page('/Annots [6 0 R] /Rotate 180')]]), /page 1: Rotate/],
-    ['a page without the signature', () => update([[3, page('')]]), /annotation taken away on page 1/],
+    ['a table of names', () => update([object(1, catalogue('/Names << /Dests << >> >>'))]), /table of names/],
+    ['permissions', () => update([object(1, catalogue('/Perms << /UR3 7 0 R >>'))]), /permissions: UR3/],
+    ['a page that is turned', () => update([object(3, page('/Annots [6 0 R] /Rotate 180'))]), /page 1: Rotate/],
+    ['a page without the signature', () => update([object(3, page(''))]), /annotation taken away on page 1/],
     [
       'a signature that is replaced',
       () =>
         update([
-          [
+          object(
             7,
             '<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached /Contents <00> /ByteRange [0 1 2 3] >>',
-          ],
+          ),
         ]),
       /a signature/,
     ],
-    ['objects that nothing shows', () => update([[50, '<< >>']]), /objects that nothing shows/],
+    ['objects that nothing shows', () => update([object(50, '<< >>')]), /objects that nothing shows/],
     ['an update of nothing', () => update([]), /objects that nothing shows/],
   ])('is seen: %s', async (_name, make, words) => {
     const { revisions, signatures } = await read(make());
@@ -658,8 +623,8 @@ describe('an attack on a signed letter', () => {
   });
 
   it('by another generation of an object is refused: readers do not agree on it', async () => {
-    await expect(read(update([[5, forged]], { generation: 1 }))).rejects.toThrow(/generation/);
-    const file = readPdfFile(update([[5, forged]], { generation: 1 }));
+    await expect(read(update([object(5, forged)], { generation: 1 }))).rejects.toThrow(/generation/);
+    const file = readPdfFile(update([object(5, forged)], { generation: 1 }));
     expect(
       compareRevisions({ file, pages: readPdfPages(file, { pagesMax: 1, inchesMax: 50 }), read: [] })[1],
     ).toMatchObject({
@@ -727,11 +692,8 @@ describe('an attack on a signed letter', () => {
 });
 
 describe('any change of bytes behind a signature', () => {
-  const base = stampUpdate(update([[1, catalogue(dss[0])], ...dss[1]]), stamping, {
-    objects: [
-      [1, catalogue(dss[0], '6 0 R 30 0 R')],
-      [30, fieldObject('Stamp', 31)],
-    ],
+  const base = stampUpdate(update([object(1, catalogue(dss[0])), ...dss[1]]), stamping, {
+    objects: [object(1, catalogue(dss[0], '6 0 R 30 0 R')), object(30, fieldObject('Stamp', 31))],
   });
   // The hexadecimal digits of the stamp are most of the bytes, and change nothing that a page shows.
   const places = Array.from({ length: base.length - signed.length }, (_each, at) => signed.length + at).filter(
@@ -769,7 +731,7 @@ describe('any change of bytes behind a signature', () => {
 describe('the limits of revisions', () => {
   const revised = (count: number) =>
     Array.from({ length: count - 1 }).reduce<Buffer>(
-      (file) => appendUpdate(file, { objects: [[50, '<< >>']] }),
+      (file) => appendUpdate(file, { objects: [object(50, '<< >>')] }),
       letterPdf(),
     );
 
@@ -811,8 +773,8 @@ function withRange(bytes: Buffer, change: (range: number[]) => number[]): Buffer
 function claimLinearized(): Buffer {
   const header = (length: number) =>
     `%PDF-1.7\n80 0 obj\n<< /Linearized 1 /L ${String(length).padStart(8, '0')} >>\nendobj\n`;
-  const size = appendUpdate(signedPdf(plan, { header: header(0) }), { objects: [[5, forged]] }).length;
-  return appendUpdate(signedPdf(plan, { header: header(size) }), { objects: [[5, forged]] });
+  const size = appendUpdate(signedPdf(plan, { header: header(0) }), { objects: [object(5, forged)] }).length;
+  return appendUpdate(signedPdf(plan, { header: header(size) }), { objects: [object(5, forged)] });
 }
 
 /** Validation data in a hybrid update: its stream lists an object at the place of itself, and may lead to other tables. */
@@ -840,7 +802,10 @@ function hybrid({
     ...row,
     ...(free ? [{ number: entry, offset: 0, generation: 1, kind: 'f' as const }] : []),
   ];
-  return update([[60, body], [1, catalogue(dss[0])], ...dss[1]], { trailer: `/XRefStm ${signed.length}`, rows });
+  return update([object(60, body), object(1, catalogue(dss[0])), ...dss[1]], {
+    trailer: `/XRefStm ${signed.length}`,
+    rows,
+  });
 }
 
 /** The last row of the newest table has one byte less than it must have; some readers count on 20. */
@@ -852,10 +817,7 @@ function shortRow(bytes: Buffer): Buffer {
 function withProperties(): Buffer {
   const base = letterPdf({ trailer: '/Info 6 0 R', more: ['<< /Title (Letter) >>'] });
   return signUpdate(base, plan, {
-    objects: [
-      [1, catalogue('', '20 0 R')],
-      [20, fieldObject('Signature1', 21)],
-    ],
+    objects: [object(1, catalogue('', '20 0 R')), object(20, fieldObject('Signature1', 21))],
     trailer: '/Info 6 0 R',
   });
 }
@@ -870,7 +832,7 @@ function pageInCatalogue(): Buffer {
     stream('/Type /Metadata /Subtype /XML', plainText),
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
   ]);
-  return signUpdate(base, plan, { objects: [[20, fieldObject('Signature1', 21)]] });
+  return signUpdate(base, plan, { objects: [object(20, fieldObject('Signature1', 21))] });
 }
 
 function metadataAsContent(): Buffer {
