@@ -16,12 +16,18 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readUnseenEvaluation } from '../evaluation/audio/unseen-evaluation.ts';
 import { openGraph } from '../pipelines/audio/inference/graph.ts';
 import {
   detectVoice,
+  labelWindow,
+  summarizeVoice,
   voiceDetectorNames,
+  voiceFramesPerSecond,
   type VoiceDetectorName,
 } from '../pipelines/audio/voice-activity/voice-activity.ts';
+import { signalToNoiseDbMin } from '../pipelines/audio/scoring/channel-windows.ts';
+import { windowsOf } from '../pipelines/audio/signal/windows.ts';
 import { readManifest } from '../pipelines/audio/models/manifest.ts';
 import { conditions, type Scene, type SceneMaterial } from './line-scenes.ts';
 import { RandomNumbers } from './random-numbers.ts';
@@ -47,6 +53,12 @@ const rate = 8000;
 /** Human segments of a corpus that are read, so that the bench begins within seconds. */
 const segmentsMax = 80;
 
+/** Lengths in seconds of which the share that gets no score is told; a scene is cut to them. */
+const refusedSeconds = [3, 5, 10] as const;
+
+/** Conditions without voice that a caller may hear for so long. */
+const withoutVoice = ['hold music, synthesised', 'hold music, recorded', 'noise alone'];
+
 /** Audio that the speed is measured on, in seconds. */
 const timedSeconds = 240;
 
@@ -71,6 +83,7 @@ say(
   '| condition | detector | frame error % | miss % | false alarm % | segments missed | false segments |\n|---|---|---|---|---|---|---|',
 );
 const scored: Row[] = [];
+const refused: string[] = [];
 for (const [condition, make] of Object.entries(conditions)) {
   if (condition === 'hold music, recorded' && material.songs.length === 0) continue;
   const drawn = Array.from({ length: scenes }, (_none, index) =>
@@ -78,10 +91,15 @@ for (const [condition, make] of Object.entries(conditions)) {
   );
   for (const detector of voiceDetectorNames)
     scored.push(sayRow({ condition, detector, score: await scoreAll(detector, drawn) }));
+  if (withoutVoice.includes(condition)) refused.push(await refusedRow(condition, drawn));
 }
 const speed: Partial<Record<VoiceDetectorName, number>> = {};
 for (const detector of voiceDetectorNames) speed[detector] = await timesRealTime(detector);
 totals().forEach(sayRow);
+say(
+  `\n| condition without voice | scenes | ${voiceDetectorNames.map((name) => `without a score %: ${name}, ${refusedSeconds.join(', ')} s`).join(' | ')} |\n|---|---|${'---|'.repeat(voiceDetectorNames.length)}`,
+);
+refused.forEach(say);
 say(
   `\nTimes real time on one thread (processor time): ${voiceDetectorNames.map((detector) => `${detector} ${Math.round(speed[detector]!)}`).join(', ')}`,
 );
@@ -104,9 +122,36 @@ if (options.json)
 if (options.card)
   writeFileSync(
     join(detectorFolder, 'card.md'),
-    cardOf({ ...(await readManifest(detectorFolder, 'voice-activity')), printed }),
+    cardOf({ ...(await readManifest(detectorFolder, 'voice-activity')), printed, refused: await refusedRecordings() }),
   );
 await graph.close();
+
+/** What folds.py counted of held-out recordings: rows of a table, by family and length. */
+async function refusedRecordings(): Promise<string[]> {
+  const rows: string[] = [];
+  for (const [family, directory] of [
+    ['phone', 'models/phone-v8.1'],
+    ['digital', 'models/digital-v3.2'],
+  ] as const) {
+    const { refused: counted } = (await readUnseenEvaluation(directory))!;
+    for (const length of refusedSeconds.map((each) => `${each} s`)) {
+      const of = (label: string) => counted['combined/1']![length]![label]!.recordings;
+      const shares = voiceDetectorNames.map((name) =>
+        ['bonafide', 'synthetic', 'replay']
+          .map((label) => (100 * counted[name]![length]![label]!.share).toFixed(1))
+          .join(', '),
+      );
+      rows.push(
+        `| ${family} | ${length} | ${of('bonafide')}, ${of('synthetic')}, ${of('replay')} | ${shares.join(' | ')} |`,
+      );
+    }
+  }
+  return [
+    `| family | length | genuine, synthetic, replayed | ${voiceDetectorNames.join(' | ')} |`,
+    `|---|---|---|${'---|'.repeat(voiceDetectorNames.length)}`,
+    ...rows,
+  ];
+}
 
 interface Row {
   readonly condition: string;
@@ -123,6 +168,32 @@ async function scoreAll(detector: VoiceDetectorName, drawn: readonly Scene[]): P
   for (const { samples, voiced } of drawn)
     total = addScores(total, scoreFrames(voiced, (await detect(detector, samples)).voiced));
   return total;
+}
+
+/** How often a scene without voice gets no score at all, which is right, by length: as long as it lasts no window has voice enough. */
+async function refusedRow(condition: string, drawn: readonly Scene[]): Promise<string> {
+  const cells: string[] = [];
+  for (const detector of voiceDetectorNames) {
+    const shares: string[] = [];
+    for (const length of refusedSeconds) {
+      let without = 0;
+      for (const { samples } of drawn)
+        without += (await hasScore(detector, samples.subarray(0, length * rate))) ? 0 : 1;
+      shares.push(percent(without, drawn.length));
+    }
+    cells.push(shares.join(', '));
+  }
+  return `| ${condition} | ${drawn.length} | ${cells.join(' | ')} |`;
+}
+
+/** As the service cuts and labels windows. */
+async function hasScore(detector: VoiceDetectorName, samples: Float32Array): Promise<boolean> {
+  const frames = await detect(detector, samples);
+  const frameOf = (place: number) => Math.floor((place * voiceFramesPerSecond) / rate);
+  return windowsOf(samples.length, { window: 4 * rate, hop: 2 * rate }).some(({ from, to }) => {
+    const summary = summarizeVoice(frames, frameOf(from), Math.min(frames.voiced.length, frameOf(to)));
+    return labelWindow(summary, { voicedSecondsMin: 1.5, signalToNoiseDbMin }) === 'validVoice';
+  });
 }
 
 function detect(name: VoiceDetectorName, samples: Float32Array) {
