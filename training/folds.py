@@ -15,7 +15,7 @@ from scipy.special import expit
 from corpus import HERE, Store, WORK
 from fold_scores import source_of
 
-RESAMPLES, SEED = 100, 1
+RESAMPLES, SEED = 1000, 1
 LENGTHS = {"3 s": True, "10 s": False}
 LEFT_OUT = {"synthesis": "group", "replay": "part"}
 VOICE_SECONDS_FROM = {"3 s": 0, "10 s": 6}
@@ -37,7 +37,10 @@ RECIPES = {
 EXACT = ("phone/v1.1", "digital/v1.1")
 # The newer rows of the same weights, with the lengths that have a condition of their own: joined clips of 10 s have each passed a channel
 # of their own, which a recording has not.
-CALIBRATED = {"phone/v8": {"phone/v8.1": ("3 s", "10 s")}, "digital/v3": {"digital/v3.1": ("3 s", "10 s"), "digital/v3.2": ("3 s",)}}
+CALIBRATED = {"phone/v8": {"phone/v8.1": ("3 s", "10 s"), "phone/v8.2": ("3 s",)},
+              "digital/v3": {"digital/v3.1": ("3 s", "10 s"), "digital/v3.2": ("3 s",), "digital/v3.3": ("3 s",)}}
+# Rows whose threshold of synthesis line_codecs.py chose, by the row that it was chosen with.
+THRESHOLD_OF = {"phone/v8.2": "phone/v8.1", "digital/v3.3": "digital/v3.2"}
 CODED = {"gsm", "amr7.95", "amr12.2", "mp3_64", "opus24"}
 
 
@@ -157,8 +160,8 @@ def weighted_share(trials: Trials, hit, authentic: bool) -> float:
     return float(np.sum(w * hit[mine]) / w.sum()) if w.sum() > 0 else float("nan")
 
 
-def in_folds(trials: Trials, known: Trials, by: str, shrink: float, codecs: bool = False) -> tuple:
-    """Calibrated logits and decisions of each trial, by what was fitted on `known` without its family or source."""
+def in_folds(trials: Trials, known: Trials, by: str, shrink: float, codecs: bool = False, attack_below: float = None) -> tuple:
+    """Calibrated logits and decisions of each trial, by what was fitted on `known` without its family or source, or with a threshold that is given."""
     log_odds, decided = np.zeros(len(trials.score)), np.full(len(trials.score), "undecided", dtype="U12")
     classes = lambda t: np.isin(t.codec, list(CODED)) if codecs else np.zeros(len(t.codec), bool)
     for name in np.unique(getattr(trials, by)):
@@ -169,7 +172,7 @@ def in_folds(trials: Trials, known: Trials, by: str, shrink: float, codecs: bool
             limits = thresholds_of(fit, line)
             p = calibrated(trials.score[here], line)
             log_odds[here] = line[0] * trials.score[here] + line[1]
-            decided[here] = np.where(p < limits["attackBelow"], "attack", np.where(p >= limits["authenticFrom"], "authentic", "undecided"))
+            decided[here] = np.where(p < (attack_below or limits["attackBelow"]), "attack", np.where(p >= limits["authenticFrom"], "authentic", "undecided"))
     return log_odds, decided
 
 
@@ -178,10 +181,10 @@ def upper_end(share: float, count: int, z: float = 1.96) -> float:
     return (share + z * z / (2 * count) + z * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))) / (1 + z * z / count)
 
 
-def measured(trials: Trials, known: Trials, score: str, baseline: Trials = None) -> dict:
+def measured(trials: Trials, known: Trials, score: str, baseline: Trials = None, attack_below: float = None) -> dict:
     """The figures of one score at one length, in folds; calibration and thresholds are fitted on `known`."""
     by, shrink = LEFT_OUT[score], SHRINKAGE[score]
-    log_odds, decided = in_folds(trials, known, by, shrink)
+    log_odds, decided = in_folds(trials, known, by, shrink, attack_below=attack_below)
     logits = Trials(log_odds, trials.authentic, trials.group, trials.part, trials.speaker, trials.codec)
     by_codec, _ = in_folds(trials, known, by, shrink, codecs=True)
     candidate = acceptance_of(trials, decided)
@@ -282,7 +285,7 @@ def replay_trials(rows, model: str, single: bool) -> Trials:
     return Trials(*zip(*found))
 
 
-def condition(known: Trials, score: str, voice_seconds: float, figures: dict, scale=(1.0, 0.0)) -> dict:
+def condition(known: Trials, score: str, voice_seconds: float, figures: dict, scale=(1.0, 0.0), threshold: dict = None) -> dict:
     """What a manifest says: fitted on all families and sources; error rates are those of the folds.
 
     `scale` maps the shipped model's logits to those that were calibrated: slope and offset.
@@ -292,8 +295,8 @@ def condition(known: Trials, score: str, voice_seconds: float, figures: dict, sc
     return {
         "voiceSecondsFrom": voice_seconds,
         "calibration": {"slope": round(line[0] * scale[0], 5), "intercept": round(line[0] * scale[1] + line[1], 5)},
-        "attackBelow": round(limits["attackBelow"], 4), "authenticFrom": round(limits["authenticFrom"], 4) if acceptance["isStated"] else None,
-        "falseAlarm": figures["genuineDecisions"]["attack"],
+        "attackBelow": threshold["attackBelow"] if threshold else round(limits["attackBelow"], 4), "authenticFrom": round(limits["authenticFrom"], 4) if acceptance["isStated"] else None,
+        "falseAlarm": max([figures["genuineDecisions"]["attack"], *(threshold["falseAlarm"].values() if threshold else ())]),
         "falseAcceptance": acceptance["worstFamily"] if acceptance["isStated"] else None,
     }
 
@@ -323,6 +326,10 @@ def report_of(family: str, model: str, name: str, conditioned: tuple) -> dict:
               "acceptanceKnownMax": ACCEPTANCE_KNOWN_MAX, "synthesis": {}, "replay": {}, "refused": refused_of(family)}
     if conditioned != tuple(LENGTHS):
         report["conditioned"] = list(conditioned)
+    threshold = json.loads((HERE / "line-codecs.json").read_text())["thresholds"][THRESHOLD_OF[name]] if name in THRESHOLD_OF else None
+    if threshold is not None:
+        report["threshold"] = {key: threshold[key] for key in ("attackBelow", "tunedOn", "judgedOn", "falseAlarm", "found")}
+    attack_below = threshold["attackBelow"] if threshold else None
     stated, at_length = {"synthesis": [], "replay": []}, {}
     known = replay_trials(rows, model, True)
     shortest = synthesis_trials(data, recipe, True)
@@ -331,9 +338,9 @@ def report_of(family: str, model: str, name: str, conditioned: tuple) -> dict:
         own = length in conditioned
         trials = synthesis_trials(data, recipe, single, None if own else True)
         baseline = None if model == first else synthesis_trials(data, RECIPES[family][first], single)
-        report["synthesis"][length] = figures = measured(trials, trials if own else shortest, "synthesis", baseline)
+        report["synthesis"][length] = figures = measured(trials, trials if own else shortest, "synthesis", baseline, attack_below)
         if own:
-            stated["synthesis"].append(condition(trials, "synthesis", VOICE_SECONDS_FROM[length], figures, scale))
+            stated["synthesis"].append(condition(trials, "synthesis", VOICE_SECONDS_FROM[length], figures, scale, threshold))
         at_length[length] = stated["synthesis"][-1]
         before = None if model == first else replay_trials(rows, first, single)
         report["replay"][length] = measured(replay_trials(rows, model, single), known, "replay", before)

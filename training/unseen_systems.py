@@ -1,7 +1,7 @@
 """The shipped models on synthesizers that none of them saw: the corpus that `corpus/gather.py` gathers.
 
     unseen_systems.py render FAMILY CLIPS   renditions of 3 s and of 10 s through the channel, in TRAINING_WORK/unseen-3 and unseen-10
-    unseen_systems.py measure MODEL         figures by family of vocoders, into unseen-systems.json
+    unseen_systems.py measure MODEL         figures by family of vocoders, into unseen-systems.json beside its manifest
     unseen_systems.py table MODEL           those figures as the table of about.md
 
 Between the two, `node dist/bench/window-scores.js FAMILY FOLDER` writes the logits of each folder. CLIPS is the output of gather.py;
@@ -28,10 +28,10 @@ SECONDS = (3, 10)
 SHORTEST_SHARE = 0.85
 PER_SYSTEM, PER_SPEAKER = {3: 40, 10: 12}, {3: 40, 10: 12}
 GAP_SECONDS, SPEECH_LEVEL = 0.15, 0.02
-RESAMPLES, SEED, PAIRS_MIN, TABLE_RENDITIONS_MIN = 400, 1, 5, 12
-OUTPUT = HERE / "unseen-systems.json"
+RESAMPLES, SEED, PAIRS_MIN, TABLE_RENDITIONS_MIN = 1000, 1, 5, 12
+REPORT = "unseen-systems.json"
 # The models of one set of weights: their logits may be under any of the names in windows-FAMILY.jsonl.
-SAME_WEIGHTS = {"phone": ("phone/v8", "phone/v8.1"), "digital": ("digital/v3", "digital/v3.1", "digital/v3.2")}
+SAME_WEIGHTS = {"phone": ("phone/v8", "phone/v8.1", "phone/v8.2"), "digital": ("digital/v3", "digital/v3.1", "digital/v3.2", "digital/v3.3")}
 BATCH = 400
 
 
@@ -133,6 +133,15 @@ def score_of(logit: float, condition: dict) -> float:
     return float(1 / (1 + np.exp(-(line["slope"] * logit + line["intercept"]))))
 
 
+def folder_of(model: str) -> Path:
+    return HERE.parent / "models" / model.replace("/", "-")
+
+
+def conditions_of(model: str) -> list:
+    """How the synthesis score of a shipped model is calibrated and decided."""
+    return json.loads((folder_of(model) / "manifest.json").read_text())["conditions"]["synthesis"]
+
+
 def recordings_of(speaker: str) -> str:
     """Whose recordings a speaker is of, as far as its name tells."""
     return {"lj": "LJSpeech", "vctk": "VCTK", "arctic": "CMU ARCTIC", "libri": "LibriSpeech and LibriTTS"}.get(re.match(r"lj$|vctk|arctic|libri|", speaker)[0], "others")
@@ -145,7 +154,7 @@ class Scored:
         family = model.split("/")[0]
         weights = SAME_WEIGHTS[family]
         clips = [Clip(**row) for row in json.loads((WORK / f"unseen-{seconds}" / f"pack-{family}.json").read_text())]
-        conditions = json.loads((HERE.parent / "models" / model.replace("/", "-") / "manifest.json").read_text())["conditions"]["synthesis"]
+        conditions = conditions_of(model)
         kept, self.without, self.conditions = [], defaultdict(list), len(conditions)
         for line in open(WORK / f"unseen-{seconds}" / f"windows-{family}.jsonl"):
             item = json.loads(line)
@@ -261,10 +270,10 @@ def figures(scored: Scored) -> dict:
 
 
 def measure(model: str) -> None:
-    report = json.loads(OUTPUT.read_text()) if OUTPUT.exists() else {"schema": "unseen-systems/1", "resamples": RESAMPLES, "seed": SEED}
-    report[model] = {f"{seconds} s": figures(Scored(model, seconds)) for seconds in SECONDS}
-    OUTPUT.write_text(json.dumps(report, indent=1) + "\n")
-    for length, f in report[model].items():
+    lengths = {f"{seconds} s": figures(Scored(model, seconds)) for seconds in SECONDS}
+    report = {"schema": "unseen-systems/1", "model": model, "resamples": RESAMPLES, "seed": SEED, "lengths": lengths}
+    (folder_of(model) / REPORT).write_text(json.dumps(report, indent=1) + "\n")
+    for length, f in lengths.items():
         print(model, length, {k: v for k, v in f.items() if not isinstance(v, dict) or "percent" in v})
         for name, row in f["byFamily"].items():
             print("  ", name, row)
@@ -272,7 +281,7 @@ def measure(model: str) -> None:
 
 def table(model: str) -> None:
     """The families with enough renditions, and all of them."""
-    report = json.loads(OUTPUT.read_text())[model]
+    report = json.loads((folder_of(model) / REPORT).read_text())["lengths"]
     cell = lambda row: f"{row['percent']} ({row['interval'][0]} to {row['interval'][1]})"
     print("| family of vocoders | length | systems | renditions | EER % | not called attacks % |\n| --- | --- | --- | --- | --- | --- |")
     for length, f in report.items():

@@ -133,14 +133,14 @@ const verification = {
   state: 'performed',
   mode: 'api',
   requestedModel: 'auto',
-  model: 'phone/v8.1',
-  release: '2026.11.r2p0',
+  model: 'phone/v8.2',
+  release: '2026.11.r3p0',
   audio: { sha256: sha256('f'), sampleRate: 8000, channels: 1, duration: 12.4, voiceDuration: 9.8 },
   scores: { synthesis: 0.091, replay: 0.98 },
   scoreDirection: 'higher-is-authentic',
   decision: {
     label: 'synthesized',
-    thresholds: { synthesis: 0.35, replay: 0.5 },
+    thresholds: { synthesis: 0.23, replay: 0.5 },
     policy: 'thresholds/2',
     reason: null,
     authenticFrom: { synthesis: null, replay: 0.9 },
@@ -159,8 +159,8 @@ const batch = {
   state: 'done',
   mode: 'api',
   requestedModel: 'auto',
-  release: '2026.11.r2p0',
-  models: { phone: 'phone/v8.1', digital: 'digital/v3.2' },
+  release: '2026.11.r3p0',
+  models: { phone: 'phone/v8.2', digital: 'digital/v3.3' },
   channels: 'mixed',
   items: 1,
   times: { requested: '2026-11-24T09:00:00.000Z', ended: '2026-11-24T09:00:03.000Z' },
@@ -168,10 +168,10 @@ const batch = {
 };
 
 const model = {
-  model: 'phone/v8.1',
+  model: 'phone/v8.2',
   family: 'phone',
-  version: 'v8.1',
-  release: '2026.11.r1p0',
+  version: 'v8.2',
+  release: '2026.11.r3p0',
   state: 'available',
   default: true,
   removedIn: null,
@@ -182,7 +182,21 @@ const model = {
   input: { sampleRate: 8000, sampleRateMin: 8000, windowSeconds: 4, hopSeconds: 2, minimumVoiceSeconds: 1.5 },
   voiceActivity: 'combined/1',
   scores: ['synthesis', 'replay'],
-  thresholds: { synthesis: 0.35, replay: 0.5 },
+  thresholds: { synthesis: 0.23, replay: 0.5 },
+  unseenSystems: [
+    {
+      seconds: 3,
+      systems: 118,
+      families: 21,
+      genuine: 434,
+      genuineSpeakers: 130,
+      synthetic: 1679,
+      equalErrorRate: 0.509,
+      interval: { low: 0.454, high: 0.534 },
+      attacksMissed: 0.9,
+      genuineCalledAttacks: 0.02,
+    },
+  ],
   errorRates: [
     {
       channel: 'telephone',
@@ -196,7 +210,7 @@ const model = {
       synthesizers: 9,
     },
   ],
-  links: { self: '/v1/models/phone/v8.1' },
+  links: { self: '/v1/models/phone/v8.2' },
 };
 
 /** By the name of the schema. */
@@ -245,7 +259,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   Manifest: manifest,
   ManifestList: { schema: 'caller-trust/manifest-list/1', manifests: [manifest] },
   Model: model,
-  ModelList: { release: '2026.11.r2p0', models: [model] },
+  ModelList: { release: '2026.11.r3p0', models: [model] },
   Number: {
     phone: '+12025550123',
     country: 'US',
@@ -290,16 +304,16 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
     endingSignatures: [],
   },
   ReleaseList: {
-    current: { audio: '2026.11.r2p0' },
+    current: { audio: '2026.11.r3p0' },
     releases: [
       {
         service: 'audio',
-        name: '2026.11.r2p0',
+        name: '2026.11.r3p0',
         year: 2026,
         month: 11,
-        revision: 2,
+        revision: 3,
         patch: 0,
-        changes: [{ kind: 'introduced', subject: 'digital/v3.2', replacedBy: null, note: null }],
+        changes: [{ kind: 'introduced', subject: 'digital/v3.3', replacedBy: null, note: null }],
       },
     ],
   },

@@ -1,13 +1,15 @@
+import { readUnseenSystems } from '../../evaluation/audio/unseen-systems.ts';
 import { readStoredEvaluation } from '../../evaluation/audio/stored-evaluation.ts';
 import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry, type ModelRegistry, type RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import type { ModelAnswer } from './model-schemas.ts';
 
-/** The registry with the main figures of each model's card. */
+/** The registry with the main figures of each model's card, by model. */
 export interface ModelRecords {
   readonly registry: ModelRegistry;
   readonly errorRates: ReadonlyMap<string, ModelAnswer['errorRates']>;
+  readonly unseenSystems: ReadonlyMap<string, ModelAnswer['unseenSystems']>;
 }
 
 /** How long a read registry is reused, in milliseconds: the routes are public. */
@@ -41,7 +43,21 @@ async function readRecords(db: Queryable, modelDir: string): Promise<ModelRecord
   const rates = await Promise.all(
     registry.models().map(async (entry) => [entry.model, await readErrorRates(entry)] as const),
   );
-  return { registry, errorRates: new Map(rates) };
+  const unseen = await Promise.all(
+    registry.models().map(async (entry) => [entry.model, await readUnseen(entry)] as const),
+  );
+  return { registry, errorRates: new Map(rates), unseenSystems: new Map(unseen) };
+}
+
+async function readUnseen({ directory }: RegistryEntry): Promise<ModelAnswer['unseenSystems']> {
+  const figures = directory === null ? [] : await readUnseenSystems(directory);
+  return figures.map(({ equalError, attacksMissed, genuineCalledAttacks, ...counts }) => ({
+    ...counts,
+    equalErrorRate: equalError.rate,
+    interval: equalError.interval,
+    attacksMissed: attacksMissed.rate,
+    genuineCalledAttacks: genuineCalledAttacks.rate,
+  }));
 }
 
 /** The error rates of an evaluation, if it measured exactly these weights. */
@@ -67,7 +83,7 @@ async function readErrorRates({ model, directory, manifest }: RegistryEntry): Pr
 }
 
 /** A model with the facts of its manifest. */
-export function modelAnswer(entry: RegistryEntry, { errorRates }: ModelRecords): ModelAnswer {
+export function modelAnswer(entry: RegistryEntry, { errorRates, unseenSystems }: ModelRecords): ModelAnswer {
   const { model, family, manifest, state } = entry;
   return {
     model,
@@ -81,6 +97,7 @@ export function modelAnswer(entry: RegistryEntry, { errorRates }: ModelRecords):
     origin: entry.origin,
     note: entry.note,
     ...manifestFacts(manifest),
+    unseenSystems: unseenSystems.get(model) ?? [],
     errorRates: errorRates.get(model) ?? [],
     links: { self: `/v1/models/${model}` },
   };

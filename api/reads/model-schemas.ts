@@ -38,6 +38,19 @@ const errorRate = z.object({
   synthesizers: countSchema,
 });
 
+const unseenSystems = z.object({
+  seconds: z.number().positive().describe('Length of the recordings.'),
+  systems: countSchema.describe('Synthesizers.'),
+  families: countSchema.describe('Families of vocoders; shares of attacks are means over them.'),
+  genuine: countSchema.describe('Recordings.'),
+  genuineSpeakers: countSchema,
+  synthetic: countSchema.describe('Recordings.'),
+  equalErrorRate: rate.describe('0.5 is chance.'),
+  interval: z.object({ low: z.number(), high: z.number() }).describe('95 %, over speakers and synthesizers.'),
+  attacksMissed: rate.describe('Attacks that are not called one, at the threshold of the model.'),
+  genuineCalledAttacks: rate.describe('Genuine recordings below the threshold of the model.'),
+});
+
 export const modelSchema = z.object({
   model: z.string().describe('`family/version` in lower case.'),
   family: z.enum(FAMILIES),
@@ -70,9 +83,16 @@ export const modelSchema = z.object({
   voiceActivity: z.string().nullable().describe('Detector of voice activity.'),
   scores: z.array(z.enum(SCORE_NAMES)),
   thresholds: z.partialRecord(z.enum(SCORE_NAMES), rate).describe('A score below its threshold is not authentic.'),
+  unseenSystems: z
+    .array(unseenSystems)
+    .describe(
+      'What the synthesis score is worth on synthesizers that neither training nor calibration saw, by length. Empty where it was not measured.',
+    ),
   errorRates: z
     .array(errorRate)
-    .describe('Main figures of the card of a shipped model; empty where it was not evaluated.'),
+    .describe(
+      'Of a shipped model on its development set, parts of which were in sight when its weights were chosen: `unseenSystems` is what to expect of others. Empty where it was not evaluated.',
+    ),
   links: z.object({ self: pathSchema }),
 });
 

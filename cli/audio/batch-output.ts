@@ -6,8 +6,10 @@ import {
   type Batch,
   type StateCounts,
 } from '../../pipelines/audio/batches/batch.ts';
+import { describeUnseenSystems, readUnseenSystems } from '../../evaluation/audio/unseen-systems.ts';
 import { formatResults, resultsHeader } from '../../pipelines/audio/batches/batch-results.ts';
 import { isOfTelephone } from '../../pipelines/audio/decode/recording.ts';
+import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
 import { nextStepOf } from '../../pipelines/audio/next-step.ts';
 import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
 import type { VerificationState } from '../../pipelines/audio/verification.ts';
@@ -18,7 +20,7 @@ import {
 } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import type { Outcome } from '../command.ts';
+import { commandConfig, type Outcome } from '../command.ts';
 import { openOutput, type ResultOutput } from '../result-output.ts';
 import { formatCount } from '../table.ts';
 
@@ -104,12 +106,29 @@ async function* resultTexts(db: Pool, batch: Batch, { form, counts, states }: Te
   const line = form === 'csv' ? undefined : tableLine(await measureSources(db, batch.batchId));
   yield line === undefined ? resultsHeader : `${line(titles)}\n`;
   const ofTelephone = new Map<string, number>();
+  const scoredBy = new Set<string>();
   for await (const page of pages) {
     yield line === undefined ? formatResults(page) : page.map((record) => `${line(cells(record))}\n`).join('');
-    for (const { model, notes } of page)
+    for (const { model, notes, scores } of page) {
       if (model !== null && isOfTelephone(notes)) ofTelephone.set(model, (ofTelephone.get(model) ?? 0) + 1);
+      if (model !== null && scores?.synthesis != null) scoredBy.add(model);
+    }
   }
-  if (line !== undefined) for (const [model, items] of ofTelephone) yield `\n${describeTelephone(model, items)}\n`;
+  if (line === undefined) return;
+  for (const [model, items] of ofTelephone) yield `\n${describeTelephone(model, items)}\n`;
+  for (const text of await describeWorth(db, scoredBy)) yield `\n${text}\n`;
+}
+
+/** What the synthesis score of each model is worth, where that was measured. */
+async function describeWorth(db: Pool, models: Iterable<string>): Promise<string[]> {
+  const registry = await loadRegistry(db, commandConfig());
+  const texts = await Promise.all(
+    [...models].sort().map(async (model) => {
+      const directory = registry.models().find((entry) => entry.model === model)?.directory;
+      return directory == null ? '' : describeUnseenSystems(model, await readUnseenSystems(directory));
+    }),
+  );
+  return texts.filter((text) => text !== '');
 }
 
 /** Speech of a telephone at a higher rate: which model scored it, and where another is meant. */

@@ -3,6 +3,7 @@ import type { DefaultChange, DefaultMove } from '../../pipelines/audio/drift/mov
 import type { ComparisonResult } from '../../pipelines/audio/drift/compare-models.ts';
 import type { DriftReportSummary } from '../../pipelines/audio/drift/drift-record.ts';
 import type { DriftReport, Flip, NotCompared } from '../../pipelines/audio/drift/drift-report.ts';
+import type { ShippedDrift } from '../../pipelines/audio/drift/shipped-drift.ts';
 import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
 import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { SCORE_NAMES, type Scores } from '../../pipelines/audio/verification.ts';
@@ -22,6 +23,8 @@ export interface PrintedModelDetails extends PrintedModel {
   readonly weights: string | null;
   /** Path of the card. */
   readonly card: string | null;
+  /** The drift report with which the registry made it the default. */
+  readonly drift: ShippedDrift | null;
   readonly defaults: readonly DefaultChange[];
   readonly reports: readonly DriftReportSummary[];
 }
@@ -57,7 +60,13 @@ export function formatModel(model: PrintedModelDetails): string {
     ['digest', model.manifestSha256 && `${model.manifestSha256} of the manifest`],
   ]);
   const manifest = model.manifest === null ? '' : `Manifest:\n${JSON.stringify(model.manifest, null, 2)}`;
-  return formatParagraphs(facts, manifest, formatDefaultChanges(model.defaults), formatReports(model.reports));
+  return formatParagraphs(
+    facts,
+    formatShippedDrift(model.drift),
+    manifest,
+    formatDefaultChanges(model.defaults),
+    formatReports(model.reports),
+  );
 }
 
 function formatDefaultChanges(changes: readonly DefaultChange[]): string {
@@ -92,15 +101,26 @@ export function formatDefault(
   const why =
     set === undefined
       ? `by release ${release}.${note === null ? '' : ` ${note}`}`
-      : `set by ${set.setBy} at ${formatTime(set.since)}: ${set.reason}`;
+      : `set by ${set.setBy} at ${formatTime(set.since)} ${basisOf(set)}: ${set.reason}`;
   return `${model} is the default of ${family}, ${why}`;
+}
+
+/** What changed when the registry made a model the default; empty without a report. */
+export function formatShippedDrift(drift: ShippedDrift | null): string {
+  if (drift === null) return '';
+  const { recordings, compared, notCompared, flips } = drift.counts;
+  return `Drift report against ${drift.old}, the default before: of ${formatCount(recordings)} recordings ${formatCount(compared)} were compared, and ${formatCount(flips)} of them got another decision; ${formatCount(notCompared)} could not be compared. It is ${drift.file}.`;
+}
+
+/** What a change of a default rests on. */
+function basisOf({ reportId, forced }: Pick<DefaultChange, 'reportId' | 'forced'>): string {
+  return forced ? 'without a drift report, by force' : `on drift report ${reportId}`;
 }
 
 /** Text for one change of a default. */
 export function formatDefaultMove({ family, before, model, since, reportId, forced }: DefaultMove): string {
   if (since === null) return `${model} is the default of ${family} already; nothing was changed.`;
-  const basis = forced ? 'without a drift report, by force' : `on drift report ${reportId}`;
-  return `${model} is the default of ${family} since ${formatTime(since)}, ${basis}${before === null ? '' : `; before it was ${before}`}. Batches submitted earlier keep their models.`;
+  return `${model} is the default of ${family} since ${formatTime(since)}, ${basisOf({ reportId, forced })}${before === null ? '' : `; before it was ${before}`}. Batches submitted earlier keep their models.`;
 }
 
 /** A drift report with its largest flips. */

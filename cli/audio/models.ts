@@ -7,6 +7,7 @@ import { compareModels, type ComparisonResult } from '../../pipelines/audio/drif
 import { drawDrift } from '../../pipelines/audio/drift/drift-picture.ts';
 import { listDriftReports } from '../../pipelines/audio/drift/drift-record.ts';
 import { listDefaultChanges, moveDefault } from '../../pipelines/audio/drift/move-default.ts';
+import { readShippedDrift } from '../../pipelines/audio/drift/shipped-drift.ts';
 import { addModel } from '../../pipelines/audio/scorers/add-model.ts';
 import { FAMILIES, type Family } from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry, type RegistryEntry } from '../../pipelines/audio/models/registry.ts';
@@ -22,6 +23,7 @@ import {
   formatDrift,
   formatModel,
   formatModels,
+  formatShippedDrift,
   type PrintedModel,
   type PrintedModelDetails,
 } from './model-tables.ts';
@@ -139,6 +141,7 @@ async function showModel(name: string): Promise<Outcome> {
       directory,
       weights: await pathIfThere(weightsFile),
       card: await pathIfThere(directory && join(directory, 'card.md')),
+      drift: await readShippedDrift(directory),
       defaults: await listDefaultChanges(db, entry.model),
       reports: await listDriftReports(db, { model: entry.model, limit: reportsShownMax }),
     };
@@ -258,7 +261,11 @@ async function defaultCommand(
       if (entry === undefined) return { json: { family, model: null }, text: `${family} has no default.` };
       const [set] = (await listDefaultChanges(db, entry.model)).filter((change) => change.model === entry.model);
       const { release, note } = entry;
-      return { json: { family, model: entry.model, release, note, set: set ?? null }, text: formatDefault(entry, set) };
+      const drift = await readShippedDrift(entry.directory);
+      return {
+        json: { family, model: entry.model, release, note, drift, set: set ?? null },
+        text: formatParagraphs(formatDefault(entry, set), formatShippedDrift(drift)),
+      };
     }
     const move = await moveDefault(db, config, { family, model, by, reason, reportId: report, force });
     return { json: move, text: formatDefaultMove(move) };

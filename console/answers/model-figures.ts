@@ -1,5 +1,6 @@
 import type { EvaluationReport } from '../../evaluation/audio/evaluation-report.ts';
 import { readStoredEvaluation } from '../../evaluation/audio/stored-evaluation.ts';
+import { readUnseenSystems, type UnseenSystems } from '../../evaluation/audio/unseen-systems.ts';
 import type { RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import type { ScoreName } from '../../pipelines/audio/verification.ts';
 
@@ -23,23 +24,36 @@ export interface ModelFigures {
   readonly recordings: number;
   readonly evaluatedAt: string;
   readonly scores: readonly ScoreFigures[];
+  /** What the synthesis score is worth on synthesizers that the model never saw, by length. */
+  readonly unseen: readonly UnseenSystems[];
 }
 
-const evaluations = new Map<string, Promise<EvaluationReport | undefined>>();
+interface CardFigures {
+  readonly evaluation: EvaluationReport | undefined;
+  readonly unseen: readonly UnseenSystems[];
+}
+
+const known = new Map<string, Promise<CardFigures>>();
 
 /** Cached: shipped files do not change while the process runs. */
-function readOnce(directory: string): Promise<EvaluationReport | undefined> {
-  const reading = evaluations.get(directory) ?? readStoredEvaluation(directory);
-  evaluations.set(directory, reading);
-  reading.catch(() => evaluations.delete(directory));
+function readOnce(directory: string): Promise<CardFigures> {
+  const reading = known.get(directory) ?? readCardFigures(directory);
+  known.set(directory, reading);
+  reading.catch(() => known.delete(directory));
   return reading;
+}
+
+async function readCardFigures(directory: string): Promise<CardFigures> {
+  const [evaluation, unseen] = await Promise.all([readStoredEvaluation(directory), readUnseenSystems(directory)]);
+  return { evaluation, unseen };
 }
 
 /** The error rates of a model, or null without a card. */
 export async function readModelFigures(
   entry: Pick<RegistryEntry, 'model' | 'family' | 'directory'> | undefined,
 ): Promise<ModelFigures | null> {
-  const evaluation = entry?.directory == null ? undefined : await readOnce(entry.directory);
+  const { evaluation, unseen } =
+    entry?.directory == null ? { evaluation: undefined, unseen: [] } : await readOnce(entry.directory);
   const sections = evaluation?.sections.filter(({ model }) => model === entry!.model) ?? [];
   const section = sections.find(({ channel }) => channel === entry!.family) ?? sections[0];
   if (evaluation === undefined || section === undefined) return null;
@@ -47,6 +61,7 @@ export async function readModelFigures(
     model: section.model,
     recordings: evaluation.index.recordings,
     evaluatedAt: evaluation.evaluatedAt,
+    unseen,
     scores: section.scores.map(({ score, equalError, atThreshold, bonafide, attacks }) => ({
       score,
       equalError,

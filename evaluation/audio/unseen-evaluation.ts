@@ -47,6 +47,16 @@ const form = z.object({
   shrinkage: z.number(),
   /** Lengths with a calibration of their own, where not all have one; the others are judged by that of the first. */
   conditioned: z.array(z.string()).min(1).optional(),
+  /** Where attacks begin, if not the folds but recordings over the codecs of lines chose it (training/line_codecs.py); shares are of speakers that it was not chosen on. */
+  threshold: z
+    .object({
+      attackBelow: share,
+      tunedOn: z.int(),
+      judgedOn: z.int(),
+      falseAlarm: z.record(z.string(), share),
+      found: z.record(z.string(), share),
+    })
+    .optional(),
   acceptanceKnownMax: share,
   synthesis: z.record(z.string(), figures),
   replay: z.record(z.string(), figures),

@@ -18,7 +18,7 @@ const codeOf = async (response: Response) => {
 
 it('lists the models of the contract to everybody, oldest first', async () => {
   const { release, models } = await list();
-  expect(release).toBe('2026.11.r2p0');
+  expect(release).toBe('2026.11.r3p0');
   expect(models.map(({ model, release: of, state }) => [model, of, state])).toEqual([
     ['phone/v1.1', '2025.03.r1p0', 'available'],
     ['digital/v1.1', '2025.03.r1p0', 'available'],
@@ -31,8 +31,10 @@ it('lists the models of the contract to everybody, oldest first', async () => {
     ['phone/v8.1', '2026.11.r1p0', 'available'],
     ['digital/v3.1', '2026.11.r1p0', 'available'],
     ['digital/v3.2', '2026.11.r2p0', 'available'],
+    ['phone/v8.2', '2026.11.r3p0', 'available'],
+    ['digital/v3.3', '2026.11.r3p0', 'available'],
   ]);
-  expect(models.filter((model) => model.default).map(({ model }) => model)).toEqual(['phone/v8.1', 'digital/v3.2']);
+  expect(models.filter((model) => model.default).map(({ model }) => model)).toEqual(['phone/v8.2', 'digital/v3.3']);
   expect(models[4]).toMatchObject({
     removedIn: '2026.02.r1p0',
     replacedBy: 'phone/v6',
@@ -40,6 +42,7 @@ it('lists the models of the contract to everybody, oldest first', async () => {
     input: null,
     scores: [],
     errorRates: [],
+    unseenSystems: [],
   });
 });
 
@@ -53,6 +56,7 @@ it.each([
   ['2026.04.r1p0', 'phone/v8', 'digital/v3', 8],
   ['2026.11.r1p0', 'phone/v8.1', 'digital/v3.1', 10],
   ['2026.11.r2p0', 'phone/v8.1', 'digital/v3.2', 11],
+  ['2026.11.r3p0', 'phone/v8.2', 'digital/v3.3', 13],
 ])('answers as of release %s with the defaults %s and %s', async (release, phone, digital, count) => {
   const answer = await list(`?release=${release}`);
   expect(answer.release).toBe(release);
@@ -84,18 +88,23 @@ it('shows a removed model as it stood: available before it was removed, with its
 });
 
 it('shows a model by any letter case, and the default of a family', async () => {
-  const model = modelSchema.strict().parse(await (await ask('/v1/models/Phone/V8.1')).json());
+  const model = modelSchema.strict().parse(await (await ask('/v1/models/Phone/V8.2')).json());
   expect(model).toMatchObject({
-    model: 'phone/v8.1',
+    model: 'phone/v8.2',
     family: 'phone',
-    version: 'v8.1',
+    version: 'v8.2',
     origin: 'shipped',
     default: true,
-    note: expect.stringContaining('phone/v8, which stays available by its name'),
-    links: { self: '/v1/models/phone/v8.1' },
+    note: expect.stringContaining('phone/v8.1 stays available by its name'),
+    links: { self: '/v1/models/phone/v8.2' },
   });
+  expect(model.unseenSystems.map(({ seconds, systems }) => [seconds, systems])).toEqual([
+    [3, 118],
+    [10, 102],
+  ]);
+  expect(model.unseenSystems[0]!.equalErrorRate).toBeGreaterThan(model.errorRates[0]!.equalErrorRate);
   expect(await (await ask('/v1/models/phone')).json()).toEqual(model);
-  expect(await (await ask('/v1/models/DIGITAL')).json()).toMatchObject({ model: 'digital/v3.2' });
+  expect(await (await ask('/v1/models/DIGITAL')).json()).toMatchObject({ model: 'digital/v3.3' });
 });
 
 it('knows no other model, family or release', async () => {

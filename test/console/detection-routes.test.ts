@@ -51,7 +51,7 @@ describe('what can be asked for', () => {
         .filter(({ isDefault }) => isDefault)
         .map(({ model }) => model)
         .sort(),
-    ).toEqual(['digital/v3.2', 'phone/v8.1']);
+    ).toEqual(['digital/v3.3', 'phone/v8.2']);
     expect(facts.models.find(({ model }) => model === 'phone/v5')).toMatchObject({
       state: 'removed',
       replacedBy: 'phone/v6',
@@ -192,7 +192,7 @@ describe('a recording from a page', () => {
     );
     expect(values[0]).toMatchObject({ verification: { state: 'queued' }, workerConnected: false });
     expect(values.at(-1)).toMatchObject({
-      verification: { state: 'performed', decision: { policy: 'thresholds/2' }, figures: { model: 'phone/v8.1' } },
+      verification: { state: 'performed', decision: { policy: 'thresholds/2' }, figures: { model: 'phone/v8.2' } },
       workerConnected: null,
     });
     expect(text.trimEnd().endsWith('event: end\ndata: {}')).toBe(true);

@@ -41,7 +41,7 @@ beforeAll(async () => {
     };
   };
   const made = makeDriftReport(
-    { old: compared('phone/v8.1'), new: compared('phone/v7'), batch: batch.id, settings: { channels: 'apart' } },
+    { old: compared('phone/v8.2'), new: compared('phone/v7'), batch: batch.id, settings: { channels: 'apart' } },
     answers(),
   );
   report = (await storeDriftReport(db, made, { batchId: batch.batchId, madeBy: 'ada' })).reportId;
@@ -80,7 +80,7 @@ describe('the routes of models', () => {
   it('give the registry, also as of a release', async () => {
     const viewer = await logIn(running, 'viewer');
     expect(await viewer.json('/api/models')).toMatchObject({
-      newestRelease: '2026.11.r2p0',
+      newestRelease: '2026.11.r3p0',
       changes: [
         {
           family: 'phone',

@@ -4,6 +4,7 @@ import {
   describeBriefly,
   describeStanding,
   explainErrors,
+  explainUnseen,
   explainScore,
   explainTelephone,
   percent,
@@ -66,6 +67,25 @@ describe('a score in words', () => {
     ]);
   });
 
+  it('says first what it is worth on synthesizers that the model never saw, with chance beside it', () => {
+    const share = (rate: number) => ({ rate, interval: { low: rate, high: rate } });
+    expect(
+      explainUnseen({
+        seconds: 3,
+        systems: 118,
+        families: 21,
+        genuine: 434,
+        genuineSpeakers: 130,
+        synthetic: 1679,
+        equalError: share(0.51),
+        attacksMissed: share(0.9),
+        genuineCalledAttacks: share(0.02),
+      }).replaceAll('\u00A0', ' '),
+    ).toBe(
+      'On 1679 recordings of 3 s by 118 synthesizers that the model never saw, and 434 genuine ones, 90 % of the attacks were not found at this threshold, and 2 % of the genuine ones were taken for attacks; where both errors are as frequent, each is 51 %, where chance is 50 %.',
+    );
+  });
+
   it('comes with how often it errs, by the card of its model', () => {
     expect(
       explainErrors({
@@ -76,7 +96,7 @@ describe('a score in words', () => {
         attacks: 266,
       }).replaceAll('\u00A0', ' '),
     ).toBe(
-      'On the 313 authentic recordings and 266 replays of the model’s card, 11 % of the authentic ones were taken for attacks at this threshold, and 19 % of the attacks were let through; where both errors are as frequent, each is 14 % (between 9 % and 18 %).',
+      'On the 313 authentic recordings and 266 replays of the model’s development set, parts of which were in sight when it was made, 11 % of the authentic ones were taken for attacks at this threshold, and 19 % of the attacks were let through; where both errors are as frequent, each is 14 % (between 9 % and 18 %).',
     );
   });
 });

@@ -132,7 +132,7 @@ describe('comparing', () => {
       status: 200,
       body: {
         voiceprint: id,
-        model: 'phone/v8.1',
+        model: 'phone/v8.2',
         voiceModel: 'voiceprint/2',
         scoreDirection: 'higher-is-authentic',
         identity: expect.any(Number) as number,

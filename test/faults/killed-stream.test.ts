@@ -70,7 +70,7 @@ it('a console that is killed loses no stream: the next one hands in what came, a
   ]);
   for (const { batchId } of batches) {
     const [item] = await listVerifications(db, batchId, { after: 0, limit: 1, windows: true });
-    expect(item).toMatchObject({ state: 'performed', model: 'phone/v8.1', audio: { duration: 8 }, notes: [] });
+    expect(item).toMatchObject({ state: 'performed', model: 'phone/v8.2', audio: { duration: 8 }, notes: [] });
   }
   await until(async () => (await spooled()).length === 0, 'the spool is empty');
 }, 120_000);

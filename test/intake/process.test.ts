@@ -151,8 +151,8 @@ describe('the intake', () => {
     expect(batch).toMatchObject({ owner: 'Remote', requestedBy: 'intake Remote', name: 'remote calls', items: 2 });
     const shown = await listVerifications(db, batch.batchId, { after: 0, limit: 10, windows: false });
     expect(shown).toMatchObject([
-      { source: 'call-0.wav', state: 'performed', model: 'phone/v8.1' },
-      { source: 'call-1.wav', state: 'performed', model: 'phone/v8.1' },
+      { source: 'call-0.wav', state: 'performed', model: 'phone/v8.2' },
+      { source: 'call-1.wav', state: 'performed', model: 'phone/v8.2' },
     ]);
     expect(await readdir(join(stateDir, 'intake'))).toEqual([]);
   }, 120_000);

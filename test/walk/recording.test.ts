@@ -81,7 +81,7 @@ describe('a recording', () => {
     );
     expect(result).toMatchObject({
       outcome: 'done',
-      verification: { state: 'performed', model: 'phone/v8.1', decision: { policy: 'thresholds/2' } },
+      verification: { state: 'performed', model: 'phone/v8.2', decision: { policy: 'thresholds/2' } },
     });
     expect((await readdir(folder)).sort()).toEqual(['call.wav', 'request.json', 'result.json', 'results.csv']);
     const shown = await get(`/v1/verifications/${result.verification.id}`);

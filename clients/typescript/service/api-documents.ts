@@ -414,7 +414,32 @@ export type ApiModel = {
   readonly scores: readonly ('synthesis' | 'replay')[];
   /** A score below its threshold is not authentic. */
   readonly thresholds: { readonly [name: string]: number | undefined };
-  /** Main figures of the card of a shipped model; empty where it was not evaluated. */
+  /** What the synthesis score is worth on synthesizers that neither training nor calibration saw, by length. Empty where it was not measured. */
+  readonly unseenSystems: readonly ({
+    /** Length of the recordings. */
+    readonly seconds: number;
+    /** Synthesizers. */
+    readonly systems: number;
+    /** Families of vocoders; shares of attacks are means over them. */
+    readonly families: number;
+    /** Recordings. */
+    readonly genuine: number;
+    readonly genuineSpeakers: number;
+    /** Recordings. */
+    readonly synthetic: number;
+    /** 0.5 is chance. */
+    readonly equalErrorRate: number;
+    /** 95 %, over speakers and synthesizers. */
+    readonly interval: {
+      readonly low: number;
+      readonly high: number;
+    };
+    /** Attacks that are not called one, at the threshold of the model. */
+    readonly attacksMissed: number;
+    /** Genuine recordings below the threshold of the model. */
+    readonly genuineCalledAttacks: number;
+  })[];
+  /** Of a shipped model on its development set, parts of which were in sight when its weights were chosen: `unseenSystems` is what to expect of others. Empty where it was not evaluated. */
   readonly errorRates: readonly ({
     readonly channel: string;
     readonly score: 'synthesis' | 'replay';

@@ -1,5 +1,5 @@
 import type { Json } from '../../answers/json.ts';
-import type { ScoreFigures } from '../../answers/model-figures.ts';
+import type { ModelFigures, ScoreFigures } from '../../answers/model-figures.ts';
 import type { DecisionLabel, ReasonFacts, ScoreName, VerificationState } from '../../answers/verification-answers.ts';
 
 /** Display names of the scores. */
@@ -90,7 +90,20 @@ export function explainScore(
     : `${odds} From ${authenticFrom.toFixed(2)} on a recording counts as ${isNot}.${attacks}`;
 }
 
-/** The error rates of the score, from the model's card. */
+/** What the synthesis score is worth on synthesizers that the model never saw. */
+export function explainUnseen({
+  seconds,
+  systems,
+  synthetic,
+  genuine,
+  equalError: { rate },
+  attacksMissed,
+  genuineCalledAttacks,
+}: Json<ModelFigures['unseen'][number]>): string {
+  return `On ${synthetic} recordings of ${seconds} s by ${systems} synthesizers that the model never saw, and ${genuine} genuine ones, ${percent(attacksMissed.rate)} of the attacks were not found at this threshold, and ${percent(genuineCalledAttacks.rate)} of the genuine ones were taken for attacks; where both errors are as frequent, each is ${percent(rate)}, where chance is ${percent(0.5)}.`;
+}
+
+/** The error rates of the score, from the model's development set. */
 export function explainErrors({
   score,
   equalError: { rate, interval },
@@ -99,7 +112,7 @@ export function explainErrors({
   attacks,
 }: Json<ScoreFigures>): string {
   const what = score === 'synthesis' ? 'synthesized voices' : 'replays';
-  const set = `On the ${bonafide} authentic recordings and ${attacks} ${what} of the model’s card`;
+  const set = `On the ${bonafide} authentic recordings and ${attacks} ${what} of the model’s development set, parts of which were in sight when it was made`;
   const range = interval === null ? '' : ` (between ${percent(interval.low)} and ${percent(interval.high)})`;
   const equal = `where both errors are as frequent, each is ${percent(rate)}${range}`;
   if (atThreshold === null) return `${set}, ${equal}.`;

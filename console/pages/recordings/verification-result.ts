@@ -9,6 +9,7 @@ import {
   decisionSentences,
   describeWaiting,
   explainErrors,
+  explainUnseen,
   explainScore,
   explainTelephone,
   notMeant,
@@ -69,7 +70,7 @@ export function ResultMeaning({
       ${channelScores.length > 1 ? html`<p>The channels were scored apart; the lowest score of the ${channelScores.length} counts.</p>` : null}
     </div>
     <div><h3>How often it errs</h3>
-      ${figures === null ? html`<p>No error rates were measured for ${model}: it has no card here. Measure it on recordings of your own with <code>caller-trust evaluate</code>.</p>` : figures.scores.filter(({ score }) => given.includes(score)).map((each) => html`<p>${explainErrors(each)}</p>`)}
+      ${figures === null ? html`<p>No error rates were measured for ${model}: it has no card here. Measure it on recordings of your own with <code>caller-trust evaluate</code>.</p>` : [...(given.includes('synthesis') ? figures.unseen.map((each) => html`<p>${explainUnseen(each)}</p>`) : []), ...figures.scores.filter(({ score }) => given.includes(score)).map((each) => html`<p>${explainErrors(each)}</p>`)]}
       <p><${Link} href="/models">The models and their cards</${Link}></p>
     </div>
     <div><h3>What it does not mean</h3><ul>${notMeant.map((sentence) => html`<li>${sentence}</li>`)}</ul></div>

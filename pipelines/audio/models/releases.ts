@@ -113,6 +113,12 @@ const changesByName: Readonly<Record<string, readonly ReleaseChange[]>> = {
       note: 'The weights of digital/v3.1 with the calibration and threshold of short recordings at every length.',
     }),
   ],
+  '2026.11.r3p0': [
+    change('introduced', 'phone/v8.2', {
+      note: 'The weights of phone/v8.1 with the calibration of short recordings at every length and a lower threshold of synthesis.',
+    }),
+    change('introduced', 'digital/v3.3', { note: 'The weights of digital/v3.2 with a lower threshold of synthesis.' }),
+  ],
   '2026.11-p0': ['Add Managed Brand', 'Update Managed Brand', 'Add Phone number for Branding'].map((operation) =>
     change('introduced', operation),
   ),

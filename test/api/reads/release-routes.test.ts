@@ -14,7 +14,7 @@ it('lists the releases to everybody, oldest first within a service', async () =>
     'no-cache',
   ]);
   const body = releaseListSchema.strict().parse(await response.json());
-  expect(body).toEqual({ current: { audio: '2026.11.r2p0', branding: '2026.11-p0' }, releases: RELEASES });
+  expect(body).toEqual({ current: { audio: '2026.11.r3p0', branding: '2026.11-p0' }, releases: RELEASES });
   expect(body.releases[2]).toEqual({
     service: 'audio',
     name: '2025.08.r1',
@@ -28,7 +28,7 @@ it('lists the releases to everybody, oldest first within a service', async () =>
 });
 
 it.each([
-  ['audio', 9, { audio: '2026.11.r2p0' }],
+  ['audio', 10, { audio: '2026.11.r3p0' }],
   ['branding', 1, { branding: '2026.11-p0' }],
 ])('lists those of %s alone', async (service, count, current) => {
   const body = releaseListSchema.parse(await (await fetch(`${url}/v1/releases?service=${service}`)).json());

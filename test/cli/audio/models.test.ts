@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PrintedModel, PrintedModelDetails } from '../../../cli/audio/model-tables.ts';
 import { submitBatch } from '../../../pipelines/audio/batches/batch-intake.ts';
 import type { DefaultMove } from '../../../pipelines/audio/drift/move-default.ts';
+import type { ShippedDrift } from '../../../pipelines/audio/drift/shipped-drift.ts';
 import type { DriftReport } from '../../../pipelines/audio/drift/drift-report.ts';
 import { runCli, runCliJson, type CliResult } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -41,12 +42,13 @@ beforeAll(async () => {
 describe('models list', () => {
   it('has a row for each model of the specification, with the removed one', async () => {
     const { models, release } = await json<{ release: string; models: PrintedModel[] }>('models', 'list');
-    expect(release).toBe('2026.11.r2p0');
+    expect(release).toBe('2026.11.r3p0');
     expect(models.map(({ model }) => model).sort()).toEqual([
       'digital/v1.1',
       'digital/v3',
       'digital/v3.1',
       'digital/v3.2',
+      'digital/v3.3',
       'phone/v1.1',
       'phone/v3',
       'phone/v5',
@@ -54,6 +56,7 @@ describe('models list', () => {
       'phone/v7',
       'phone/v8',
       'phone/v8.1',
+      'phone/v8.2',
     ]);
     expect(models.find(({ model }) => model === 'phone/v5')).toMatchObject({
       state: 'removed',
@@ -65,17 +68,17 @@ describe('models list', () => {
         .filter(({ isDefault }) => isDefault)
         .map(({ model }) => model)
         .sort(),
-    ).toEqual(['digital/v3.2', 'phone/v8.1']);
+    ).toEqual(['digital/v3.3', 'phone/v8.2']);
     const { stdout } = await cli('models', 'list');
     expect(stdout).toMatch(/^phone\/v5 +2025\.11\.r1p0 +removed .*phone\/v6/m);
-    expect(stdout).toMatch(/^phone\/v8\.1 .* of phone/m);
+    expect(stdout).toMatch(/^phone\/v8\.2 .* of phone/m);
   });
 
   it('answers as of a release, and refuses one that there was none', async () => {
     const { models } = await json<{ models: PrintedModel[] }>('models', 'list', '--release', '2025.11.r1p0');
     expect(models.find(({ isDefault, family }) => isDefault && family === 'phone')?.model).toBe('phone/v5');
     expect((await cli('models', 'list', '--release', '2025.11.r1p0')).stdout).toMatch(
-      /\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.11\.r2p0/,
+      /\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.11\.r3p0/,
     );
     expect(await cli('models', 'list', '--release', '2024.01.r1')).toMatchObject(refusedWith('release_unknown', 2));
   });
@@ -237,15 +240,31 @@ describe('models default', () => {
     expect(await cli('models', 'default', 'phone')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^phone\/v8\.1 is the default of phone, by release 2026\.11\.r1p0\..* phone\/v8, which stays available by its name\.$/m,
+        /^phone\/v8\.2 is the default of phone, by release 2026\.11\.r3p0\..* phone\/v8\.1 stays available by its name\.$/m,
       ) as string,
     });
   });
 
-  it('says that digital/v3.2 calls fewer genuine recordings an attack, and ranks no better', async () => {
+  it('names the drift report of a move of the registry, which is of the models that are here', async () => {
+    for (const family of ['phone', 'digital']) {
+      const { drift, model } = await json<{ drift: ShippedDrift; model: string }>('models', 'default', family);
+      const report = JSON.parse(await readFile(drift.file, 'utf8')) as DriftReport;
+      const digestOf = async (name: string) => (await json<PrintedModelDetails>('models', 'show', name)).manifestSha256;
+      expect([report.old.model, report.new.model]).toEqual([drift.old, model]);
+      expect([report.old.manifestSha256, report.new.manifestSha256]).toEqual([
+        await digestOf(drift.old),
+        await digestOf(model),
+      ]);
+      expect((await cli('models', 'default', family)).stdout).toContain(
+        `${report.counts.flips} of them got another decision`,
+      );
+    }
+  });
+
+  it('says that digital/v3.3 calls less genuine speech synthesized, and ranks no better', async () => {
     const { stdout } = await cli('models', 'default', 'digital');
-    expect(stdout).toMatch(/^digital\/v3\.2 is the default of digital, by release 2026\.11\.r2p0\./);
-    expect(stdout).toContain('calls fewer genuine recordings an attack; it ranks no better');
+    expect(stdout).toMatch(/^digital\/v3\.3 is the default of digital, by release 2026\.11\.r3p0\./);
+    expect(stdout).toContain('at most 4 % of people that the threshold was not chosen on. It ranks no better');
   });
 
   it('does not move without a reason', async () => {
@@ -259,7 +278,7 @@ describe('models default', () => {
     const { code, stderr } = await cli('models', 'default', 'phone', 'phone/v3', '--reason', 'x');
     expect(code).toBe(1);
     expect(stderr).toContain('[drift_report_missing]');
-    expect(stderr).toContain('`caller-trust models drift phone/v8.1 phone/v3 --batch ID`');
+    expect(stderr).toContain('`caller-trust models drift phone/v8.2 phone/v3 --batch ID`');
   });
 
   it('moves by force, then with a report, and the history has both', async () => {
@@ -275,7 +294,7 @@ describe('models default', () => {
         '--by',
         'Kim',
       ),
-    ).toMatchObject({ before: 'phone/v8.1', model: 'phone/v1.1', forced: true, reportId: null });
+    ).toMatchObject({ before: 'phone/v8.2', model: 'phone/v1.1', forced: true, reportId: null });
     const moved = await cli('models', 'default', 'phone', 'phone/v3', '--reason', 'drift was read');
     expect(moved).toMatchObject({
       code: 0,

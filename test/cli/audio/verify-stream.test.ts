@@ -78,7 +78,7 @@ describe('verify --stream', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.match(windowLine)).toHaveLength(2);
     expect(stdout).toMatch(
-      /^channel +start +end +label +synthesis +replay\n[^]*\nsource +model +state .*\n.*call\.wav +phone\/v8\.1 +performed +\d\.\d{3} +\d\.\d{3} +\w+ +(verify_otherwise|refuse) +-\n\nVerification [0-9a-f-]{36}\.\n$/,
+      /^channel +start +end +label +synthesis +replay\n[^]*\nsource +model +state .*\n.*call\.wav +phone\/v8\.2 +performed +\d\.\d{3} +\d\.\d{3} +\w+ +(verify_otherwise|refuse) +-\n\nVerification [0-9a-f-]{36}\.\n$/,
     );
   });
 
@@ -105,7 +105,7 @@ describe('verify --stream', () => {
       verification.requestedModel,
       verification.model,
       verification.windows.length,
-    ]).toEqual([0, 'performed', 'auto', 'phone/v8.1', 2]);
+    ]).toEqual([0, 'performed', 'auto', 'phone/v8.2', 2]);
   });
 
   it('sends a file in real time with the option', async () => {

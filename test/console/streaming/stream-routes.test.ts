@@ -68,7 +68,7 @@ describe('a stream', () => {
       name: 'call 7',
     });
     expect(ready).toMatchObject({
-      model: 'phone/v8.1',
+      model: 'phone/v8.2',
       limits: { secondsMax: 3600, frameBytesMax: 65_536, idleSecondsMax: 10, speedMax: 8, burstSeconds: 30 },
     });
     expect(ready.thresholds.synthesis).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ describe('a stream', () => {
       state: 'performed',
       mode: 'api',
       requestedModel: 'phone',
-      model: 'phone/v8.1',
+      model: 'phone/v8.2',
       attempts: 1,
       audio: { sampleRate: 8000, channels: 1, duration: 9 },
     });
@@ -392,12 +392,12 @@ describe('a start', () => {
   it('that says nothing but the format takes the family by the rate', async () => {
     const socket = await running.connect();
     socket.say({ type: 'start', format: { ...start.format, sampleRate: 16_000 } });
-    expect(await socket.until('ready')).toMatchObject({ model: 'digital/v3.2' });
+    expect(await socket.until('ready')).toMatchObject({ model: 'digital/v3.3' });
     socket.send(voice.subarray(0, 50_000));
     socket.say({ type: 'end' });
     expect((await socket.until('verification')).verification).toMatchObject({
       requestedModel: 'auto',
-      model: 'digital/v3.2',
+      model: 'digital/v3.3',
     });
   });
 });

@@ -68,8 +68,8 @@ describe('a batch that is submitted', () => {
     const { batch } = await submit(await write(1), { model: 'Phone/V1.1 ' });
     expect(batch).toMatchObject({
       requestedModel: testModel,
-      pinned: { phone: 'phone/v8.1', digital: 'digital/v3.2' },
-      release: '2026.11.r2p0',
+      pinned: { phone: 'phone/v8.2', digital: 'digital/v3.3' },
+      release: '2026.11.r3p0',
     });
   });
 
@@ -100,7 +100,7 @@ describe('a batch that is submitted', () => {
       ['error', 'model_unknown', null, true],
       ['error', 'model_removed', null, true],
       ['queued', null, null, false],
-      ['queued', null, 'digital/v3.2', false],
+      ['queued', null, 'digital/v3.3', false],
       ['queued', null, testModel, false],
     ]);
     expect(items[4]!.reasonDetail).toMatch(/phone\/v6/);

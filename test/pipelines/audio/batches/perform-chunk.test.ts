@@ -143,10 +143,10 @@ describe('a chunk', () => {
       return { used, notes, reused };
     };
     const notes = ['telephone_band'];
-    expect(await ends('digital/v3.2')).toEqual({ used: 'digital/v3.2', notes, reused: false });
-    expect(await ends('auto')).toEqual({ used: 'phone/v8.1', notes, reused: false });
-    expect(await ends('auto')).toEqual({ used: 'phone/v8.1', notes, reused: true });
-    expect(await ends('digital')).toEqual({ used: 'digital/v3.2', notes, reused: true });
+    expect(await ends('digital/v3.3')).toEqual({ used: 'digital/v3.3', notes, reused: false });
+    expect(await ends('auto')).toEqual({ used: 'phone/v8.2', notes, reused: false });
+    expect(await ends('auto')).toEqual({ used: 'phone/v8.2', notes, reused: true });
+    expect(await ends('digital')).toEqual({ used: 'digital/v3.3', notes, reused: true });
   });
 
   it('is not stopped by a default that cannot be used and that it does not need', async () => {

@@ -35,6 +35,8 @@ describe('the rows of the registry', () => {
       ['phone/v8.1', '2026.11.r1p0', null, null],
       ['digital/v3.1', '2026.11.r1p0', null, null],
       ['digital/v3.2', '2026.11.r2p0', null, null],
+      ['phone/v8.2', '2026.11.r3p0', null, null],
+      ['digital/v3.3', '2026.11.r3p0', null, null],
     ]);
   });
 
@@ -66,6 +68,7 @@ describe('the rows of the registry', () => {
     ['2026.04.r1p0', 'phone/v8', 'digital/v3', 8],
     ['2026.11.r1p0', 'phone/v8.1', 'digital/v3.1', 10],
     ['2026.11.r2p0', 'phone/v8.1', 'digital/v3.2', 11],
+    ['2026.11.r3p0', 'phone/v8.2', 'digital/v3.3', 13],
   ])('have at %s the defaults %s and %s', (release, phone, digital, models) => {
     const rows = rowsAsOf(shipped, release);
     expect(
@@ -128,7 +131,7 @@ describe('the rows of the registry', () => {
 
   it('pass over a default that an operator set and is removed', () => {
     const rows: RegistryRows = { ...shipped, defaults: [{ family: 'phone', model: 'phone/v5', release: null }] };
-    expect(resolveName(rows, 'phone')).toEqual({ kind: 'model', model: 'phone/v8.1' });
+    expect(resolveName(rows, 'phone')).toEqual({ kind: 'model', model: 'phone/v8.2' });
   });
 });
 
@@ -137,10 +140,10 @@ describe('a requested model', () => {
     ['phone/v7', { kind: 'model', model: 'phone/v7' }],
     ['Phone/V3', { kind: 'model', model: 'phone/v3' }],
     [' digital/v1.1 ', { kind: 'model', model: 'digital/v1.1' }],
-    ['phone', { kind: 'model', model: 'phone/v8.1' }],
-    ['DIGITAL', { kind: 'model', model: 'digital/v3.2' }],
-    ['', { kind: 'auto', phone: 'phone/v8.1', digital: 'digital/v3.2' }],
-    ['Auto', { kind: 'auto', phone: 'phone/v8.1', digital: 'digital/v3.2' }],
+    ['phone', { kind: 'model', model: 'phone/v8.2' }],
+    ['DIGITAL', { kind: 'model', model: 'digital/v3.3' }],
+    ['', { kind: 'auto', phone: 'phone/v8.2', digital: 'digital/v3.3' }],
+    ['Auto', { kind: 'auto', phone: 'phone/v8.2', digital: 'digital/v3.3' }],
     ['phone/v5', { kind: 'removed', model: 'phone/v5', replacedBy: 'phone/v6' }],
     ['PHONE/v5', { kind: 'removed', model: 'phone/v5', replacedBy: 'phone/v6' }],
     ['phone/v2', { kind: 'unknown', model: 'phone/v2' }],

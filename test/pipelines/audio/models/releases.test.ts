@@ -191,6 +191,7 @@ describe('the known releases', () => {
       ['2026.04.r1p0', ['introduced phone/v8']],
       ['2026.11.r1p0', ['introduced phone/v8.1', 'introduced digital/v3.1']],
       ['2026.11.r2p0', ['introduced digital/v3.2']],
+      ['2026.11.r3p0', ['introduced phone/v8.2', 'introduced digital/v3.3']],
       [
         '2026.11-p0',
         ['introduced Add Managed Brand', 'introduced Update Managed Brand', 'introduced Add Phone number for Branding'],
@@ -201,7 +202,7 @@ describe('the known releases', () => {
   it('are in order, each once, and the newest of a service is its last', () => {
     for (const [at, release] of RELEASES.entries())
       if (at > 0) expect(compareReleaseNames(RELEASES[at - 1]!, release)).toBeLessThan(0);
-    expect(newestRelease('audio')?.name).toBe('2026.11.r2p0');
+    expect(newestRelease('audio')?.name).toBe('2026.11.r3p0');
     expect(newestRelease('branding')?.name).toBe('2026.11-p0');
   });
 });

@@ -78,8 +78,8 @@ describe('the shipped models', () => {
     expect(manifest.sha256).toBe('7c073b221f81dc6fd59f94e93042ee44ca56b0076387e62203aa35fbc807be64');
   });
 
-  it('are eleven, of which one is removed', () => {
-    expect(registry.models()).toHaveLength(11);
+  it('are thirteen, of which one is removed', () => {
+    expect(registry.models()).toHaveLength(13);
     expect(
       registry
         .models()

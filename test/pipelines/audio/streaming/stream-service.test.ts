@@ -88,7 +88,7 @@ it('speech of a telephone at a higher rate is left to the workers, which score i
   const service = await start(newFolder());
   const wide = { encoding: 'pcm_s16le', sampleRate: 16_000, channels: 1 } as const;
   const stream = await service.begin({ ...startOf('auto'), format: wide }, owner, watcher);
-  expect(stream.model.name).toBe('digital/v3.2');
+  expect(stream.model.name).toBe('digital/v3.3');
   await stream.append(pcm16(resample(fullBandSpeech({ sampleRate: 8000, seconds: 5 }), 8000, 16_000)));
   void stream.end();
   const batch = await batchOf(stream.id);
@@ -103,7 +103,7 @@ describe('what is left of a stream', () => {
     expect(await itemOf(await batchOf(id))).toMatchObject({
       state: 'queued',
       requestedModel: 'phone',
-      model: 'phone/v8.1',
+      model: 'phone/v8.2',
     });
     await until(async () => (await readdir(spoolOf(stateDir))).length === 0, 'the spool is empty');
   });
