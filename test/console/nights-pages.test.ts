@@ -67,6 +67,33 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     expect(await page.getByRole('button', { name: /^Run/ }).count()).toBe(0); // a viewer runs nothing
   });
 
+  it('show the trace of a night that was traced', async () => {
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const trace = "UPDATE night_run SET report = jsonb_set(report, '{traceId}', to_jsonb($2::text)) WHERE run_id = $1";
+    await db.query(trace, [runs[0], traceId]);
+    const page = await browser.open(`/nights/${runs[0]!}`, { role: 'viewer' });
+    await page.locator('dd').getByText(traceId).waitFor();
+    await page.goto(`/nights/${runs[1]!}`);
+    await page.getByText('Attempt (generation)').waitFor();
+    expect(await page.getByText('Trace', { exact: true }).count()).toBe(0);
+  });
+
+  it('keep the names of caches on one line, and the marks of the legend in one column, at 390 px', async () => {
+    const page = await browser.open('/nights', { width: 390 });
+    const name = page.getByRole('link', { name: 'branded_phones', exact: true });
+    await name.waitFor();
+    expect((await name.boundingBox())!.height).toBeLessThan(25);
+    const marks = await page
+      .locator('.night-legend .night-mark')
+      .evaluateAll((all) =>
+        all.map(
+          (mark) => (mark as unknown as { getBoundingClientRect(): { left: number } }).getBoundingClientRect().left,
+        ),
+      );
+    expect(marks).toHaveLength(6);
+    expect(new Set(marks).size).toBe(1);
+  });
+
   it('raise the alarm of a full build that found unmarked changes, and name the brands whose numbers have left', async () => {
     await db.query('UPDATE build SET segments_differing = 3 WHERE run_id = $1 AND country = $2', [runs[1], 'US']);
     await db.query(

@@ -145,6 +145,17 @@ describe('a night', () => {
     expect(told.others).toEqual([]);
   });
 
+  it('has the trace that its report names, and null where it was not traced', async () => {
+    const path = `/api/nights/${runs[1]!}`;
+    expect((await viewer.json<{ traceId: string | null }>(path)).traceId).toBeNull();
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    await db.query(
+      "UPDATE night_run SET report = jsonb_set(report, '{traceId}', to_jsonb($2::text)) WHERE run_id = $1",
+      [runs[1], traceId],
+    );
+    expect((await viewer.json<{ traceId: string | null }>(path)).traceId).toBe(traceId);
+  });
+
   it('has the length and size of the whole nights up to it, and an artefact those of its builds', async () => {
     const { days } = await viewer.json<{ days: { day: string; runId: number; rows: number; bytes: number }[] }>(
       `/api/nights/${runs[1]!}/trend`,

@@ -114,4 +114,13 @@ describe('what needs attention', () => {
       'warn: 2 branding requests failed',
     ]);
   });
+
+  it('speaks of one letter or brand as one', () => {
+    const details = (letters: number, brands: number) =>
+      decideAttention(facts({ waiting: { letters, brands, disputes: 0 } })).map(({ detail }) => detail);
+    expect(details(1, 2)).toEqual([
+      'A reviewer decides it at the review desk.',
+      'A reviewer decides them at the review desk.',
+    ]);
+  });
 });
