@@ -11,7 +11,7 @@ import { connect } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 
 /** The queue with a database of its own, and a worker in this process that scores through a pool. */
-export interface QueueBench {
+interface QueueBench {
   /** Hands recordings in as one batch and waits for its end. */
   perform(files: readonly string[], model: string): Promise<void>;
   close(): Promise<void>;

@@ -67,7 +67,7 @@ const trades: Readonly<Record<string, { readonly forms: readonly string[]; reado
 };
 
 /** A company that calls its customers, and the name that it wants to show. */
-export interface InventedCompany {
+interface InventedCompany {
   readonly legalName: string;
   readonly displayName: string;
 }

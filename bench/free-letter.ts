@@ -4,7 +4,7 @@ import type { LetterBrand } from '../pipelines/branding/letter/letter-decision.t
 import type { LetterReading } from '../pipelines/branding/letter-reading.ts';
 
 /** A letter that is no issued form, as it was read and judged. */
-export interface FreeLetter {
+interface FreeLetter {
   readonly reading: LetterReading;
   readonly findings: readonly Finding[];
   readonly brand: LetterBrand;

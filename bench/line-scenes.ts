@@ -18,7 +18,7 @@ const gapFrames = 15;
 const burstFrames = 4;
 
 /** Which frames of a clean segment of speech are voice. */
-export function truthOf(segment: Float32Array): Uint8Array {
+function truthOf(segment: Float32Array): Uint8Array {
   const levels = levelsOf(segment);
   const loud = Float64Array.from(levels).sort()[Math.floor(levels.length * 0.95)] ?? -Infinity;
   const voiced = Uint8Array.from(levels, (level) => (level > Math.max(-75, loud - voiceRangeDb) ? 1 : 0));
@@ -57,7 +57,7 @@ export interface SceneMaterial {
 }
 
 /** Makes one scene of a length in seconds. */
-export type SceneMaker = (seconds: number, material: SceneMaterial) => Scene;
+type SceneMaker = (seconds: number, material: SceneMaterial) => Scene;
 
 /** The conditions of the bench. Levels are drawn a scene: voice from -32 to -16 dBFS. */
 export const conditions: Readonly<Record<string, SceneMaker>> = {

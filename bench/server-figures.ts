@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { tickMs, usedCpuMs } from './side-by-side.ts';
 
 /** What has been used up to an instant. */
-export interface Used {
+interface Used {
   readonly atMs: number;
   /** Processor time of this process and the programs that it ran. */
   readonly cpuMs: number;

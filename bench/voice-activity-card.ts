@@ -1,5 +1,5 @@
 /** The input of the detector's card: the printed lines of the bench, and how they were made. */
-export interface CardFacts {
+interface CardFacts {
   readonly parameters: number;
   readonly bytes: number;
   readonly printed: readonly string[];

@@ -16,7 +16,7 @@ import { createLog } from '../runtime/log.ts';
 import type { Pool } from '../runtime/postgres.ts';
 
 /** A night of a bench. */
-export interface WholeNight {
+interface WholeNight {
   readonly db: Pool;
   readonly databaseUrl: string;
   readonly store: ArtefactStore;

@@ -3,7 +3,7 @@ import { interruption } from './command.ts';
 import { startProgress } from './progress.ts';
 
 /** How to wait for something that is polled. */
-export interface Wait<State> {
+interface Wait<State> {
   readonly read: () => Promise<State>;
   readonly hasEnded: (state: State) => boolean;
   /** The progress text; `polls` counts from 0. */

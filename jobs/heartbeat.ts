@@ -13,7 +13,7 @@ interface HeartbeatOptions {
   readonly log: Log;
 }
 
-export interface Heartbeat {
+interface Heartbeat {
   readonly unsuitable: AbortSignal;
   stop(): Promise<void>;
 }

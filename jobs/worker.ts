@@ -41,7 +41,7 @@ export type Handler<Name extends JobName> = (payload: Payloads[Name], context: J
 /** A handler for every job of the table. */
 export type Handlers = { readonly [Name in JobName]: Handler<Name> };
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly log: Log;

@@ -3,7 +3,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { cursorCharactersMax, formatCursor, parseCursor, type PagedList } from './cursor.ts';
 
 /** Most rows of a page, and the default. 500 numbers are about 100 KB of JSON. */
-export const pageRows = { max: 500, byDefault: 100 } as const;
+const pageRows = { max: 500, byDefault: 100 } as const;
 
 /** Parameters of a paged list. Digits only: `1e2` and ` 5` are refused. */
 export const pageParameters = {
@@ -33,7 +33,7 @@ export interface PageRequest {
 }
 
 /** A page of rows, and the path and query of the next one; null for the last page. */
-export interface Page<Row> {
+interface Page<Row> {
   readonly rows: readonly Row[];
   readonly next: string | null;
 }

@@ -19,7 +19,7 @@ export class PooledBuffer {
 const keptShare = 4;
 
 /** A whole page of a file: its bytes between two multiples of the size of a buffer, or up to the file's end. */
-export interface Page {
+interface Page {
   readonly file: SharedFile;
   readonly start: number;
   readonly bytes: number;

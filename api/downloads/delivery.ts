@@ -9,7 +9,7 @@ export interface DeliverySettings {
 }
 
 /** Who sends the bytes of an answer. */
-export type Delivery = 'api' | 'proxy' | 'object store';
+type Delivery = 'api' | 'proxy' | 'object store';
 
 /**
  * Preconditions that a proxy would compare with its own entity tag and date. The API answers these requests, which resume

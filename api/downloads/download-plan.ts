@@ -72,7 +72,7 @@ function wantedSpan(
 }
 
 /** Facts about a published file. */
-export interface PublishedFile {
+interface PublishedFile {
   readonly cache: string;
   readonly country: string;
   readonly version: number;

@@ -15,7 +15,7 @@ import { ReaderPace, type PaceLimits } from '../http/reader-pace.ts';
 import { buffersPerWriteMax, sendSpan, waitForTurn } from './send-file.ts';
 
 /** A planned download: headers and bytes of one version. */
-export interface Download {
+interface Download {
   readonly artefact: Pick<ServedArtefact, 'name' | 'file'>;
   readonly status: number;
   readonly headers: Headers;

@@ -16,7 +16,7 @@ import { describeVersionFiles, type VersionFile, type VersionFiles } from './ver
 import { sql } from '../../sql/sql.ts';
 
 /** Schema version of the list of manifests. */
-export const manifestListSchema = 'caller-trust/manifests/1';
+const manifestListSchema = 'caller-trust/manifests/1';
 
 type LivePublication = Publication & { readonly published: PublishedVersion };
 
@@ -393,13 +393,13 @@ function retireReplaced(
 }
 
 /** The published category ids, as they are served. */
-export interface CategoryList {
+interface CategoryList {
   readonly categoriesVersion: number;
   readonly categories: readonly Category[];
 }
 
 /** One category: an id that never changes its meaning. */
-export interface Category {
+interface Category {
   readonly id: number;
   readonly name: string;
   readonly level: 'SPAM' | 'FRAUD';

@@ -6,7 +6,7 @@ import { unknownRoute, type Metrics } from './metrics.ts';
 import { makeProblem, problemMediaType } from './problem.ts';
 
 /** A complete answer, with its body if it has one. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body?: Buffer;

@@ -8,7 +8,7 @@ export const problemMediaType = 'application/problem+json';
 export const retryAfterSeconds = 5;
 
 /** The body of an error. */
-export interface Problem {
+interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;

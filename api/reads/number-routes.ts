@@ -56,11 +56,7 @@ function requireCanonicalPhone(text: string): string {
  * answered without a label.
  * @throws ServiceError `phone_unknown` if it is not a verified number of that brand
  */
-export async function readNumber(
-  db: Queryable,
-  phone: string,
-  { brand }: { brand: string | null },
-): Promise<NumberAnswer> {
+async function readNumber(db: Queryable, phone: string, { brand }: { brand: string | null }): Promise<NumberAnswer> {
   const stored = await queryRow<StoredNumber>(db, sql('api/read_number'), [phone, brand]);
   if (stored === undefined)
     throw new ServiceError('phone_unknown', {

@@ -19,7 +19,7 @@ export const formContent: FormContent = {
 };
 
 /** An issued form, and the same form rendered at another time, as by a program that saves it again. */
-export interface RenderedForms {
+interface RenderedForms {
   readonly issued: Uint8Array;
   readonly savedAnew: Uint8Array;
 }

@@ -218,7 +218,7 @@ export async function printEnd(db: Pool, batch: Batch, request: ResultRequest): 
 function failureHint(id: string, retryHelps: boolean): string {
   const retry = retryHelps
     ? `; \`caller-trust batch retry ${id}\` tries those again that may succeed`
-    : '; the cause lies in the files, so hand them in again when it is cured';
+    : '; the cause lies in the files, so submit them again when it is fixed';
   return `\`caller-trust batch results ${id} --failed\` lists them${retry}.`;
 }
 

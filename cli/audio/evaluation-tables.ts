@@ -9,7 +9,7 @@ import type {
 import { formatTable, type TableColumn } from '../table.ts';
 
 /** A rate in percent with one decimal. */
-export const percent = (rate: number) => (rate * 100).toFixed(1);
+const percent = (rate: number) => (rate * 100).toFixed(1);
 
 /** An interval in percent, or undefined for none. */
 const percentInterval = ({ interval }: Pick<RateFigure, 'interval'>) =>

@@ -35,15 +35,12 @@ export interface RequestOptions {
 export function addRequestOptions(command: Command): Command {
   return command
     .option('--letter <file>', 'letter of authorization, PDF or PNG')
-    .option(
-      '--key <key>',
-      'idempotency key: the same request under the same key is carried out once; by default a new one',
-    )
+    .option('--key <key>', 'idempotency key: the same request under the same key runs once; by default a new one')
     .option('--no-wait', 'return when the operation is queued');
 }
 
 /** An operation to submit; the submission validates the fields of the request. */
-export interface BrandingRequest {
+interface BrandingRequest {
   readonly kind: OperationKind;
   readonly fields: Record<string, unknown>;
   /** Handle of an existing brand: its owner is the default owner of the request. */

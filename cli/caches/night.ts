@@ -168,7 +168,7 @@ function formatBuilds(builds: readonly BuildState[]): string {
 }
 
 /** The report by which the operator judges tonight's files. */
-export function formatReport(report: NightReport): string {
+function formatReport(report: NightReport): string {
   const { night, counts } = report;
   const seconds = (Date.parse(report.finishedAt) - Date.parse(night.openedAt)) / 1000;
   const head = `Night ${night.date} (run ${night.runId}, ${night.trigger}): ${report.outcome}. Snapshot ${formatTime(night.asOf)}, ${seconds.toFixed(1)} s.`;

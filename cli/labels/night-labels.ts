@@ -11,7 +11,7 @@ import { writeNewFile } from '../new-file.ts';
 import { formatCount, formatFacts } from '../table.ts';
 
 /** Options of `night labels`. */
-export interface NightLabelsOptions {
+interface NightLabelsOptions {
   readonly run?: number;
   readonly save?: string;
   readonly recompute?: boolean;

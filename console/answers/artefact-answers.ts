@@ -131,7 +131,7 @@ export async function listArtefactVersions(
 }
 
 /** The last build of an artefact on a day. */
-export interface BuildDay {
+interface BuildDay {
   readonly day: string;
   readonly seconds: number | null;
   readonly rows: number | null;

@@ -26,7 +26,7 @@ import type { Listed } from './json.ts';
 export type { BatchState };
 
 /** A batch, as pages read it. */
-export type BatchAnswer = ReturnType<typeof batchOf>;
+type BatchAnswer = ReturnType<typeof batchOf>;
 
 function batchOf({ settingsSha256: _settings, batchId: _batchId, ...batch }: Batch) {
   return batch;

@@ -119,7 +119,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A public finding with the meaning of its code. */
-export function explained<Any extends PublicFinding>(finding: Any): Any & { readonly meaning: string } {
+function explained<Any extends PublicFinding>(finding: Any): Any & { readonly meaning: string } {
   return { ...finding, meaning: meanings.get(finding.code) ?? '' };
 }
 

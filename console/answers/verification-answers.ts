@@ -43,7 +43,7 @@ export type ListedVerification = Omit<PlacedVerification, 'batchId'> & {
 };
 
 /** Filters of a list of verifications. */
-export type VerificationFilter = Omit<NewestFilter, 'owner' | 'lowest' | 'before'> & {
+type VerificationFilter = Omit<NewestFilter, 'owner' | 'lowest' | 'before'> & {
   readonly before?: VerificationPlace | undefined;
 };
 

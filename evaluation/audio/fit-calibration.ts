@@ -19,7 +19,7 @@ const limitShares = { falseAlarm: 0.1, falseAcceptance: 0.1 } as const;
 /** A score is called enough only where the upper end of the 95 % interval of each left-out group's acceptance is at most this. */
 const acceptanceKnownMax = 0.2;
 
-/** Parts of the recordings, each of which is judged by a calibration that was fitted on the others. */
+/** Folds of the recordings; each is judged by a calibration that was fitted on the others. */
 const folds = 5;
 
 /** Slope with which logits are carried through scores: those up to 600 stay numbers that differ from 0 and 1. */
@@ -192,7 +192,7 @@ function shareOf<Each>(all: readonly Each[], isHit: (each: Each) => boolean): nu
   return all.filter(isHit).length / all.length;
 }
 
-/** Upper end of the 95 % interval of a share of so many (Wilson 1927). */
+/** Upper end of the 95 % interval of a share (Wilson 1927). */
 function upperEnd(share: number, count: number): number {
   const z = 1.96;
   const spread = z * Math.sqrt((share * (1 - share)) / count + (z / (2 * count)) ** 2);

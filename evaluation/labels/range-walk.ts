@@ -15,7 +15,7 @@ interface RangeAtRisk {
 }
 
 /** The numbers of a history by common prefix. */
-export interface Blocks {
+interface Blocks {
   /** Numbers in a block: a power of ten. */
   readonly size: number;
   /** The common prefixes of the blocks. */

@@ -10,7 +10,7 @@ export type EyesPolicy = Pick<Config, 'twoPairsOfEyes' | 'samePersons'>;
  * The closed list of decisions that need a second person: those that publish more, and refusals of a request. A decision that
  * publishes less (suspend, withdraw, remove, discard, end a protection) needs only the role.
  */
-export type Decided =
+type Decided =
   | { readonly kind: 'letter'; readonly brandId: number; readonly letterId: number }
   /** A brand that waits, or its pending revision. */
   | { readonly kind: 'brand'; readonly brandId: number }

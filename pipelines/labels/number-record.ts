@@ -125,7 +125,7 @@ type StoredNumber = Omit<NumberRecord, 'changes' | 'redress' | 'protection'>;
 const changesShown = 20;
 
 /** Why a number is cleared, and by whom. */
-export interface Clearing {
+interface Clearing {
   readonly reason: string;
   readonly actor: string;
   /** Writes further records in the transaction of the clearing, which fails with it. */

@@ -27,7 +27,7 @@ interface StoredKey {
 /** Keys that are wrapped and stored at a time. */
 const keysAtATime = 500;
 
-export interface RotateOptions {
+interface RotateOptions {
   readonly db: Pool;
   readonly settings: MasterKeySettings;
   readonly signal: AbortSignal;

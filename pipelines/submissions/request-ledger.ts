@@ -15,7 +15,7 @@ export interface Requester {
 }
 
 /** A request under its idempotency key. */
-export interface RemoteRequest {
+interface RemoteRequest {
   readonly requester: Requester;
   readonly kind: RequestKind;
   /** A valid idempotency key. */

@@ -98,7 +98,7 @@ export async function useUpload(db: Queryable, client: string, uploadId: string)
  * The uploads of a client in the order of the ids, which count as used now.
  * @throws ServiceError `upload_unknown` naming the first that is not one of the client's
  */
-export async function useUploads(db: Queryable, client: string, uploadIds: readonly string[]): Promise<Upload[]> {
+async function useUploads(db: Queryable, client: string, uploadIds: readonly string[]): Promise<Upload[]> {
   const known = new Map(
     (await queryRows<Upload>(db, sql('submissions/touch_uploads'), [client, uploadIds.filter(isUploadId)])).map(
       (upload) => [upload.uploadId, upload],

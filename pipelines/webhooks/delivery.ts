@@ -50,7 +50,7 @@ interface PendingDelivery extends AnnouncedEvent {
 }
 
 /** Services and settings of deliveries. */
-export interface DeliveryServices {
+interface DeliveryServices {
   readonly db: Pool;
   readonly vault: Vault;
   readonly limits: DeliveryLimits;

@@ -33,7 +33,7 @@ const privateBlocks = blocksOf([...privateIpv4, ...privateIpv6]);
 const publicBlocks = blocksOf([publicIpv6]);
 
 /** Decides which addresses may be connected to. */
-export interface AddressRules {
+interface AddressRules {
   /** True for a public address, and for one in an allowed network. */
   allows(address: string): boolean;
 }

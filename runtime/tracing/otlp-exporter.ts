@@ -125,7 +125,7 @@ function parseHeaders(text: string | undefined): Record<string, string> {
 }
 
 /** The body of a request: ids in hexadecimal digits and times as strings, as OTLP's JSON has them. */
-export function encodeSpans(spans: readonly EndedSpan[], resource: ExporterOptions['resource']): string {
+function encodeSpans(spans: readonly EndedSpan[], resource: ExporterOptions['resource']): string {
   const scopes = [...new Set(spans.map(({ scope }) => scope))];
   return JSON.stringify({
     resourceSpans: [

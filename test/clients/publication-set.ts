@@ -33,7 +33,7 @@ function keyOf(seed: number): KeyObject {
 }
 
 /** Who signs. */
-export interface Signers {
+interface Signers {
   readonly root: readonly KeyObject[];
   readonly online: KeyObject;
 }

@@ -54,7 +54,7 @@ beforeAll(async () => {
   });
 });
 
-/** Forty recordings, of which one in eight changes its decision, and three that one model could not score. */
+/** Forty recordings; one in eight changes its decision, and three that one model could not score. */
 function answers(): AnsweredRecording[] {
   return Array.from({ length: 43 }, (_, at): AnsweredRecording => {
     const scores = { synthesis: 0.1 + (at % 9) / 11, replay: 0.95 - (at % 7) / 20 };

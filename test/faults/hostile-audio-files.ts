@@ -21,7 +21,7 @@ import {
 import { aiffFile, auFile, cafChunk, cafFile, formChunk, w64File } from '../support/audio-containers.ts';
 
 /** A recording made to do harm, and what reading it must end in; several outcomes where FFmpeg decides. */
-export interface HostileRecording {
+interface HostileRecording {
   readonly name: string;
   /** The content, or what makes the path. */
   readonly content: () => Buffer | ((folder: RecordingFolder) => string | Promise<string>);

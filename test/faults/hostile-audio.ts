@@ -4,7 +4,7 @@ import { compiledPath } from '../../runtime/package-root.ts';
 import type { DecodeLimits } from '../../pipelines/audio/decode/recording.ts';
 
 /** What the reading process says of a recording; undefined if it died. */
-export interface HostileAnswer {
+interface HostileAnswer {
   readonly outcome: string;
   readonly detail?: string;
   readonly samples?: number;
@@ -16,7 +16,7 @@ export interface HostileAnswer {
 }
 
 /** The limits of the hostile runs; a recording of an hour is too long for them. */
-export const hostileLimits: DecodeLimits = {
+const hostileLimits: DecodeLimits = {
   bytesMax: 16 * 1024 * 1024,
   channelsMax: 8,
   sampleRateMin: 4_000,

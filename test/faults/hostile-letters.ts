@@ -14,7 +14,7 @@ import {
 import { png, pngChunk } from '../pipelines/branding/reading/png-builder.ts';
 
 /** A letter made to do harm, and what reading it must end in. `any`: some outcome, within the limits. */
-export interface HostileLetter {
+interface HostileLetter {
   readonly name: string;
   readonly bytes: () => Buffer;
   readonly outcome: LetterRefusalCode | 'read' | 'any';

@@ -180,7 +180,7 @@ export const wideLimits: DecodeLimits = {
 };
 
 /** A recording read to its end: what it says of itself, and all samples a channel. */
-export interface WholeRecording extends Pick<
+interface WholeRecording extends Pick<
   Recording,
   'format' | 'codec' | 'sampleRate' | 'channels' | 'durationSeconds' | 'notes'
 > {

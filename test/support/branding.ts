@@ -21,7 +21,7 @@ export const testVault = new Vault(Buffer.alloc(32, 7));
 
 export const owner = 'Northwind Agency';
 
-/** Another person decides, as it is by default; requests of the tests are handed in by `test`. */
+/** Another person decides, as it is by default; `test` submits the requests of the tests. */
 export const eyes: EyesPolicy = { twoPairsOfEyes: 'on', samePersons: undefined };
 
 /** What a letter of the tests says; each field can be replaced. */
@@ -68,7 +68,7 @@ export function letterReading({ brand, alias = '', signer, date, phones, signatu
 }
 
 /** Two days ago, as letters write it. */
-export function recentDate(): string {
+function recentDate(): string {
   return new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
 }
 
@@ -113,7 +113,7 @@ export const profile = {
 export const signer = { name: 'Jane Sample', title: 'Chief Financial Officer' };
 
 /** A letter on the issued form: signed by its signer under a trusted root, unless something else is said. */
-export interface FormLetter {
+interface FormLetter {
   readonly phones: readonly string[];
   readonly signature: Partial<PdfSignature>;
   /** Whose client the form was issued to, where that is not who asks. */
@@ -136,7 +136,7 @@ export interface AskOptions {
   readonly numbersFile?: string;
   readonly key?: string;
   readonly owner?: string;
-  /** Actor who hands it in, and the person behind one that names none. */
+  /** Actor who submits it, and the person behind one that names none. */
   readonly requestedBy?: string;
   readonly person?: string;
 }
@@ -148,7 +148,7 @@ interface TestLetter {
 }
 
 /** Issues the form of a request, and returns it as if it had been signed. */
-export async function issueSigned(
+async function issueSigned(
   db: Pool,
   request: LetterFormRequest,
   { form, owner: asks }: { form: FormLetter; owner: string },
@@ -206,7 +206,7 @@ export async function issueSigned(
   };
 }
 
-/** Hands a request in and carries it out; the letter counts as read with the given outcome. */
+/** Submits a request and runs it; the letter counts as read with the given outcome. */
 export async function ask<Kind extends OperationKind>(
   db: Pool,
   kind: Kind,
@@ -236,7 +236,7 @@ export async function ask<Kind extends OperationKind>(
   return { ...result, operationId };
 }
 
-/** What carries the operations of the tests out, but for their letters. */
+/** Settings and services that run the operations of the tests, but for their letters. */
 export const operationSettings = {
   vault: testVault,
   policy: 'signature',

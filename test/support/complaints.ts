@@ -1,5 +1,5 @@
 /** One complaint as a row of the FTC's file; the phone in national form. */
-export interface TestComplaint {
+interface TestComplaint {
   readonly created: string;
   readonly state?: string;
   readonly subject?: string;

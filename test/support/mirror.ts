@@ -11,7 +11,7 @@ export type MirrorState = ReadonlyMap<string, Buffer>;
 /** Answers a request in its own way; false: the mirror serves its file. */
 export type Attack = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-export interface Mirror {
+interface Mirror {
   readonly url: string;
   /** Paths of the requests since the last {@link serve}. */
   readonly requests: readonly string[];

@@ -12,7 +12,7 @@ import {
 const releases = { 'phone/v7': '2026.03.r1p0', 'phone/v8': '2026.04.r1p0', 'digital/v3': '2025.08.r1' } as const;
 
 /** Parts of manifests by the model whose they are. */
-export type ModelChanges = Partial<Record<keyof typeof releases, TestModel['manifest']>>;
+type ModelChanges = Partial<Record<keyof typeof releases, TestModel['manifest']>>;
 
 /**
  * Writes a folder of shipped models in the form of models/, with graphs made for tests: phone/v7 and phone/v8 on the waveform,

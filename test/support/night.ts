@@ -32,7 +32,7 @@ export async function useStore(): Promise<ArtefactStore> {
   return new ArtefactDirectory(directory);
 }
 
-export interface WholeNightOptions {
+interface WholeNightOptions {
   readonly db: Pool;
   readonly url: string;
   readonly store: ArtefactStore;

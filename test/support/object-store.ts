@@ -16,7 +16,7 @@ export type Fault =
   'pass' | { readonly status: number } | 'silent' | { readonly cutAfter: number } | { readonly stallAfter: number };
 
 /** An object store in a process of its own, behind a proxy that can be faulty. */
-export interface TestObjectStore {
+interface TestObjectStore {
   /** Address of the proxy. */
   readonly endpoint: string;
   readonly bucket: string;

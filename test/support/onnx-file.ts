@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
 
 /** A size that is known, or the name of one that is not. */
-export type Dimension = number | string;
+type Dimension = number | string;
 
 export interface OnnxTensor {
   readonly name: string;
@@ -25,12 +25,12 @@ export interface OnnxNode {
   readonly attributes?: Readonly<Record<string, number | readonly number[]>>;
 }
 
-export interface OnnxValue {
+interface OnnxValue {
   readonly name: string;
   readonly shape: readonly Dimension[];
 }
 
-export interface OnnxGraph {
+interface OnnxGraph {
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
   readonly nodes: readonly OnnxNode[];

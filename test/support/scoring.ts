@@ -28,7 +28,7 @@ export async function makeTestModel(directory: string, model: TestModel): Promis
 }
 
 /** A line that the pool logged: message and fields. */
-export interface Logged {
+interface Logged {
   readonly message: string;
   readonly fields: { readonly err?: unknown };
 }

@@ -87,7 +87,7 @@ export interface Work {
   find(): Promise<string[] | undefined>;
 }
 
-export interface WorkMakerOptions {
+interface WorkMakerOptions {
   readonly db: Pool;
   readonly stateDir: string;
   /** A directory for the files that are handed in. */

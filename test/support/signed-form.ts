@@ -5,7 +5,7 @@ import { signForm } from '../../samples/letters/sign-form.ts';
 import type { LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
 import { runCliJson } from './cli.ts';
 
-export interface FormFileOptions {
+interface FormFileOptions {
   readonly env: Record<string, string>;
   readonly directory: string;
   readonly name: string;

@@ -1,5 +1,5 @@
 /** How a made voice sounds. */
-export interface SpeechLikeOptions {
+interface SpeechLikeOptions {
   readonly rate?: number;
   /** 0 for silence with a little noise. */
   readonly loudness?: number;

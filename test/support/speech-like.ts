@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 
 /** A sound that counts as voice: what is made of it depends on the numbers alone. */
-export interface SpeechLike {
+interface SpeechLike {
   readonly sampleRate: number;
   readonly seconds: number;
   /** Of the voice, in Hz. */

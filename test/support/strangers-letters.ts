@@ -17,7 +17,7 @@ export const strangersWays = [
   'form, trusted certificate of another company',
 ] as const;
 
-export type StrangersWay = (typeof strangersWays)[number];
+type StrangersWay = (typeof strangersWays)[number];
 
 /** A letter that agrees with itself and with its request in everything; only who sends it is wrong. */
 export interface StrangersLetter {

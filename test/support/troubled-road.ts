@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll } from 'vitest';
 
 /** A road to an HTTP server on which things go wrong. */
-export interface TroubledRoad {
+interface TroubledRoad {
   readonly url: string;
   /** Connections so far. */
   readonly connections: () => number;
@@ -13,7 +13,7 @@ export interface TroubledRoad {
   set(trouble: Trouble): void;
 }
 
-export interface Trouble {
+interface Trouble {
   /** A connection is cut when so many bytes have come back on it. */
   readonly cutAfterBytes?: number;
   /** Bytes that come back in a second, on each connection. */

@@ -6,7 +6,7 @@ import { encodeOnnx } from './onnx-file.ts';
 const bins = 129;
 
 /** What of a voiceprint model's manifest may be another. */
-export interface VoiceModelChanges {
+interface VoiceModelChanges {
   readonly model?: string;
   readonly calibration?: object;
   readonly thresholds?: object;

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 
 /** A delivery that a receiver got. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

@@ -17,7 +17,7 @@ interface NodeCrypto {
 }
 
 /** A transforming stream of Node. */
-export interface NodeStream extends AsyncIterable<Uint8Array> {
+interface NodeStream extends AsyncIterable<Uint8Array> {
   destroy(): unknown;
 }
 

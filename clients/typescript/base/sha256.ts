@@ -1,7 +1,7 @@
 import { nodeCrypto } from './built-ins.ts';
 
 /** A SHA-256 in the making: bytes as they come, the digest once. */
-export interface Sha256 {
+interface Sha256 {
   update(bytes: Uint8Array): unknown;
   digest(form: 'hex'): string;
 }

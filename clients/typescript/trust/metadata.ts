@@ -16,7 +16,7 @@ import {
 import { canonicalJson } from './canonical-json.ts';
 
 /** TUF's roles, in the order of their chain. */
-export const ROLES = ['root', 'targets', 'snapshot', 'timestamp'] as const;
+const ROLES = ['root', 'targets', 'snapshot', 'timestamp'] as const;
 export type Role = (typeof ROLES)[number];
 
 const hex = (digits: number) => textForm(new RegExp(`^[0-9a-f]{${digits}}$`));

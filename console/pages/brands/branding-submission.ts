@@ -4,7 +4,7 @@ import { goTo } from '../shell/router.ts';
 import { useState } from '../shell/view.ts';
 
 /** A request for branding from a form. */
-export interface BrandingRequest {
+interface BrandingRequest {
   readonly kind: 'add_managed_brand' | 'update_managed_brand' | 'add_phone_number';
   readonly owner?: string;
   readonly request: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export interface BrandingRequest {
 }
 
 /** The submission of a form's request. */
-export interface Submission {
+interface Submission {
   readonly isBusy: boolean;
   readonly problem: Problem | null;
   /** Problems by field name in the request: `displayName`, `contact.email`. */

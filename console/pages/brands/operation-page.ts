@@ -71,7 +71,7 @@ const outcomes = {
   },
   partly: {
     kind: 'warn',
-    text: 'Carried out, but not for every number: some were refused, or no letter in force names them. See below.',
+    text: 'Done, but not for every number: some were refused, or no letter in force names them. See below.',
   },
   rejected: { kind: 'bad', text: 'Rejected. The findings, or the refused numbers below, say why and what to do.' },
 } as const;

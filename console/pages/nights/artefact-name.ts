@@ -1,5 +1,5 @@
 /** An artefact: a cache, and the country where the cache is split by country, else ''. */
-export interface ArtefactName {
+interface ArtefactName {
   readonly cache: string;
   readonly country: string;
 }

@@ -23,7 +23,7 @@ export interface Route {
 }
 
 /** The current path and query. */
-export interface Place {
+interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
 }

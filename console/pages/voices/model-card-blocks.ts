@@ -93,7 +93,7 @@ export function splitCard(blocks: readonly CardBlock[]): {
 }
 
 /** A part of a card: what stands under a heading of the second level, or before the first one. */
-export interface CardPart {
+interface CardPart {
   readonly title: string | null;
   readonly blocks: readonly CardBlock[];
 }

@@ -14,7 +14,7 @@ interface ChosenRecording {
 let keys = 0;
 
 /** The recordings of a form, and functions that change them. */
-export interface Recordings {
+interface Recordings {
   readonly chosen: readonly ChosenRecording[];
   readonly add: (files: readonly File[]) => void;
   readonly remove: (key: number) => void;

@@ -62,7 +62,7 @@ export interface PlacedVerification extends VerificationItem, VerificationPlace 
 }
 
 /** Which items are listed. */
-export interface VerificationFilter {
+interface VerificationFilter {
   /** Default: all. */
   readonly states?: readonly VerificationState[] | undefined;
   /** Line after which to begin. */

@@ -45,7 +45,7 @@ export interface DefaultChange {
 export type ListedDefaultChange = DefaultChange & { readonly before: string | null };
 
 /** The facts of a report that the decision depends on. */
-export interface ReportFacts {
+interface ReportFacts {
   readonly reportId: number;
   /** True if it is of the present default and the wanted model, both as they are now. */
   readonly fits: boolean;

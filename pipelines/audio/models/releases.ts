@@ -68,7 +68,7 @@ interface ReleaseChange {
 }
 
 /** A release and what it changed. */
-export interface Release extends ReleaseName {
+interface Release extends ReleaseName {
   readonly changes: readonly ReleaseChange[];
 }
 

@@ -19,7 +19,7 @@ import { WindowBatch } from './window-batch.ts';
 /** Directory of the graph of the detectors `telephone/2` and `combined/1`, among the shipped models. */
 const telephoneDetectorDirectory = 'voice-activity-telephone-2';
 
-/** Files of a model, in bytes, of which several may be open in one process. */
+/** Largest model, in bytes, of which one process keeps several open. */
 const smallModelBytesMax = 64 * 1024 * 1024;
 
 /** A model that is ready to score: one recording at a time, or several streams in turn whose windows are scored at once. */

@@ -13,7 +13,7 @@ import { SlidingSamples } from '../signal/sliding-samples.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 
 /** Most windows of one recording, over all of its channels: 27 hours of a call's two sides at one window each 2 s. Each takes some 200 bytes of the result. */
-export const windowsMax = 100_000;
+const windowsMax = 100_000;
 
 /** What a file or a live recording is scored with. */
 interface RecordingScorerOptions {

@@ -19,7 +19,7 @@ interface FrameShape {
 }
 
 /** The largest transform: 4 s at 16 kHz in one frame. */
-export const fftSizeMax = 65_536;
+const fftSizeMax = 65_536;
 const fftSizeMin = 4;
 
 /** Room for samples besides those of one frame: 2 s at 16 kHz. */

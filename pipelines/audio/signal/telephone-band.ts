@@ -147,7 +147,7 @@ function mirrorCorrelation(powers: Float32Array): number {
   return variances <= 0 ? 0 : (products - (sumA * sumB) / count) / Math.sqrt(variances);
 }
 
-/** The value below which so many percent are; 0 of none. */
+/** A percentile; 0 of no values. */
 function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(((sorted.length - 1) * percent) / 100)] ?? 0;

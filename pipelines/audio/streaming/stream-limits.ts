@@ -17,7 +17,7 @@ export const streamLimits = {
 };
 
 /** How fast audio may arrive. */
-export interface PaceLimits {
+interface PaceLimits {
   /** Seconds of audio per second, once the allowance is used up. */
   readonly streamSpeedMax: number;
   /** Seconds of audio that may arrive at once: an allowance that refills. */

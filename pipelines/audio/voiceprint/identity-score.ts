@@ -41,7 +41,7 @@ export function scoreIdentity(
 
 /**
  * The seconds of voice that a comparison rests on: the harmonic mean of both sides, so that the shorter one counts more. The noise of a
- * cosine is the sum of both sides' noise, each of which falls with its seconds.
+ * cosine is the sum of both sides' noise, which falls with the seconds of each.
  */
 export function comparedSeconds(sides: readonly [number, number], { from, to }: { from: number; to: number }): number {
   const [a, b] = sides.map((seconds) => Math.min(to, Math.max(from, seconds))) as [number, number];

@@ -31,13 +31,13 @@ export const VOICE_LABELS = ['match', 'copySuspected', 'mismatch', 'undecided'] 
 export type VoiceLabel = (typeof VOICE_LABELS)[number];
 
 /** Why a comparison is undecided. */
-export const UNDECIDED_REASONS = {
+const UNDECIDED_REASONS = {
   identity_unknown: 'The voice could not be compared.',
   identity_between: 'The voice is neither like enough nor unlike enough for the seconds of voice there are.',
   authenticity_unknown: 'Whether the recording is synthesized or played back is not known.',
 } as const;
 
-export type UndecidedReason = keyof typeof UNDECIDED_REASONS;
+type UndecidedReason = keyof typeof UNDECIDED_REASONS;
 
 /** A judgement with what a person should do. */
 export interface VoiceJudgement {
@@ -117,7 +117,7 @@ function adviceWithoutIdentity(reason: AudioReason): string {
   if (state === 'performedWithoutScore')
     return 'The voice could not be compared. Ask for another recording, with more voice and less noise.';
   if (retry) return `The recording could not be compared: ${meaning} Try again when the cause is mended.`;
-  return `The recording cannot be compared: ${meaning} Hand in another file; docs/audio-formats.md says what is read.`;
+  return `The recording cannot be compared: ${meaning} Submit another file; docs/audio-formats.md says what is read.`;
 }
 
 function adviceOnOtherVoice({ label }: AuthenticityAnswer): string {

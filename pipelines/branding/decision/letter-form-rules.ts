@@ -28,7 +28,7 @@ export const FORM_RULES = [
         'The letter is not a form that this service issued. A person decides it; a form of `letter form`, signed digitally, is decided at once.',
       ),
       printed: review(
-        'The letter shows the code of a form that was issued, but is not the file itself: it was printed, or saved anew. A person decides it.',
+        'The letter shows the code of a form that was issued, but is not the file itself: it was printed, or saved again. A person decides it.',
       ),
       other_client: review('The form was issued to another client. A person looks at it.'),
       other_brand: review(

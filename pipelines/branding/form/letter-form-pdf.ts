@@ -135,7 +135,7 @@ function checkCharacters(
       operation: 'render letter form',
       object: field,
       problem: 'The text has characters that the form cannot show.',
-      hint: 'The form shows Latin, Greek and Cyrillic text. Hand in a letter of your own: a person decides it.',
+      hint: 'The form shows Latin, Greek and Cyrillic text. Submit a letter of your own: a person decides it.',
     });
   }
 }

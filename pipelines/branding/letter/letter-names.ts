@@ -105,7 +105,7 @@ function displayedAtStart(text: string, names: readonly string[]): string | null
 
 const namesMax = 50;
 /** The longest name that is looked for. */
-export const nameCharactersMax = 100;
+const nameCharactersMax = 100;
 
 /** One of the brand's names, if the text begins with it and it does not go on, else its leading words with a capital. */
 export function nameAtStart(text: string, names: readonly string[]): string | null {

@@ -405,9 +405,3 @@ export function findingsBy<Rule extends LetterRule>(rules: readonly Rule[]) {
     },
   };
 }
-
-/** The worst severity of a rule. */
-export function worstOfRule({ cases }: LetterRule): Severity {
-  const severities = Object.values(cases).map(({ severity }) => severity);
-  return (['reject', 'review', 'note'] as const).find((severity) => severities.includes(severity)) ?? 'pass';
-}

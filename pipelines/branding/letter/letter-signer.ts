@@ -30,7 +30,7 @@ export interface FoundSignature {
 }
 
 /** The signer that the letter names. */
-export interface Signer {
+interface Signer {
   readonly name: FoundText | null;
   readonly title: FoundText | null;
   /** Candidates for name and title, where none was certain. */

@@ -6,7 +6,7 @@ import type { Publication, PublishedVersion, IndexFile, ArtefactFile } from '../
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 
 /** Version of the manifest's format. */
-export const manifestSchema = 'caller-trust/manifest/1';
+const manifestSchema = 'caller-trust/manifest/1';
 
 /** The manifest as it is served. Times are ISO 8601 in UTC. */
 export interface Manifest {

@@ -10,7 +10,7 @@ export interface SignatureExpiry {
 }
 
 /** A signature that a person must look at. */
-export interface EndingSignature extends SignatureExpiry {
+interface EndingSignature extends SignatureExpiry {
   /** True: clients refuse what is served. */
   readonly expired: boolean;
 }

@@ -3,7 +3,7 @@ import type { BrandState, LetterState, NumberState } from '../../../pipelines/br
 import { sql } from '../../../sql/sql.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
 
-export interface BrandToAdd {
+interface BrandToAdd {
   readonly handle: string;
   readonly owner: string;
   readonly state?: BrandState;
@@ -78,7 +78,7 @@ export async function addNumbers(
   );
 }
 
-export interface LetterToAdd {
+interface LetterToAdd {
   readonly brandId: number;
   readonly owner: string;
   readonly state?: LetterState;

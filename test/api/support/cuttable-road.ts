@@ -2,7 +2,7 @@ import { createServer, connect, type Server, type Socket } from 'node:net';
 import { afterAll } from 'vitest';
 
 /** A road to a database that can be cut, or fall silent. */
-export interface CuttableRoad {
+interface CuttableRoad {
   readonly url: string;
   /** Closes every connection and takes no new one. */
   cut(): void;

@@ -2,14 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { VerificationState } from '../../../pipelines/audio/verification.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
 
-export interface BatchToAdd {
+interface BatchToAdd {
   readonly owner: string;
   readonly name?: string;
   readonly state?: 'open' | 'queued' | 'performing' | 'done' | 'cancelled';
   readonly requestedModel?: string;
 }
 
-export interface AddedBatch {
+interface AddedBatch {
   readonly batchId: number;
   readonly id: string;
 }
@@ -31,7 +31,7 @@ export async function addBatch(
   return { batchId: rows[0]!.batch_id, id: rows[0]!.public_id };
 }
 
-export interface ItemsToAdd {
+interface ItemsToAdd {
   readonly from: number;
   readonly to: number;
   readonly state?: VerificationState;

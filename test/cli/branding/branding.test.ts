@@ -28,7 +28,7 @@ const env = {
   LETTER_TRUST_ROOTS: await writeTrustRoots(stateDir),
   TWO_PAIRS_OF_EYES: 'off',
 }; // one account runs every command
-/** Carries out the requests of the commands, from the second part on; those of `brand add` bring a worker of their own. */
+/** Runs the requests of the commands, from the second part on; those of `brand add` bring a worker of their own. */
 let worker: ServiceProcess | undefined;
 afterAll(async () => {
   await worker?.end('SIGTERM');
@@ -475,7 +475,7 @@ describe('a CSV of numbers', () => {
   const lines = (count: number) =>
     Array.from({ length: count }, (_, at) => `+1212${String(2_000_000 + at)}`).join('\n');
 
-  it('has at most 100,000 rows, each of which is accounted for', async () => {
+  it('has at most 100,000 rows, and accounts for each', async () => {
     await json('brand', 'add', ...identity, '--handle', 'many');
     const full = await json<AnsweredOperation>(
       'number',

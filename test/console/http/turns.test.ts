@@ -3,7 +3,7 @@ import { Turns } from '../../../console/http/turns.ts';
 
 const refusal = { code: 'overloaded', operation: 'wait', problem: 'Others wait.' } as const;
 
-/** Work that ends when it is told to. */
+/** Work that ends on command. */
 function held(): { readonly work: () => Promise<void>; readonly end: () => void; readonly begun: () => boolean } {
   let [end, hasBegun] = [() => {}, false];
   const ended = new Promise<void>((resolve) => (end = resolve));

@@ -4,7 +4,7 @@ import { SharedWork } from '../../../console/media/shared-work.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that ends when it is told to, and what was let go of. */
+/** Work that ends on command, and what was released. */
 function useWork({ keptMax = 3, idleMs }: { keptMax?: number; idleMs?: number } = {}) {
   const stopping = new AbortController();
   const gone: string[] = [];

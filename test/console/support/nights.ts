@@ -5,7 +5,7 @@ import { runWholeNight } from '../../support/night.ts';
 import { putBranded, putNumbers, type TestNumber } from '../../support/numbers.ts';
 import type { TestConsole } from './console-process.ts';
 
-/** `YYYY-MM-DD` of so many days ago. */
+/** `YYYY-MM-DD` of a number of days ago. */
 export function daysAgo(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 }

@@ -18,7 +18,7 @@ import { speechLikeWav } from '../../support/speech-like-wav.ts';
 import type { TestConsole } from './console-process.ts';
 
 /** What scoring is to say of a recording. */
-export interface MadeOutcome {
+interface MadeOutcome {
   readonly label?: DecisionLabel;
   readonly scores?: { readonly synthesis: number; readonly replay: number };
   readonly refusal?: AudioRefusal;
@@ -27,7 +27,7 @@ export interface MadeOutcome {
 }
 
 /** What was seeded: the batch, and the ids of its items in their order. */
-export interface SeededBatch {
+interface SeededBatch {
   readonly batch: Batch;
   readonly ids: readonly string[];
   readonly digests: readonly string[];

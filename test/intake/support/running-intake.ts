@@ -106,7 +106,7 @@ export async function outcomeOf(answering: Promise<Response>): Promise<[number, 
 }
 
 /** An intake of a test file's own. */
-export interface TestIntake {
+interface TestIntake {
   readonly config: Config;
   readonly url: string;
   readonly metricsUrl: string;

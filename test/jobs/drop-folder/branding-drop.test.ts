@@ -68,7 +68,7 @@ const result = async (...path: string[]) =>
 const takenPaths = async () =>
   (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
 
-/** Carries out what is queued, as a worker would; every letter counts as read with the outcome. */
+/** Runs what is queued, as a worker does; every letter counts as read with the outcome. */
 async function carryOut(letter: LetterReadingOutcome = goodLetter([])): Promise<void> {
   const due = (await operations()).filter(({ state }) => state === 'queued');
   for (const { operationId } of due) {
@@ -519,7 +519,7 @@ describe('a folder that is no request is rejected with what to do', () => {
     expect(await operations()).toHaveLength(before);
   });
 
-  it('links, sub-folders and pipes, none of which is followed or read', async () => {
+  it('links, sub-folders and pipes, which are neither followed nor read', async () => {
     const secret = join(directory, 'secret.pdf');
     await writeFile(secret, 'secret');
     for (const name of ['link', 'linked-request', 'folder', 'pipe'])

@@ -22,7 +22,7 @@ describe('a list of numbers', () => {
     ]);
   });
 
-  it('may have so many rows as the limit, and not one more', async () => {
+  it('may have as many rows as the limit, and not one more', async () => {
     expect(await read('+12125550143\n'.repeat(numbersRowsMax))).toHaveLength(numbersRowsMax);
     await expect(read('+12125550143\n'.repeat(numbersRowsMax + 1))).rejects.toMatchObject({
       code: 'numbers_file_invalid',

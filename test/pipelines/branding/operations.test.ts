@@ -209,7 +209,7 @@ describe('Add Managed Brand', () => {
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
   });
 
-  it('with a letter that another client has handed in waits for a person', async () => {
+  it('with a letter that another client has submitted waits for a person', async () => {
     const [first, second] = [fresh(1), fresh(1)];
     const letter = goodLetter([...first.phones, ...second.phones]);
     expect(await addBrand(first.handle, { numbers: first.phones }, { letter, key: 'the-same-letter' })).toMatchObject({
@@ -718,7 +718,7 @@ describe('a person', () => {
     expect(await readBrand(db, handle)).toMatchObject({ approvedRevision: 1, pendingRevision: null });
   });
 
-  it('is told what a resumed number came to', async () => {
+  it('returns the outcome of a resumed number', async () => {
     const { handle, phones, letterId } = await approvedBrand(1);
     await changeNumber({ db, handle, phone: phones[0]!, action: 'suspend', ...by });
     await updateBrand(handle, {}, { letter: signedForm([]) });

@@ -4,7 +4,7 @@ import type { ScoredWindow, Scores } from '../../../answers/verification-answers
 import { Problem } from '../../shell/request.ts';
 
 /** The request of a stream. */
-export interface StreamRequest {
+interface StreamRequest {
   readonly model: string;
   readonly sampleRate: number;
   readonly channels: 'apart' | 'mixed';

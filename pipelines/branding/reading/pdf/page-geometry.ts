@@ -5,8 +5,6 @@ import type { PdfPage } from './pdf-pages.ts';
 /** A matrix of PDF (ISO 32000-1 section 8.3.3): [a b c d e f]. */
 export type Matrix = readonly [number, number, number, number, number, number];
 
-export const identity: Matrix = [1, 0, 0, 1, 0, 0];
-
 /** First `a`, then `b`. */
 export function multiply(a: Matrix, b: Matrix): Matrix {
   return [

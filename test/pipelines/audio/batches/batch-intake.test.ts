@@ -221,7 +221,7 @@ describe('the same submission under the same key', () => {
     expect((await stored()).filter((name) => name.startsWith('incoming'))).toEqual([]);
   });
 
-  it('makes one batch if several processes hand it in at the same time', async () => {
+  it('makes one batch if several processes submit it at the same time', async () => {
     const items = await write(700);
     const ends = await Promise.all([1, 2, 3].map(() => submit(items, { key: 'at-once' })));
     expect(new Set(ends.map(({ batch }) => batch.id)).size).toBe(1);

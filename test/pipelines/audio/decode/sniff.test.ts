@@ -67,7 +67,7 @@ describe('a container', () => {
     expect(await sniff(Buffer.concat([tag(20, 0x10), Buffer.from('3DI4567890'), mp3]))).toBe('mp3 40');
   });
 
-  it('is looked for behind so many tags, and no more', async () => {
+  it('is looked for behind as many tags as the limit, and no more', async () => {
     const tags = (count: number) => Buffer.concat([...Array.from({ length: count }, () => tag(3)), mp3]);
     expect(await sniff(tags(sniffLimits.tagsMax))).toBe(`mp3 ${13 * sniffLimits.tagsMax}`);
     expect(await sniff(tags(sniffLimits.tagsMax + 1))).toMatch(/^audio_damaged: /);

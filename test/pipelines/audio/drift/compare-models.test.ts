@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 
 describe('the comparison of two models', () => {
-  it('scores what is not stored, and says what became of each recording', async () => {
+  it('scores what is not stored, and reports the outcome of each recording', async () => {
     const { report, computed, itemsWithoutAudio } = await compare();
     expect(report).toMatchObject({
       old: { model: 'phone/v7', thresholds: { synthesis: 0.001 } },

@@ -142,7 +142,7 @@ describe('a drift report', () => {
     );
   });
 
-  it.each([0, 1])('lists at most so many recordings of each kind, and counts %i more', (more) => {
+  it.each([0, 1])('lists recordings of each kind up to the limit, and counts %i more', (more) => {
     const flips = makeDriftReport(
       heading,
       recordings(Array.from({ length: flipsListedMax + more }, () => [scored(0.9), scored(0.1)])),

@@ -78,7 +78,7 @@ describe('the shipped models', () => {
     expect(manifest.sha256).toBe('7c073b221f81dc6fd59f94e93042ee44ca56b0076387e62203aa35fbc807be64');
   });
 
-  it('are thirteen, of which one is removed', () => {
+  it('are thirteen, one of them removed', () => {
     expect(registry.models()).toHaveLength(13);
     expect(
       registry

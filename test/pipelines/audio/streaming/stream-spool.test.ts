@@ -50,7 +50,7 @@ async function left(
   return { spool, spools: await openDirectory(name), name };
 }
 
-/** A file that takes three bytes at a time, and so many in all. */
+/** A file that takes three bytes at a time, and a limited number in all. */
 function scantFile(file: FileHandle, bytesMax: number): SpoolFile {
   let left = bytesMax;
   const write = async (bytes: Buffer, from: number, length: number, at: number) => {

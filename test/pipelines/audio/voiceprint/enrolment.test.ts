@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { enrolmentLimits, enrolVoice } from '../../../../pipelines/audio/voiceprint/enrolment.ts';
 import type { RecordingEmbedding } from '../../../../pipelines/audio/voiceprint/recording-embedding.ts';
 
-/** A recording whose voice lies so many degrees away from the first axis. */
+/** A recording whose voice lies a number of degrees away from the first axis. */
 const at = (degrees: number, voicedSeconds = 3): RecordingEmbedding => ({
   embedding: Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)),
   voicedSeconds,
@@ -53,7 +53,7 @@ describe('an enrolment', () => {
     expect(codesOf([at(0, 6), null, at(0), null])).toEqual([['recording_voice_too_little', 1, 3]]);
   });
 
-  it('refuses recordings of which one is of somebody else, and names it', () => {
+  it('refuses recordings where one is of another person, and names it', () => {
     expect(codesOf([at(0), at(5), at(90), at(-5)])).toEqual([['recordings_disagree', 2]]);
     expect(enrol([at(0), at(5), at(90), at(-5)]).voiceprint).toBeNull();
   });

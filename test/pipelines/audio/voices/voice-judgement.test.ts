@@ -49,7 +49,7 @@ describe('identity and authenticity together', () => {
     ['no_voice', /^The voice could not be compared\. Ask for another recording/],
     [
       'format_unknown',
-      /^The recording cannot be compared: The content is of no format that is read here\. Hand in another file; docs\/audio-formats\.md/,
+      /^The recording cannot be compared: The content is of no format that is read here\. Submit another file; docs\/audio-formats\.md/,
     ],
     ['time_exceeded', /Scoring took longer than the limit\. Try again when the cause is mended\.$/],
   ] as const)('without an identity for %s say what helps', (reason, advice) => {

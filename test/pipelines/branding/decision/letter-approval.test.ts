@@ -162,7 +162,7 @@ describe('an issued form that came back signed', () => {
 
   it.each<[string, Change, string]>([
     ['nothing that was issued', { form: null }, 'in_review form_issued.not_issued'],
-    ['a copy that was printed or saved anew', { form: { sameBytes: false } }, 'in_review form_issued.printed'],
+    ['a copy that was printed or saved again', { form: { sameBytes: false } }, 'in_review form_issued.printed'],
     ['a form of another client', { form: { owner: 'other' } }, 'in_review form_issued.other_client'],
     ['a form that another brand has used', { form: { brandId: 8 } }, 'in_review form_issued.other_brand'],
     [

@@ -4,49 +4,14 @@ import { formValidDays, letterFormRequestSchema } from '../../../../pipelines/br
 import { APPROVAL_POLICIES, FORM_RULES } from '../../../../pipelines/branding/decision/letter-form-rules.ts';
 import { FORM_LANGUAGES } from '../../../../pipelines/branding/form/letter-form-texts.ts';
 import { textDecisionLimits } from '../../../../pipelines/branding/decision/letter-text-background.ts';
-import { worstOfRule, type LetterRule } from '../../../../pipelines/branding/letter/letter-rules.ts';
 import { loadConfig, SETTINGS } from '../../../../runtime/config.ts';
-import { readProjectFile, tableRows } from '../../../conventions/source-tree.ts';
+import { codeIn, testDocumentedRules } from '../documented-rules.ts';
 
-const rules: readonly LetterRule[] = FORM_RULES;
-const document = readProjectFile('docs/letter-forms.md');
-const rows = tableRows(document);
-const codeIn = (cell: string | undefined) => /^`([^`]+)`$/.exec(cell ?? '')?.[1];
-
-describe('the rules of issued forms', () => {
-  it('are told in whole sentences, each text once, and a review says who decides', () => {
-    const texts = rules.flatMap(({ id, cases }) => Object.values(cases).map(({ message }) => `${id}: ${message}`));
-    expect(new Set(texts).size).toBe(texts.length);
-    for (const { checks, passed, cases } of rules)
-      for (const text of [checks, passed, ...Object.values(cases).map(({ message }) => message)])
-        expect(text).toMatch(/^[A-Z{].*\.$/);
-    const reviews = rules.flatMap(({ cases }) =>
-      Object.values(cases)
-        .filter(({ severity }) => severity === 'review')
-        .map(({ message }) => message),
-    );
-    expect(reviews.filter((message) => !/[Aa] person (?:looks|compares|decides)|by a person/.test(message))).toEqual(
-      [],
-    );
-  });
+const { document, rows } = testDocumentedRules(FORM_RULES, 'docs/letter-forms.md', {
+  namesPerson: /[Aa] person (?:looks|compares|decides)|by a person/,
 });
 
 describe('docs/letter-forms.md', () => {
-  it('has one row for each rule and each thing that it says, in the words of the code', () => {
-    const documented = rows
-      .filter((cells) => cells.length === 3 && codeIn(cells[0]) !== undefined)
-      .map(([id, checks, worst]) => ({ id: codeIn(id), checks, worst }));
-    expect(documented).toEqual(rules.map((rule) => ({ id: rule.id, checks: rule.checks, worst: worstOfRule(rule) })));
-    const said = rows
-      .filter((cells) => cells.length === 4 && codeIn(cells[0]) !== undefined)
-      .map(([id, name, severity, message]) => [codeIn(id), codeIn(name), severity, message]);
-    expect(said).toEqual(
-      rules.flatMap(({ id, cases }) =>
-        Object.entries(cases).map(([name, { severity, message }]) => [id, name, severity, message]),
-      ),
-    );
-  });
-
   it('has one row for each policy, which are the values of the setting', () => {
     const documented = Object.fromEntries(
       rows

@@ -338,7 +338,7 @@ describe('the role of a date', () => {
     expect(roleOfDate(before, '')).toBe('unlabelled');
   });
 
-  it('is told by the words behind it too', () => {
+  it('is recognised by the words behind it too', () => {
     expect(roleOfDate('dated ', ' (effective date)')).toBe('other');
   });
 });

@@ -279,7 +279,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
   ['a title that binds nobody', { parts: { job: ['Title: Former Chief Financial Officer'] } }, 'sentences_to_read'],
   ['an end on the day of submission', titled('This letter is valid until March 10, 2026.'), ''],
   ['an end on the day before submission', titled('This letter is valid until March 9, 2026.'), 'authorization_given'],
-  ['an end of which one reading is before submission', titled('Valid until 02/04/2026.'), 'authorization_given'],
+  ['an end with one reading before submission', titled('Valid until 02/04/2026.'), 'authorization_given'],
   [
     'an end at the end of a time',
     titled('It is valid from January 1, 2020 to December 31, 2021.'),
@@ -702,7 +702,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
     '',
   ],
   [
-    'an ambiguous date of which both readings are too old',
+    'an ambiguous date whose readings are both too old',
     { parts: { date: ['Date: 03/04/2025'] } },
     'date_recent: reject',
   ],

@@ -226,7 +226,7 @@ describe('the limits of proofs', () => {
     });
   });
 
-  it('have a number called so many times in a day, whichever brand asks', async () => {
+  it('limit the calls to a number in a day, whichever brand asks', async () => {
     const { phones } = fresh(1);
     const first = await brandWith(phones);
     await called(first);
@@ -252,7 +252,7 @@ describe('the limits of proofs', () => {
     expect((await start(second)).started).toHaveLength(1);
   });
 
-  it('have so many proofs of a brand open, and one more is not started', async () => {
+  it('limit the open proofs of a brand, and one more is not started', async () => {
     const brand = await withSome(5);
     const { started, skipped } = await called(brand);
     expect([started.length, skipped]).toEqual([4, [{ phone: brand.phones[4], why: 'proofs_open' }]]);

@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib';
 /** The text or the bytes of one object, without its number. */
 export type ObjectBody = string | Buffer;
 
-export interface PdfParts {
+interface PdfParts {
   /** More entries of the trailer. */
   readonly trailer?: string;
   readonly header?: string;
@@ -70,7 +70,7 @@ export interface LetterParts extends PdfParts {
 /** Numbers of the objects of {@link letterPdf}. */
 export const at = { catalog: 1, pages: 2, page: 3, font: 4, content: 5, more: 6 } as const;
 
-/** A plain sentence in Helvetica, for letters of which only the structure matters. */
+/** A plain sentence in Helvetica, for letters where only the structure matters. */
 export const plainText =
   'BT /F1 11 Tf 72 700 Td (Letter of authorization of Example Harbor Bank LLC for its own numbers, in plain words.) Tj ET';
 

@@ -1,7 +1,7 @@
 import { flate, stream, type ObjectBody } from './pdf-builder.ts';
 
 /** A row of a cross-reference table: where the object stands, or that its number is free. */
-export interface UpdateRow {
+interface UpdateRow {
   readonly number: number;
   readonly offset: number;
   readonly generation: number;

@@ -3,7 +3,7 @@ import type { GrayImage } from '../../../../pipelines/branding/reading/ocr/png.t
 import { rotate } from '../../../../pipelines/branding/reading/ocr/straighten.ts';
 import { flate, letterPdf, at } from './pdf-builder.ts';
 
-export interface ScanPlan {
+interface ScanPlan {
   readonly dotsPerInch: number;
   /** How far the sheet lay askew, clockwise. */
   readonly degrees?: number;

@@ -8,7 +8,7 @@ import {
 import { at, letterPdf, type LetterParts, type ObjectBody } from './pdf-builder.ts';
 import { appendUpdate, type UpdateParts } from './pdf-update.ts';
 
-export interface SignaturePlan {
+interface SignaturePlan {
   readonly certificate: OwnCertificate;
   readonly signedAt: Date | null;
   readonly subFilter?: string;

@@ -11,7 +11,7 @@ import {
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-request-'));
 afterAll(() => rm(directory, { recursive: true }));
 
-/** A request of exactly so many bytes. */
+/** A request of an exact size. */
 const ofSize = (bytes: number) => Buffer.from(`{"filling":"${'x'.repeat(bytes - '{"filling":""}'.length)}"}`);
 
 describe('a request file', () => {

@@ -63,7 +63,7 @@ describe('a page as a picture', () => {
     images.close();
   });
 
-  it('may have so many pixels as the limit and no more', async () => {
+  it('may have as many pixels as the limit and no more', async () => {
     const images = await openPdfImages(pdfOf(new PdfPage({ width: 8000, height: renderPixelsMax / 8000 })));
     expect(await images.render(1, 72)).toMatchObject({ width: 8000, height: renderPixelsMax / 8000 });
     await expect(images.render(1, 72.01)).rejects.toThrow(/larger than 40000000 pixels/);

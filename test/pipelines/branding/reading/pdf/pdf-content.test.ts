@@ -82,7 +82,7 @@ describe('a picture over text', () => {
     more,
   });
 
-  it('is told from one that is seen through by its opacity', async () => {
+  it('is distinguished from a transparent one by its opacity', async () => {
     expect(await marksOf(drawn(1, [picture()]))).toEqual(['image']);
     expect(await marksOf(drawn(0.5, [picture()]))).toEqual(['image', 'see_through']);
   });

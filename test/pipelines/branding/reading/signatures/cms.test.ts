@@ -344,7 +344,7 @@ describe('the chain of a signature', () => {
     ).toMatchObject({ ...verified, chain: 'untrusted' });
   });
 
-  it('may have so many certificates as the limit and not one more', async () => {
+  it('may have as many certificates as the limit and not one more', async () => {
     const chainOf = (authorities: number) =>
       Array.from({ length: authorities }).reduce<OwnCertificate>(
         (issuer, _, index) => certify({ commonName: `Authority ${index}`, ca: true, issuer }),

@@ -189,7 +189,7 @@ describe('a later revision', () => {
     expect(signatures.every(({ digestMatches, signatureValid }) => digestMatches && signatureValid)).toBe(true);
   });
 
-  it('is told by its end and the digest of all up to there', async () => {
+  it('is identified by its end and the digest of all bytes up to there', async () => {
     const bytes = signAgain(signed, later);
     const { revisions } = await read(bytes);
     expect(revisions.map(({ end }) => end)).toEqual([signed.length, bytes.length]);
