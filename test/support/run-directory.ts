@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSameProcess, startOfProcess } from '../../runtime/processes/file-lock.mjs';
@@ -26,8 +26,8 @@ export interface RunDirectory {
 export async function makeRunDirectory({ isLarge }: { isLarge: boolean }): Promise<RunDirectory> {
   const place = !isLarge && (await hasRoom()) ? memory : tmpdir();
   await removeLeftovers(place);
-  const start = (await startOfProcess(process.pid)) ?? '';
-  const directory = await mkdtemp(join(place, `${prefix}${process.pid}-${start}-`));
+  const directory = await mkdtemp(join(place, prefix)); // short: a socket's path has 107 bytes at most
+  await writeFile(join(directory, ownerFile), JSON.stringify(await describeProcess(process.pid)));
   await chmod(directory, 0o755); // the accounts of servers must reach what is theirs
   const temporary = join(directory, 'tmp');
   await mkdir(temporary);
@@ -35,18 +35,36 @@ export async function makeRunDirectory({ isLarge }: { isLarge: boolean }): Promi
   return { stateDir: join(directory, 'state'), temporary, remove: () => removeRun(directory) };
 }
 
-const prefix = 'caller-trust-run-';
-
 async function hasRoom(): Promise<boolean> {
   const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
   return Math.min(bavail * bsize, process.availableMemory()) >= memoryBytesMin;
 }
 
+const prefix = 'caller-trust-run-';
+const ownerFile = 'owner.json';
+
+/** A process, with the namespace of its id: in a directory that containers share, an id of another one says nothing here. */
+interface Owner {
+  readonly namespace: string;
+  readonly pid: number;
+  readonly start: string | null;
+}
+
+async function describeProcess(pid: number): Promise<Owner> {
+  const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
+  return { namespace, pid, start: await startOfProcess(pid) };
+}
+
 async function removeLeftovers(place: string): Promise<void> {
+  const { namespace } = await describeProcess(process.pid);
   for (const name of await readdir(place)) {
-    const [, pid, start] = /^caller-trust-run-(\d+)-(\d*)-/.exec(name) ?? [];
-    if (pid === undefined || (await isSameProcess(Number(pid), start === '' ? null : start!))) continue;
-    await removeRun(join(place, name)).catch(() => {}); // of another user
+    if (!name.startsWith(prefix)) continue;
+    const directory = join(place, name);
+    const text = await readFile(join(directory, ownerFile), 'utf8').catch(() => '');
+    if (text === '') continue; // it is being made, or is of another user
+    const owner = JSON.parse(text) as Owner;
+    if (owner.namespace !== namespace || (await isSameProcess(owner.pid, owner.start))) continue;
+    await removeRun(directory).catch(() => {}); // of another user
   }
 }
 
