@@ -1,7 +1,7 @@
 // node scripts/console-pictures.mjs: draws the pages of the console for docs/console.md, from what the demo leaves. Needs Chromium.
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,7 +40,7 @@ await runScript(async () => {
   try {
     const url = await consoleUrl(env.STATE_DIR);
     const { name, password } = await command('console', 'users', 'add', 'ada', '--role', 'operator', '--generate');
-    const seeds = await seed(command);
+    const seeds = await seed(command, join(directory, 'demo', 'letters'));
     await drawAll({ url, name, password, seeds });
   } finally {
     service.kill('SIGTERM');
@@ -57,8 +57,8 @@ async function consoleUrl(stateDir) {
   }
 }
 
-/** Creates the voice again that the demo has deleted, and returns the ids for the pictures. */
-async function seed(command) {
+/** Creates the voice again that the demo has deleted, hands a letter in that waits for a person, and returns the ids for the pictures. */
+async function seed(command, letters) {
   const reader = (each) => join(recordings, each);
   const voice = await command(
     'voice',
@@ -79,7 +79,11 @@ async function seed(command) {
   const [brand] = await command('brand', 'list', '--state', 'approved');
   const batch = (await command('batch', 'list')).find(({ items }) => items > 1);
   const results = await command('batch', 'results', batch.id);
-  const letter = (await command('letter', 'list')).find(({ handle }) => handle.startsWith('varnholt'));
+  const { handle } = (await command('letter', 'list')).find((each) => each.handle.startsWith('varnholt'));
+  const numbers = join(letters, 'numbers.csv');
+  await writeFile(numbers, 'phone\n+12065550128\n+13035550110\n');
+  await command('brand', 'update', handle, '--letter', join(letters, 'scanned-letter.pdf'), '--numbers', numbers);
+  const [letter] = await command('letter', 'list', '--state', 'in_review');
   return {
     voice: voice.id,
     brand: brand.handle,

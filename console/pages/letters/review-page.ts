@@ -25,7 +25,7 @@ export default function ReviewPage(): VNode {
   return html`<${Page} title="Review desk" lead=${waiting}>
     <${Section} title="Letters, oldest first"><${WaitingLetters} /></${Section}>
     <${Section} title="Brands"><${WaitingBrands} /></${Section}>
-    <${Section} title="Disputes">${disputes === 0 ? html`<${Empty} title="No dispute waits.">Disputes of labels are filed with the command line.</${Empty}>` : html`<p><${Link} class="button" href="/disputes?state=open">${formatCount(disputes)} ${disputes === 1 ? 'dispute waits' : 'disputes wait'}</${Link}></p>`}</${Section}>
+    <${Section} title="Disputes">${disputes === 0 ? html`<${Empty} title="No dispute waits.">Disputes of labels are filed on the command line, or through the intake.</${Empty}>` : html`<p><${Link} class="button" href="/disputes?state=open">${formatCount(disputes)} ${disputes === 1 ? 'dispute waits' : 'disputes wait'}</${Link}></p>`}</${Section}>
     <${ProtectedNamesSection} />
   </${Page}>`;
 }

@@ -15,7 +15,7 @@ export default function DisputesPage(): VNode {
   return html`<${Page} title="Disputes" lead="Requests to look at the label of a number again, oldest first.">
     <${Filters}><${ChoiceFilter} name="state" label="State" choices=${states} /></${Filters}>
     <${Read} reading=${reading} what="disputes" show=${({ disputes, next }: Json<DisputePage>) => html`
-      ${disputes.length === 0 ? html`<${Empty} title="There is no such dispute.">Disputes are filed with the command line.</${Empty}>` : html`<${DisputeTable} disputes=${disputes} />`}
+      ${disputes.length === 0 ? html`<${Empty} title="There is no such dispute.">Disputes are filed on the command line, or through the intake.</${Empty}>` : html`<${DisputeTable} disputes=${disputes} />`}
       <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the disputes" stays=${true} />`} />
   </${Page}>`;
 }

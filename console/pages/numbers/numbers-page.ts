@@ -67,7 +67,7 @@ function FoundNumber({
       <${Facts} entries=${factsOf(number)} />
     </${Section}>
     <${Section} title="History"><${LabelChanges} changes=${changes} /></${Section}>
-    <${Section} title="Disputes">${disputes.length === 0 ? html`<${Empty} title="Nobody has disputed its label.">Disputes are filed with the command line.</${Empty}>` : html`<${DisputeTable} disputes=${disputes} />`}</${Section}>
+    <${Section} title="Disputes">${disputes.length === 0 ? html`<${Empty} title="Nobody has disputed its label.">Disputes are filed on the command line, or through the intake.</${Empty}>` : html`<${DisputeTable} disputes=${disputes} />`}</${Section}>
   </div>`;
 }
 
