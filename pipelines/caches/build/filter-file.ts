@@ -23,7 +23,7 @@ interface FilterOptions {
 
 /**
  * The stored filter of a built artefact: the known one where it is whole and of this kind, else one made from the rows of the
- * built file. The rows of two segments and some 35 bytes a key are in memory meanwhile.
+ * built file. The rows of two segments and some 32 bytes a key are in memory meanwhile.
  * @throws ServiceError `filter_not_made`, `rows_differ`, `interrupted`, `storage_unavailable`, or what reading the built file throws
  */
 export async function filterOf(options: FilterOptions): Promise<FilterFile> {
