@@ -213,6 +213,7 @@ describe('what comes late', () => {
       'x',
       1,
       '{}',
+      null,
     ]);
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
       { state: 'running' },

@@ -154,13 +154,6 @@ async function fill({ database: { db } }: TestBackend): Promise<void> {
       FROM build RETURNING 1)
     INSERT INTO publication (cache, country, version, status, confirmed_as_of) SELECT 'spammer_phones', '', 1, 'fresh', now() - interval '1 hour' FROM v`);
   await db.query(`
-    INSERT INTO webhook_endpoint (name, url, created_by, failing_since) VALUES ('a', 'https://a', 't', now() - interval '2 hours'), ('b', 'https://b', 't', NULL), ('c', 'https://c', 't', now());
-    INSERT INTO webhook_event (message_id, type, occurred_at, data) VALUES ('m', 'night.failed', now(), '{}');
-    UPDATE webhook_delivery AS d SET created_at = now() - interval '5 minutes', state = CASE name WHEN 'a' THEN 'pending' ELSE 'failed' END,
-      next_attempt_at = CASE name WHEN 'a' THEN now() END, last_attempt_at = CASE name WHEN 'b' THEN now() ELSE now() - interval '25 hours' END
-    FROM webhook_endpoint AS e WHERE e.endpoint_id = d.endpoint_id;
-    UPDATE webhook_endpoint SET state = 'disabled', disabled_at = now(), disabled_by = 'delivery' WHERE name = 'b'`);
-  await db.query(`
     INSERT INTO label_event (phone, at, level_before, level, cause)
     VALUES ('+12025550101', now(), 'NEUTRAL', 'SPAM', 'complaints'), ('+12025550102', now(), 'NEUTRAL', 'FRAUD', 'complaints'),
       ('+12025550103', now(), 'SPAM', 'FRAUD', 'complaints'), ('+12025550104', now() - interval '25 hours', 'SPAM', 'NEUTRAL', 'complaints')`);
@@ -172,4 +165,12 @@ async function fill({ database: { db } }: TestBackend): Promise<void> {
   await db.query(`
     INSERT INTO number_dispute (phone, reason, filed_by, filed_at, idempotency_key, request_sha256, level)
     VALUES ('+12025550101', 'r', 't', now() - interval '1 day', 'k', repeat('a', 64), 'SPAM')`);
+  // Last: nothing of the above is announced.
+  await db.query(`
+    INSERT INTO webhook_endpoint (name, url, created_by, failing_since) VALUES ('a', 'https://a', 't', now() - interval '2 hours'), ('b', 'https://b', 't', NULL), ('c', 'https://c', 't', now());
+    INSERT INTO webhook_event (message_id, type, occurred_at, data) VALUES ('m', 'night.failed', now(), '{}');
+    UPDATE webhook_delivery AS d SET created_at = now() - interval '5 minutes', state = CASE name WHEN 'a' THEN 'pending' ELSE 'failed' END,
+      next_attempt_at = CASE name WHEN 'a' THEN now() END, last_attempt_at = CASE name WHEN 'b' THEN now() ELSE now() - interval '25 hours' END
+    FROM webhook_endpoint AS e WHERE e.endpoint_id = d.endpoint_id;
+    UPDATE webhook_endpoint SET state = 'disabled', disabled_at = now(), disabled_by = 'delivery' WHERE name = 'b'`);
 }
