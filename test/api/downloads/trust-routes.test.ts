@@ -92,6 +92,7 @@ describe('signed documents', async () => {
       'phones/US/manifest.json',
       'phones/US/rows.tsv.gz',
       'spammer_phones/delta-from-1.tsv.gz',
+      'spammer_phones/filter.bin',
       'spammer_phones/index.tsv',
       'spammer_phones/manifest.json',
       'spammer_phones/rows.tsv.gz',
