@@ -96,7 +96,7 @@ export const manifestSchema = z.object({
     segmentRowsMax: z.int().positive().nullable().describe('Rows of a segment at most, by which the text is cut.'),
     plainSha256: sha256
       .nullable()
-      .describe('SHA-256 of the text; null unless all of it was compressed anew. Will go with release 1.0.'),
+      .describe('SHA-256 of the text; null unless all of it was read as one range. Will go with release 1.0.'),
   }),
   previous: z.object({ version: z.int().positive(), contentSha256: sha256.nullable() }).nullable(),
   deltas: z

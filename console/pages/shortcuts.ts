@@ -26,19 +26,21 @@ const sequenceMs = 1500;
 /** Where this browser keeps that its user has switched the shortcuts off (WCAG 2.2, criterion 2.1.4). */
 const switchName = 'shortcuts';
 
+const isSwitchedOff = (): boolean => localStorage.getItem(switchName) === 'off';
+
 /** The shortcuts of the keyboard, and the button and dialog that list them. */
 export function Shortcuts({ role }: { role: Role }): VNode {
   const [isOpen, setOpen] = useState(false);
-  const [isOn, setOn] = useState(() => localStorage.getItem(switchName) !== 'off');
+  const [isOn, setOn] = useState(() => !isSwitchedOff());
   const links = navigationFor(role).flatMap(({ links: each }) => each);
   const pages = pageKeys.flatMap(([key, href]) => {
     const link = links.find((each) => each.href === href);
     return link === undefined ? [] : [{ key, href, text: link.text }];
   });
   useEffect(() => {
-    if (!isOn) return;
     let begunAt = -sequenceMs;
     const press = (event: KeyboardEvent) => {
+      if (isSwitchedOff()) return; // not by the state: a key may follow before the effects of a change have run
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const follows = event.timeStamp - begunAt < sequenceMs;
       begunAt = event.key === 'g' ? event.timeStamp : -sequenceMs;
@@ -52,7 +54,7 @@ export function Shortcuts({ role }: { role: Role }): VNode {
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
-  }, [isOn, role]);
+  }, [role]);
   const change = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
     localStorage.setItem(switchName, currentTarget.checked ? 'on' : 'off');
     setOn(currentTarget.checked);

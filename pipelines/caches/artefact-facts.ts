@@ -63,7 +63,7 @@ export interface ArtefactFile {
   readonly contentSha256: string | null;
   /** Rows of a segment at most, by which the text is cut for the content digest. */
   readonly segmentRowsMax: number | null;
-  /** SHA-256 of the whole text; null unless all of it was compressed anew. */
+  /** SHA-256 of the whole text; null unless all of it was read as one range. */
   readonly plainSha256: string | null;
 }
 

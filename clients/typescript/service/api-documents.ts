@@ -311,7 +311,7 @@ export type ApiManifest = {
     readonly contentSha256: string | null;
     /** Rows of a segment at most, by which the text is cut. */
     readonly segmentRowsMax: number | null;
-    /** SHA-256 of the text; null unless all of it was compressed anew. Will go with release 1.0. */
+    /** SHA-256 of the text; null unless all of it was read as one range. Will go with release 1.0. */
     readonly plainSha256: string | null;
   };
   readonly previous: {

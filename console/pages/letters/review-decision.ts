@@ -43,13 +43,20 @@ export function LetterDecision({
     ${
       waits
         ? html`
-      <p>Who approves the letter vouches for ${request.requested === 1 ? 'the number' : `all ${formatCount(request.requested)} numbers`} requested with it${request.authorized < request.requested ? ', also for those that were not found on it' : ''}.</p>
+      <p>${whatApprovalMeans(request)}</p>
       ${whyNot === null ? null : html`<${Notice}><p>${visible(whyNot)} Another person decides it.</p></${Notice}>`}
       <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail, and shown to the owner of the brand." />
       <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve the letter</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject the letter</${ActionButton}></div>`
         : html`<${DecidedNotice} letter=${letter} /><${NextLetter} />`
     }
   </${Section}>`;
+}
+
+function whatApprovalMeans({ requested, authorized }: { requested: number; authorized: number }): string {
+  if (requested === 0) return 'No number was requested with the letter: who approves it approves the brand alone.';
+  const numbers = requested === 1 ? 'the number' : `all ${formatCount(requested)} numbers`;
+  const missing = authorized < requested ? ', also for those that were not found on it' : '';
+  return `Who approves the letter vouches for ${numbers} requested with it${missing}.`;
 }
 
 function DecidedNotice({ letter: { state, decidedAt, decidedBy, decisionReason } }: { letter: Decided }): VNode {
