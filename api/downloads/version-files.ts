@@ -1,7 +1,6 @@
 import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
 import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
-import type { FilterFile, IndexFile, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
-import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
+import type { PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
 import type { Representation } from './download-plan.ts';
 
 /** A delta that leads to a version, or the segment index or filter of a version. Opened on request. */
@@ -26,79 +25,36 @@ interface ServedVersion {
 /** Facts and headers of a version's deltas, index and filter; what they share with the artefact comes from its representation. */
 export function describeVersionFiles(version: ServedVersion, artefact: Representation): VersionFiles {
   const { deltas, index, filter } = version.published;
+  const describe = (facts: FileFacts) => describeVersionFile(version, facts, artefact);
   return {
-    deltas: new Map(deltas.map((delta) => [delta.from, describeDeltaFile(version, delta, artefact)])),
-    index: index === null ? undefined : describeIndexFile(version, index, artefact),
-    filter: filter === null ? undefined : describeFilterFile(version, filter, artefact),
+    deltas: new Map(deltas.map((delta) => [delta.from, describe({ ...delta, kind: 'delta' })])),
+    index: index === null ? undefined : describe({ ...index, kind: 'index' }),
+    filter: filter === null ? undefined : describe({ ...filter, kind: 'filter' }),
   };
 }
 
-function describeDeltaFile(
-  version: ServedVersion,
-  { from, sha256, bytes }: StoredDelta,
-  artefact: Representation,
-): VersionFile {
-  const name = `v${from}-v${version.published.version}.delta.tsv.gz`;
-  const described = describeVersionFile(
-    { version, sha256, bytes, kind: 'delta', name, mediaType: 'application/gzip' },
-    artefact,
-  );
-  const { representation } = described;
-  return {
-    ...described,
-    representation: { ...representation, versionHeaders: { ...representation.versionHeaders, 'X-Cache-From': from } },
-  };
-}
-
-function describeIndexFile(
-  version: ServedVersion,
-  { sha256, bytes }: IndexFile,
-  artefact: Representation,
-): VersionFile {
-  return describeVersionFile(
-    {
-      version,
-      sha256,
-      bytes,
-      kind: 'index',
-      name: `v${version.published.version}.index.tsv`,
-      mediaType: indexMediaType,
-    },
-    artefact,
-  );
-}
-
-function describeFilterFile(
-  version: ServedVersion,
-  { sha256, bytes }: FilterFile,
-  artefact: Representation,
-): VersionFile {
-  return describeVersionFile(
-    {
-      version,
-      sha256,
-      bytes,
-      kind: 'filter',
-      name: `v${version.published.version}.filter.bin`,
-      mediaType: filterMediaType,
-    },
-    artefact,
-  );
-}
+/** The file beside an artefact of each kind: how a download is named after its version, and what it is. */
+const fileKinds = {
+  delta: { ending: 'delta.tsv.gz', mediaType: 'application/gzip' },
+  index: { ending: 'index.tsv', mediaType: indexMediaType },
+  filter: { ending: 'filter.bin', mediaType: filterMediaType },
+} as const;
 
 interface FileFacts {
-  readonly version: ServedVersion;
   readonly sha256: string;
   readonly bytes: number;
-  readonly kind: 'delta' | 'index' | 'filter';
-  readonly name: string;
-  readonly mediaType: string;
+  readonly kind: keyof typeof fileKinds;
+  /** The version that a delta starts from. */
+  readonly from?: number;
 }
 
 function describeVersionFile(
-  { version: { cache, country }, sha256, bytes, kind, name, mediaType }: FileFacts,
+  { cache, country, published: { version } }: ServedVersion,
+  { sha256, bytes, kind, from }: FileFacts,
   artefact: Representation,
 ): VersionFile {
+  const { ending, mediaType } = fileKinds[kind];
+  const name = `${from === undefined ? '' : `v${from}-`}v${version}.${ending}`;
   const etag = `"${sha256}"`;
   const { 'X-Cache-Rows': _rows, ...versionHeaders } = artefact.versionHeaders;
   return {
@@ -107,7 +63,7 @@ function describeVersionFile(
       ...artefact,
       size: bytes,
       etag,
-      versionHeaders: { ...versionHeaders, ETag: etag },
+      versionHeaders: { ...versionHeaders, ETag: etag, ...(from === undefined ? {} : { 'X-Cache-From': from }) },
       contentHeaders: {
         'Content-Type': mediaType,
         'Content-Disposition': `attachment; filename="${[cache, country, name].filter((part) => part !== '').join('-')}"`,
