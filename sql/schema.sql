@@ -2614,7 +2614,7 @@ CREATE OR REPLACE FUNCTION public.marked_keys_max()
  RETURNS integer
  LANGUAGE sql
  IMMUTABLE
-AS $function$SELECT 524288$function$;
+AS $function$SELECT 65536$function$;
 
 -- function record_labels_deleted
 CREATE OR REPLACE FUNCTION public.record_labels_deleted()

@@ -81,7 +81,7 @@ export interface DraftPlan extends ArtefactName {
 /** Segment indexes read at a time: enough to hide the latency of an object store. */
 const indexReadsMax = 8;
 /** Changed prefixes and keys of one artefact; with more of them, a full build costs less than planning. */
-const changedPrefixesMax = 600_000;
+const changedPrefixesMax = 200_000;
 /** A due full build does not wait another day because this night starts a little earlier in the day. */
 const fullBuildSlackMs = 12 * 3600 * 1000;
 const dayMs = 24 * 3600 * 1000;
