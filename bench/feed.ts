@@ -105,7 +105,7 @@ async function stage(db: Pool, file: string): Promise<void> {
     await client.query('BEGIN');
     await client.query(sql(feed.createStaging));
     const judge = feed.makeJudge({
-      categories: await queryRows<Category>(client, sql('intake/list_categories')),
+      categories: await queryRows<Category>(client, sql('labels/list_categories')),
       submittedAt: new Date(),
       options: {},
       dateForm: null,

@@ -409,6 +409,9 @@ interface Category {
 async function readCategories(db: Queryable): Promise<CategoryList> {
   return {
     categoriesVersion,
-    categories: await queryRows<{ id: number; name: string; level: Category['level'] }>(db, sql('api/list_categories')),
+    categories: await queryRows<{ id: number; name: string; level: Category['level'] }>(
+      db,
+      sql('labels/list_categories'),
+    ),
   };
 }

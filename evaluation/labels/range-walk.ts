@@ -61,7 +61,7 @@ export function blocksOf(history: Pick<ReportHistory, 'phones'>, size: number): 
 }
 
 /**
- * The ranges at risk at the start of a day by the reports of earlier days: the rule of sql/intake/score_ranges.sql on whole
+ * The ranges at risk at the start of a day by the reports of earlier days: the rule of sql/labels/score_ranges.sql on whole
  * days, without clearings. Includes ranges beyond `rangesMax`, so that other limits can be compared.
  */
 export function rangesAtRisk(history: ReportHistory, { prefixes, blockOf }: Blocks, day: number): RangeAtRisk[] {

@@ -73,9 +73,9 @@ function partiesOf(of: Decided): readonly [statement: string, values: unknown[]]
     case 'resumption':
       return [sql('branding/list_requesters'), [of.brandId, null, of.kind === 'resumption']];
     case 'label':
-      return [sql('intake/list_label_parties'), [of.value, of.isPrefix]];
+      return [sql('labels/list_label_parties'), [of.value, of.isPrefix]];
     case 'load':
-      return [sql('intake/list_load_parties'), [of.loadId]];
+      return [sql('feeds/list_load_parties'), [of.loadId]];
     case 'files':
       return [sql('nights/list_held_file_parties'), [of.cache, of.country]];
   }

@@ -24,12 +24,12 @@ export const complaintFeed = {
     personal: true,
   },
   stagingTable: 'complaint_staging',
-  createStaging: 'intake/create_complaint_staging',
+  createStaging: 'feeds/create_complaint_staging',
   stagingColumns: ['phone', 'country', 'reported_at', 'violated_at', 'consumer_state', 'subject', 'recorded'],
   makeJudge: makeComplaintJudge,
   dateColumns: [1, 2],
-  measure: 'intake/measure_complaints',
-  merge: 'intake/merge_complaints',
+  measure: 'feeds/measure_complaints',
+  merge: 'feeds/merge_complaints',
 } as const;
 
 /** Longest texts in bytes of UTF-8; both are part of a unique index, whose rows must fit in a third of a page. */

@@ -19,12 +19,12 @@ export const directoryFeed = {
     personal: false,
   },
   stagingTable: 'directory_staging',
-  createStaging: 'intake/create_directory_staging',
+  createStaging: 'feeds/create_directory_staging',
   stagingColumns: ['phone', 'country', 'display_name', 'display_description', 'display_detail', 'display_image'],
   makeJudge: makeDirectoryJudge,
   dateColumns: [],
-  measure: 'intake/measure_directory',
-  merge: 'intake/merge_directory',
+  measure: 'feeds/measure_directory',
+  merge: 'feeds/merge_directory',
 } as const;
 
 function makeDirectoryJudge({ options: { country } }: JudgeOptions): RowJudge {

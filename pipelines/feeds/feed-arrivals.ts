@@ -41,7 +41,7 @@ const hourMs = 3_600_000;
 /** When each feed last arrived, and which feeds are late. */
 export async function listFeedArrivals(db: Queryable, limits: ArrivalLimits, now: Date): Promise<FeedArrival[]> {
   return judgeArrivals(
-    await queryRows<ArrivalFacts>(db, sql('intake/list_feed_arrivals'), [loadsCompared]),
+    await queryRows<ArrivalFacts>(db, sql('feeds/list_feed_arrivals'), [loadsCompared]),
     limits,
     now,
   );

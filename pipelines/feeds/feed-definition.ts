@@ -23,7 +23,7 @@ export interface JudgeOptions {
 /** COPY text of an accepted row (its staging columns but the line number, between tabs), or why it is refused. */
 export type RowJudge = (values: readonly string[]) => string | Refusal;
 
-/** A feed: the format of its rows, their judge, and the statements of sql/intake that stage and merge them. */
+/** A feed: the format of its rows, their judge, and the statements of sql/feeds that stage and merge them. */
 export interface FeedDefinition {
   readonly name: string;
   readonly format: RowFormat;

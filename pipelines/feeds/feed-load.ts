@@ -77,9 +77,9 @@ export async function submitFeed({
   const file = await receiveFile(feedDir, path);
   try {
     const loadId = await inTransaction(db, async (client) => {
-      await client.query(sql('intake/lock_feed_file'), [file.sha256]);
+      await client.query(sql('feeds/lock_feed_file'), [file.sha256]);
       await file.keep();
-      const row = await queryRow<{ loadId: number }>(client, sql('intake/add_load'), [
+      const row = await queryRow<{ loadId: number }>(client, sql('feeds/add_load'), [
         definition.name,
         makeExcerpt(fileName),
         file.sha256,
@@ -133,7 +133,7 @@ async function runLocked(client: PoolClient, options: RunFeedLoadOptions): Promi
   const before = await readFeedLoad(client, loadId);
   if (hasEnded(before)) return before;
   if (before.failure !== null) throw loadFailed(before.failure, loadId);
-  await client.query(sql('intake/start_load'), [loadId]);
+  await client.query(sql('feeds/start_load'), [loadId]);
   await loadInTransaction(client, before, options);
   const after = await readFeedLoad(client, loadId);
   if (hasEnded(after)) return after;
@@ -166,14 +166,14 @@ function withLoadLock<Result>(
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
   return withPoolClient(db, async (client, discard) => {
-    while (!(await queryRow<{ locked: boolean }>(client, sql('intake/lock_load'), [loadId]))?.locked) {
+    while (!(await queryRow<{ locked: boolean }>(client, sql('feeds/lock_load'), [loadId]))?.locked) {
       throwIfInterrupted(signal);
       await sleep(lockPollMs);
     }
     try {
       return await work(client);
     } finally {
-      await client.query(sql('intake/unlock_load'), [loadId]).catch(discard); // the lock ends with the connection
+      await client.query(sql('feeds/unlock_load'), [loadId]).catch(discard); // the lock ends with the connection
     }
   });
 }
@@ -184,11 +184,11 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
   const dateForm = await readDateForm(feed, load, options);
   await client.query('BEGIN');
   try {
-    await client.query(sql('intake/delete_rejects'), [load.loadId]);
+    await client.query(sql('feeds/delete_rejects'), [load.loadId]);
     const counts = await stageRows(client, copy, { load, feed, dateForm }, options);
     const end = await decideLoadEnd(client, { load, feed, counts }, options.limits);
     const merged = end.state === 'done' ? await merge(client, feed, load.loadId) : undefined;
-    await client.query(sql('intake/finish_load'), [
+    await client.query(sql('feeds/finish_load'), [
       load.loadId,
       end.state,
       counts.given,
@@ -267,13 +267,13 @@ async function decideLoadEnd(
   const refused = counts.given - counts.accepted;
   if (refused * 100 > counts.given * limits.feedRejectPercentMax)
     return { state: 'failed', gates: [], failure: mostlyRejected(counts, limits) };
-  await client.query(sql('intake/prepare_bulk_work'));
+  await client.query(sql('feeds/prepare_bulk_work'));
   // Without it the planner assumes 200 numbers, and a feed of a million unchanged rows takes 1.8 s instead of 1.0.
   await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
   const values = [load.requestedAt, complaintRule.windowDays];
   const { tooOldRows, ...measured } = (await queryRow<MeasuredRows>(client, sql(feed.measure), values))!; // the statement returns one row
   const measures = { given: counts.given, accepted: counts.accepted, ...measured };
-  const before = await queryRows<{ measures: FeedMeasures }>(client, sql('intake/list_measures'), [
+  const before = await queryRows<{ measures: FeedMeasures }>(client, sql('feeds/list_measures'), [
     load.feed,
     load.source,
     load.loadId,
@@ -312,7 +312,7 @@ async function stageRows(
   options: RunFeedLoadOptions,
 ): Promise<Counts> {
   await client.query(sql(feed.createStaging));
-  const categories = await queryRows<Category>(client, sql('intake/list_categories'));
+  const categories = await queryRows<Category>(client, sql('labels/list_categories'));
   const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt, options: load.options, dateForm });
   const accepted = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
   const rejected = copy.into('feed_reject (load_id, line_number, code, reason, excerpt)');
@@ -397,8 +397,8 @@ export async function sweepFeedFiles(db: Pool, feedDir: string): Promise<number>
 /** True if the file was removed. A submission takes the same lock before it gives the file its name. */
 async function removeUnneeded(db: Pool, feedDir: string, sha256: string): Promise<boolean> {
   return inTransaction(db, async (client) => {
-    await client.query(sql('intake/lock_feed_file'), [sha256]);
-    const row = await queryRow<{ loads: number }>(client, sql('intake/count_loads_of_file'), [sha256]);
+    await client.query(sql('feeds/lock_feed_file'), [sha256]);
+    const row = await queryRow<{ loads: number }>(client, sql('feeds/count_loads_of_file'), [sha256]);
     if (row!.loads > 0) return false;
     await removeSpooled(feedDir, sha256);
     return true;

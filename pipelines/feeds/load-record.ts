@@ -72,7 +72,7 @@ export interface FeedReject {
 
 /** Marks a load as failed that is not tried again. A load that has ended keeps its end. */
 export async function failFeedLoad(db: Queryable, loadId: number, { code, reason }: Failure): Promise<void> {
-  await db.query(sql('intake/fail_load'), [loadId, code, reason]);
+  await db.query(sql('feeds/fail_load'), [loadId, code, reason]);
 }
 
 /** @throws ServiceError `feed_not_found` */
@@ -109,7 +109,7 @@ export async function decideHeldLoad({
   const reason = cleanText(reasonText);
   if (reason === null) throw new ServiceError('reason_required', { operation: `${decision} load`, hint: 'Say why.' });
   if (decision === 'release') await requireAnotherPerson(db, { eyes, actor, of: { kind: 'load', loadId } });
-  const decided = await queryRow(db, sql('intake/decide_load'), [
+  const decided = await queryRow(db, sql('feeds/decide_load'), [
     loadId,
     decision,
     cleanText(actor) ?? 'unknown',
@@ -136,7 +136,7 @@ export async function listFeedLoads(
   }: { loadId?: number; state?: FeedLoad['state']; before?: number; limit?: number } = {},
 ): Promise<FeedLoad[]> {
   const values = [loadId ?? null, state ?? null, before ?? null, limit];
-  const loads = await queryRows<FeedLoad>(db, sql('intake/list_loads'), values);
+  const loads = await queryRows<FeedLoad>(db, sql('feeds/list_loads'), values);
   return loads.map((load) => ({
     ...load,
     feed: findFeed(load.feed).name,
@@ -155,5 +155,5 @@ export async function listFeedRejects(
   loadId: number,
   { after = 0, limit = 100 }: { after?: number; limit?: number } = {},
 ): Promise<FeedReject[]> {
-  return queryRows<FeedReject>(db, sql('intake/list_rejects'), [loadId, after, limit]);
+  return queryRows<FeedReject>(db, sql('feeds/list_rejects'), [loadId, after, limit]);
 }

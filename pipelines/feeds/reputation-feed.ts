@@ -16,12 +16,12 @@ export const reputationFeed = {
     personal: false,
   },
   stagingTable: 'reputation_staging',
-  createStaging: 'intake/create_reputation_staging',
+  createStaging: 'feeds/create_reputation_staging',
   stagingColumns: ['phone', 'country', 'level', 'category'],
   makeJudge: makeReputationJudge,
   dateColumns: [],
-  measure: 'intake/measure_reputation',
-  merge: 'intake/merge_reputation',
+  measure: 'feeds/measure_reputation',
+  merge: 'feeds/merge_reputation',
 } as const;
 
 const labelsCachedMax = 1000; // pairs of level and category; a feed has about 40, a hostile one any number

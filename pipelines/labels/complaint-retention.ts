@@ -10,5 +10,5 @@ export async function pruneComplaints(
   db: Queryable,
   { retentionDays, at, atOnce = prunedAtOnce }: { retentionDays: number; at: Date; atOnce?: number },
 ): Promise<number> {
-  return retentionDays === 0 ? 0 : pruneRows(db, sql('intake/prune_complaints'), { retentionDays, at, atOnce });
+  return retentionDays === 0 ? 0 : pruneRows(db, sql('labels/prune_complaints'), { retentionDays, at, atOnce });
 }

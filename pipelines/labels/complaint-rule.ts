@@ -89,7 +89,7 @@ const lastSeen = new Int32Array(statesCountedMax);
 let seenMark = 0;
 
 /**
- * Sums up the reports of a number, as sql/intake/score_complaints.sql does in the database
+ * Sums up the reports of a number, as sql/labels/score_complaints.sql does in the database
  * (test/pipelines/labels/complaint-rule.test.ts compares both). `ageOf` gives the counted days between a report's day and the day
  * of evaluation, after which there must be no reports. The result is written to `into`.
  */

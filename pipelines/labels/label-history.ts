@@ -65,7 +65,7 @@ export interface LabelEvent {
 
 /** Sets the cause of label changes until the transaction of `client` ends. */
 export async function setLabelCause(client: Queryable, cause: GivenCause): Promise<void> {
-  await client.query(sql('intake/set_label_cause'), [JSON.stringify(cause)]);
+  await client.query(sql('labels/set_label_cause'), [JSON.stringify(cause)]);
 }
 
 /** The changes of a number's label, newest first; `phone` in E.164. */
@@ -74,7 +74,7 @@ export async function listLabelEvents(
   phone: string,
   { limit }: { limit: number },
 ): Promise<LabelEvent[]> {
-  return queryRows<LabelEvent>(db, sql('intake/list_label_events'), [phone, limit]);
+  return queryRows<LabelEvent>(db, sql('labels/list_label_events'), [phone, limit]);
 }
 
 /** The reason of a label change in words: who cleared the number and why, the load, or the rule with its counts. */
@@ -113,5 +113,5 @@ export function pruneLabelHistory(
   db: Queryable,
   retention: { readonly retentionDays: number; readonly at: Date },
 ): Promise<number> {
-  return pruneRows(db, sql('intake/prune_label_events'), { ...retention, atOnce: prunedAtOnce });
+  return pruneRows(db, sql('labels/prune_label_events'), { ...retention, atOnce: prunedAtOnce });
 }

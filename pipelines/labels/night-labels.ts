@@ -31,7 +31,7 @@ export async function readNightBasis(db: Queryable, runId: number): Promise<Nigh
     evaluatedAt: Date | null;
     ruleVersion: string;
     scoringSaw: string;
-  }>(db, sql('intake/find_night_scoring'), [runId]);
+  }>(db, sql('labels/find_night_scoring'), [runId]);
   if (row === undefined) throw new ServiceError('night_unknown', { operation: 'read night', object: String(runId) });
   if (row.transactions === null) {
     throw new ServiceError('snapshot_gone', {
@@ -55,7 +55,7 @@ export async function readNightBasis(db: Queryable, runId: number): Promise<Nigh
  * their timestamps. Complete for snapshots since the history began, and within its retention.
  */
 export async function replayLabels(db: Queryable, snapshot: string): Promise<LabelledNumber[]> {
-  return queryRows<LabelledNumber>(db, sql('intake/list_labels_as_of'), [snapshot]);
+  return queryRows<LabelledNumber>(db, sql('labels/list_labels_as_of'), [snapshot]);
 }
 
 /**
@@ -76,6 +76,6 @@ export async function recomputeComplaintLabels(
   }
   return inTransaction(db, async (client) => {
     await computeScores(client, evaluatedAt, settings, { seen: saw });
-    return queryRows<RecomputedLabel>(client, sql('intake/list_scored_labels'));
+    return queryRows<RecomputedLabel>(client, sql('labels/list_scored_labels'));
   });
 }

@@ -87,10 +87,10 @@ export async function fileDispute(
   const key = submission.key ?? digest;
   if (!isIdempotencyKey(key)) throw invalidDispute('key', `is not ${idempotencyKeyForm}`);
   return inTransaction(db, async (client) => {
-    await client.query(sql('intake/lock_disputes'));
+    await client.query(sql('labels/lock_disputes'));
     const before = await queryRow<{ disputeId: number; requestSha256: string }>(
       client,
-      sql('intake/find_repeated_dispute'),
+      sql('labels/find_repeated_dispute'),
       [filedBy, key],
     );
     if (before !== undefined) {
@@ -100,7 +100,7 @@ export async function fileDispute(
     const contactDigest = contact === undefined ? null : digestContact(vault, contact);
     await refuseTooMany(client, phone, contactDigest);
     const sealed = contact === undefined ? null : sealContact(vault, contact);
-    const row = await queryRow<{ disputeId: number }>(client, sql('intake/insert_dispute'), [
+    const row = await queryRow<{ disputeId: number }>(client, sql('labels/insert_dispute'), [
       phone,
       reason,
       filedBy,
@@ -130,7 +130,7 @@ export async function listDisputes(
   db: Queryable,
   { state, phone, after = 0, limit }: DisputeQuery,
 ): Promise<Dispute[]> {
-  return queryRows<Dispute>(db, sql('intake/list_disputes'), [state ?? null, phone ?? null, after, limit]);
+  return queryRows<Dispute>(db, sql('labels/list_disputes'), [state ?? null, phone ?? null, after, limit]);
 }
 
 /** @throws ServiceError `dispute_unknown` */
@@ -163,7 +163,7 @@ export async function openDisputeContact(
 ): Promise<string | null> {
   const row = await queryRow<{ sealedContact: Buffer; wrappedKey: Buffer; masterKeyId: string }>(
     db,
-    sql('intake/read_dispute_contact'),
+    sql('labels/read_dispute_contact'),
     [disputeId],
   );
   if (row === undefined) return null;
@@ -203,7 +203,7 @@ export async function decideDispute({
   const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
   if (reason === null) throw new ServiceError('reason_required', { operation: 'decide dispute', hint: 'Say why.' });
   return inTransaction(db, async (client) => {
-    const row = await queryRow<{ phone: string; state: DisputeState }>(client, sql('intake/lock_dispute'), [disputeId]);
+    const row = await queryRow<{ phone: string; state: DisputeState }>(client, sql('labels/lock_dispute'), [disputeId]);
     if (row === undefined) throw unknownDispute(disputeId);
     if (row.state !== 'open')
       throw new ServiceError('dispute_decided', {
@@ -213,7 +213,7 @@ export async function decideDispute({
       });
     await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value: row.phone, isPrefix: false } });
     const redress = clear ? await clearLockedNumber(client, row.phone, { reason, actor, cause: 'dispute' }) : null;
-    await client.query(sql('intake/decide_dispute'), [
+    await client.query(sql('labels/decide_dispute'), [
       disputeId,
       clear ? 'cleared' : 'upheld',
       actor,
@@ -230,7 +230,7 @@ export async function destroyOldContacts(
   db: Queryable,
   { retentionDays, at }: { retentionDays: number; at: Date },
 ): Promise<number> {
-  const row = await queryRow<{ destroyed: number }>(db, sql('intake/destroy_dispute_contacts'), [
+  const row = await queryRow<{ destroyed: number }>(db, sql('labels/destroy_dispute_contacts'), [
     new Date(at.getTime() - retentionDays * dayMs),
   ]);
   return row!.destroyed; // the statement returns one row
@@ -260,7 +260,7 @@ function invalidDispute(field: string, problem: string): ServiceError {
 }
 
 async function refuseTooMany(client: Queryable, phone: string, contactDigest: Buffer | null): Promise<void> {
-  const open = await queryRow<{ ofNumber: number; ofContact: number }>(client, sql('intake/count_open_disputes'), [
+  const open = await queryRow<{ ofNumber: number; ofContact: number }>(client, sql('labels/count_open_disputes'), [
     phone,
     contactDigest,
   ]);

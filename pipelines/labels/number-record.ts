@@ -94,9 +94,9 @@ interface BrandedRecord {
  */
 export async function readNumber(db: Queryable, phoneText: string): Promise<NumberRecord> {
   const phone = requirePhone('show number', phoneText);
-  const known = (await queryRow<StoredNumber>(db, sql('intake/read_number'), [phone]))!; // the statement returns one row
+  const known = (await queryRow<StoredNumber>(db, sql('labels/read_number'), [phone]))!; // the statement returns one row
   const [protection] = await listProtections(db, { phone });
-  const redress = await queryRows<Redress>(db, sql('intake/list_redress'), [phone]);
+  const redress = await queryRows<Redress>(db, sql('labels/list_redress'), [phone]);
   const changes = await listLabelEvents(db, phone, { limit: changesShown });
   const { country, reputation, since, display, feed, complaints, score, clearedAt, branded } = known;
   const facts = [reputation, branded, score, protection, redress[0]];
@@ -118,7 +118,7 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
   };
 }
 
-/** The columns of sql/intake/read_number.sql. */
+/** The columns of sql/labels/read_number.sql. */
 type StoredNumber = Omit<NumberRecord, 'changes' | 'redress' | 'protection'>;
 
 /** Changes of the label in a record; `listLabelEvents` has all. */
@@ -164,7 +164,7 @@ export async function clearLockedNumber(
   if (reason === null)
     throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
   const before = await lockNumber(client, phone);
-  const added = await queryRow<{ redressId: number; clearedAt: Date }>(client, sql('intake/add_redress'), [
+  const added = await queryRow<{ redressId: number; clearedAt: Date }>(client, sql('labels/add_redress'), [
     phone,
     reason,
     actor,
@@ -174,17 +174,17 @@ export async function clearLockedNumber(
   ]);
   const { redressId, clearedAt } = added!; // the statement returns one row
   await setLabelCause(client, { cause, redressId });
-  await client.query(sql('intake/clear_number'), [phone, clearedAt]);
+  await client.query(sql('labels/clear_number'), [phone, clearedAt]);
   await record?.(client, redressId);
   return { redressId, reason, clearedBy: actor, clearedAt, before };
 }
 
 /** The published label of a number, locked until the transaction ends. Inserts a number with complaints only. @throws ServiceError `phone_unknown` */
 async function lockNumber(client: Queryable, phone: string): Promise<Redress['before']> {
-  const lock = () => queryRow<Redress['before']>(client, sql('intake/lock_number'), [phone]);
+  const lock = () => queryRow<Redress['before']>(client, sql('labels/lock_number'), [phone]);
   const before = await lock();
   if (before !== undefined) return before;
-  await client.query(sql('intake/make_number_known'), [phone]);
+  await client.query(sql('labels/make_number_known'), [phone]);
   if ((await lock()) === undefined) throw unknownPhone('clear number');
   return { level: null, category: null, source: null };
 }

@@ -40,12 +40,12 @@ export async function protectNumbers({
   const { kind, value, reason, actor } = checkProtection('protect number', change);
   return inTransaction(change.db, async (client) => {
     await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value, isPrefix: kind === 'prefix' } });
-    await client.query(sql('intake/lock_labels'));
+    await client.query(sql('labels/lock_labels'));
     await setLabelCause(client, { cause: 'protection' });
-    const added = await queryRow(client, sql('intake/add_protection'), [kind, value, reason, actor]);
+    const added = await queryRow(client, sql('labels/add_protection'), [kind, value, reason, actor]);
     if (added === undefined)
       throw new ServiceError('protection_exists', { operation: 'protect number', object: change.numbers });
-    return (await queryRow<{ withheld: number }>(client, sql('intake/withhold_labels'), [value]))!; // the statement returns one row
+    return (await queryRow<{ withheld: number }>(client, sql('labels/withhold_labels'), [value]))!; // the statement returns one row
   });
 }
 
@@ -57,12 +57,12 @@ export async function protectNumbers({
 export async function unprotectNumbers(change: ProtectionChange): Promise<{ restored: number }> {
   const { value, reason, actor } = checkProtection('end protection', change);
   return inTransaction(change.db, async (client) => {
-    await client.query(sql('intake/lock_labels'));
+    await client.query(sql('labels/lock_labels'));
     await setLabelCause(client, { cause: 'protection' });
-    const removed = await queryRow(client, sql('intake/remove_protection'), [value, reason, actor]);
+    const removed = await queryRow(client, sql('labels/remove_protection'), [value, reason, actor]);
     if (removed === undefined)
       throw new ServiceError('protection_unknown', { operation: 'end protection', object: change.numbers });
-    return (await queryRow<{ restored: number }>(client, sql('intake/restore_labels'), [value]))!; // the statement returns one row
+    return (await queryRow<{ restored: number }>(client, sql('labels/restore_labels'), [value]))!; // the statement returns one row
   });
 }
 
@@ -71,7 +71,7 @@ export async function listProtections(
   db: Queryable,
   { phone, all = false }: { phone?: string; all?: boolean } = {},
 ): Promise<Protection[]> {
-  return queryRows<Protection>(db, sql('intake/list_protections'), [phone ?? null, all]);
+  return queryRows<Protection>(db, sql('labels/list_protections'), [phone ?? null, all]);
 }
 
 const prefixForm = /^\+[1-9][0-9]{2,13}$/;

@@ -42,8 +42,8 @@ interface RangeReport {
 export async function scoreRanges(db: Pool, evaluatedAt: Date): Promise<RangeReport> {
   const { version, windowDays, halfLifeDays, numbersReportedMin, scoreMin, rangesMax, risks } = rangeRule;
   return inTransaction(db, async (client) => {
-    await client.query(sql('intake/prepare_bulk_work'));
-    const report = await queryRow<RangeReport>(client, sql('intake/score_ranges'), [
+    await client.query(sql('feeds/prepare_bulk_work'));
+    const report = await queryRow<RangeReport>(client, sql('labels/score_ranges'), [
       evaluatedAt,
       version,
       windowDays,

@@ -54,11 +54,11 @@ export async function scoreComplaints(
     const { version } = await readScoringRule(client);
     if (version !== complaintRule.version) return { scored: 0, changed: 0, ruleWaiting: complaintRule.version };
     const last =
-      settings.all === true ? undefined : await queryRow<LastScoring>(client, sql('intake/read_last_scoring'));
+      settings.all === true ? undefined : await queryRow<LastScoring>(client, sql('labels/read_last_scoring'));
     const { scored, ...saw } = await computeScores(client, evaluatedAt, settings, { last });
-    await client.query(sql('intake/store_scores'), [evaluatedAt, version]);
+    await client.query(sql('labels/store_scores'), [evaluatedAt, version]);
     const { transactions, cluster, days, ages, scoredAll, silentDays } = saw;
-    await client.query(sql('intake/record_scoring'), [
+    await client.query(sql('labels/record_scoring'), [
       evaluatedAt,
       version,
       transactions,
@@ -70,7 +70,7 @@ export async function scoreComplaints(
     await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
     const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(
       client,
-      sql('intake/apply_scores'),
+      sql('labels/apply_scores'),
     ))!; // the statement returns one row
     const holdHasEnded = settings.labelHoldDaysMax > 0 && silentDays !== null && silentDays > settings.labelHoldDaysMax;
     return { scored, changed, ...(withheld > 0 ? { withheld } : {}), ...(holdHasEnded ? { silentDays } : {}) };
@@ -119,14 +119,14 @@ export async function computeScores(
   { labelHoldDaysMax }: ScoringSettings,
   { last, seen }: EarlierScoring = {},
 ): Promise<Computed> {
-  await client.query(sql('intake/prepare_bulk_work'));
-  await client.query(sql('intake/create_scored'));
+  await client.query(sql('feeds/prepare_bulk_work'));
+  await client.query(sql('labels/create_scored'));
   const { transactions, cluster } = (await queryRow<{ transactions: string; cluster: string }>(
     client,
     sql('nights/describe_snapshot'),
   ))!; // the statement returns one row
   const saw = seen ?? transactions;
-  const aged = (await queryRow<AgedDays & { silentDays: number | null }>(client, sql('intake/age_days'), [
+  const aged = (await queryRow<AgedDays & { silentDays: number | null }>(client, sql('labels/age_days'), [
     evaluatedAt,
     complaintRule.windowDays,
     labelHoldDaysMax,
@@ -134,12 +134,12 @@ export async function computeScores(
     saw,
   ]))!; // the statement returns one row
   const scoredAll = last?.cluster !== cluster || !goesOn(last, evaluatedAt, aged);
-  if (scoredAll) await client.query(sql('intake/choose_all_to_score'), [complaintRule.version]);
-  else await client.query(sql('intake/choose_changed_to_score'), [last.transactions, last.evaluatedAt]);
+  if (scoredAll) await client.query(sql('labels/choose_all_to_score'), [complaintRule.version]);
+  else await client.query(sql('labels/choose_changed_to_score'), [last.transactions, last.evaluatedAt]);
   await client.query('ANALYZE complaint_candidate');
   const worth = aged.ages.map((days) => agePoints[days]!);
   const { version, furtherStatesMax, spreadPoints, independentReportsMin, pointsMin } = complaintRule;
-  const { scored } = (await queryRow<{ scored: number }>(client, sql('intake/score_complaints'), [
+  const { scored } = (await queryRow<{ scored: number }>(client, sql('labels/score_complaints'), [
     evaluatedAt,
     version,
     aged.days,
@@ -178,7 +178,7 @@ interface ScoringRuleInForce {
 export async function readScoringRule(db: Queryable): Promise<ScoringRuleInForce> {
   const row = await queryRow<{ version: string; movedBy: string; reason: string; movedAt: Date }>(
     db,
-    sql('intake/read_scoring_rule'),
+    sql('labels/read_scoring_rule'),
   );
   const { version, movedBy, reason, movedAt } = row!; // a migration inserts the first row, and none is ever removed
   return { version, movedBy, reason, movedAt };
@@ -219,10 +219,10 @@ export interface LabelDrift {
 /** Compares the last stored scoring with the rule of this version, as of the instant of that scoring (or `now`). Nothing is written. */
 export async function compareScores(db: Pool, now: Date, settings: ScoringSettings): Promise<LabelDrift> {
   return inTransaction(db, async (client) => {
-    const last = await queryRow<LastScoring>(client, sql('intake/read_last_scoring'));
+    const last = await queryRow<LastScoring>(client, sql('labels/read_last_scoring'));
     const evaluatedAt = last?.evaluatedAt ?? now;
     await computeScores(client, evaluatedAt, settings);
-    const rows = await queryRows<ChangeRow>(client, sql('intake/compare_scores'));
+    const rows = await queryRows<ChangeRow>(client, sql('labels/compare_scores'));
     const changes = rows.map(changeOf).filter(({ from, to }) => from.level !== 'NEUTRAL' || to.level !== 'NEUTRAL');
     const sum = (counts: (change: LabelChange) => boolean) =>
       changes.filter(counts).reduce((numbers, change) => numbers + change.numbers, 0);
@@ -256,7 +256,7 @@ export async function moveScoringRule(
     });
   const { version } = await readScoringRule(db);
   if (version !== complaintRule.version)
-    await db.query(sql('intake/move_scoring_rule'), [complaintRule.version, cleanText(actor) ?? 'unknown', reason]);
+    await db.query(sql('labels/move_scoring_rule'), [complaintRule.version, cleanText(actor) ?? 'unknown', reason]);
   return readScoringRule(db);
 }
 

@@ -115,15 +115,15 @@ const firstLine = (name: string) => sql(name).split('\n')[0]!;
 
 const usualStatements: [title: string, text: string][] = [
   ['the publishing transaction', firstLine('nights/lock_publications')],
-  ['the scoring', firstLine('intake/score_complaints')],
+  ['the scoring', firstLine('labels/score_complaints')],
   ['the collection of garbage', firstLine('caches/list_versions')],
 ];
 const furtherStatements = [
   'nights/open_night_run',
-  'intake/prepare_bulk_work',
-  'intake/store_scores',
-  'intake/apply_scores',
-  'intake/score_ranges',
+  'feeds/prepare_bulk_work',
+  'labels/store_scores',
+  'labels/apply_scores',
+  'labels/score_ranges',
   'nights/describe_snapshot',
   'nights/list_bases',
   'caches/list_countries',
@@ -148,9 +148,14 @@ const furtherStatements = [
 /** Statements of a load, of a batch and of a branding request. */
 const workStatements: [kind: 'loadFeed' | 'verify' | 'addBrand', statement: string][] = [
   ['loadFeed', 'COPY'],
-  ...['start_load', 'list_categories', 'measure_directory', 'merge_directory', 'finish_load', 'lock_load'].map(
-    (name): ['loadFeed', string] => ['loadFeed', `intake/${name}`],
-  ),
+  ...[
+    'feeds/start_load',
+    'labels/list_categories',
+    'feeds/measure_directory',
+    'feeds/merge_directory',
+    'feeds/finish_load',
+    'feeds/lock_load',
+  ].map((statement): ['loadFeed', string] => ['loadFeed', statement]),
   ...[
     'insert_result',
     'start_batch',

@@ -177,10 +177,10 @@ describe('what comes late', () => {
     expect((await readNumber(db, phone)).reputation).toMatchObject({ level: 'SPAM' });
     await inTransaction(db, async (client) => {
       await client.query('SELECT now()'); // the scoring transaction begins, then the operator clears
-      await client.query(sql('intake/create_scored'));
+      await client.query(sql('labels/create_scored'));
       await client.query('INSERT INTO complaint_candidate VALUES ($1)', [phone]);
       await clearNumber({ db, eyes, phone, reason: 'recycled', actor: 'ada' });
-      await client.query(sql('intake/apply_scores'));
+      await client.query(sql('labels/apply_scores'));
     });
     expect((await readNumber(db, phone)).reputation).toMatchObject({ level: 'NEUTRAL', source: 'redress' });
   });

@@ -202,7 +202,7 @@ describe('counted days', () => {
           );
           const expected = await inTransaction(db, async (client) => {
             await computeScores(client, new Date(now), settings);
-            return (await client.query(sql('intake/list_scored_labels'))).rows;
+            return (await client.query(sql('labels/list_scored_labels'))).rows;
           });
           expect(rows).toEqual(expected);
           const { rows: runs } = await db.query<{ scored_all: boolean }>(

@@ -1,6 +1,0 @@
--- Purpose: the published category ids, for /v1/reputation/categories.
--- Parameters: none.
--- Rows: one a category, by id.
-SELECT category AS id, name, level
-FROM reputation_category
-ORDER BY category;
