@@ -35,7 +35,7 @@ export const brandingSchema = z.discriminatedUnion(
   ) as unknown as [z.ZodObject, ...z.ZodObject[]],
 );
 
-/** `/v1/branding-requests`: requests for branding with their letters, and what became of them. */
+/** `/v1/branding-requests`: branding requests with their letters, and their outcomes. */
 export function registerBrandingRoutes(app: FastifyInstance, work: IntakeWork): void {
   const { db } = work;
   app.post('/v1/branding-requests', (request, reply) => submitBranding(work, request, reply));

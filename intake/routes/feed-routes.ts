@@ -19,7 +19,7 @@ export const loadSchema = z.strictObject({
     .describe('`source`, `level`, `category`, `country`, `columns`, `comment`, `delimiter`, `encoding`, `dates`.'),
 });
 
-/** `/v1/feeds/{feed}/loads`: an uploaded feed becomes a load. `/v1/loads/{id}`: what became of it. */
+/** `/v1/feeds/{feed}/loads`: an uploaded feed becomes a load. `/v1/loads/{id}`: its outcome. */
 export function registerFeedRoutes(app: FastifyInstance, work: IntakeWork): void {
   const { db } = work;
   app.post('/v1/feeds/:feed/loads', (request, reply) => submitLoad(work, request, reply));

@@ -64,7 +64,7 @@ export interface ChangedRows {
   readonly profile: BuildProfile;
 }
 
-/** What became of {@link ChangedRows}. */
+/** Result of {@link ChangedRows}. */
 export interface PatchedBlock extends SegmentBlock {
   readonly delta: Buffer;
   /** The rows before that had one of the keys. */

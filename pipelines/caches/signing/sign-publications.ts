@@ -96,7 +96,7 @@ function isToRenew(role: OnlineRole, present: PresentSet, now: Date): boolean {
 }
 
 interface SignNowOptions extends SigningOptions {
-  /** True after a change of keys: the other roles are signed anew though nothing in them changed. */
+  /** True after a change of keys: the other roles are signed again though nothing in them changed. */
   readonly renewAll: boolean;
 }
 
