@@ -6,9 +6,14 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { judgeLoad, loadsCompared, type FeedMeasures, type LoadGate } from '../pipelines/feeds/load-gates.ts';
+import {
+  judgeLoad,
+  loadGateLimits,
+  loadsCompared,
+  type FeedMeasures,
+  type LoadGate,
+} from '../pipelines/feeds/load-gates.ts';
 import { isPhoneRefusal, judgePhone } from '../pipelines/phone/phone-number.ts';
-import { loadConfig } from '../runtime/config.ts';
 
 interface Report {
   readonly phone: string;
@@ -20,8 +25,6 @@ interface Day {
   readonly given: number;
   readonly accepted: readonly Report[];
 }
-
-const limits = loadConfig({});
 
 async function* readDays(path: string): AsyncGenerator<Day> {
   let day = '';
@@ -107,8 +110,8 @@ let stored = new Set<string>();
 for await (const day of readDays(process.argv[2]!)) {
   const compared = usual.slice(-loadsCompared).reverse();
   const measures = measure(day, known, new Set());
-  const breaches = judgeLoad(measures, compared, limits);
-  if (compared.length >= limits.feedGateLoadsMin) {
+  const breaches = judgeLoad(measures, compared);
+  if (compared.length >= loadGateLimits.loadsMin) {
     days++;
     for (const { gate, figure } of breaches) held.set(gate, [...(held.get(gate) ?? []), `${day.day} (${figure} %)`]);
     if (breaches.length === 0)
@@ -126,7 +129,7 @@ function tryFault(
   compared: readonly FeedMeasures[],
 ): void {
   if (faulty === undefined) return;
-  const breaches = judgeLoad(measure(faulty, known, faulty === before ? stored : new Set()), compared, limits);
+  const breaches = judgeLoad(measure(faulty, known, faulty === before ? stored : new Set()), compared);
   const entry = seen.get(name) ?? { days: 0, held: 0, gates: new Map<LoadGate, number>() };
   entry.days++;
   if (breaches.length > 0) entry.held++;

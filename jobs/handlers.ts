@@ -140,7 +140,7 @@ function batchEndHandler({ db, queues }: HandlerServices): Handler<'finish-batch
 /** Makes one attempt at a delivery. A failed one is an outcome, and the database has the instant of the next. */
 function webhookHandler({ config, db }: HandlerServices): Handler<'deliver-webhook'> {
   return async ({ deliveryId }, { signal, onFailure }) => {
-    onFailure(() => failAttempt({ db, limits: config }, deliveryId));
+    onFailure(() => failAttempt(db, deliveryId));
     return attemptDelivery({ db, vault: await openVault(config), limits: config, signal }, deliveryId);
   };
 }

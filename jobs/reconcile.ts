@@ -73,17 +73,15 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
  * Queues the deliveries of webhooks that are due and have no live job: those of changes that were committed since, those whose next
  * attempt is due, and those whose jobs are lost. Often, since nobody else queues them.
  */
-export async function queueDueDeliveries(
-  options: ReconcileOptions & { readonly config: Parameters<typeof failAttempt>[0]['limits'] },
-): Promise<Reconciled> {
-  const { db, queues, config } = options;
+export async function queueDueDeliveries(options: ReconcileOptions): Promise<Reconciled> {
+  const { db, queues } = options;
   const done: Reconciled = { enqueued: 0, lost: 0 };
   for (const deliveryId of await listDueDeliveries(db)) {
     const job: ReconciledJob = {
       queue: 'webhooks',
       id: jobIds.delivery(deliveryId),
       isDue: async () => (await listDueDeliveries(db, deliveryId)).length > 0,
-      fail: () => failAttempt({ db, limits: config }, deliveryId),
+      fail: () => failAttempt(db, deliveryId),
       enqueue: () => enqueueDelivery(queues, { deliveryId }),
     };
     await reconcileJob(options, job, done);

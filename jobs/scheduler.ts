@@ -86,7 +86,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     repeat({
       seconds: 1, // a delivery waits no longer than that for its first attempt
       work: async () => {
-        await queueDueDeliveries({ db, queues, log, config });
+        await queueDueDeliveries({ db, queues, log });
         done('webhooks');
       },
       onError,

@@ -1,5 +1,4 @@
 import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
-import type { Config } from '../runtime/config.ts';
 import {
   errorCodeOf,
   errorMessageOf,
@@ -14,7 +13,15 @@ import {
 import type { Log } from '../runtime/log.ts';
 import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
 import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './queues/backend.ts';
-import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
+import {
+  parsePayload,
+  QUEUES,
+  queueNames,
+  type JobConfig,
+  type JobName,
+  type Payloads,
+  type QueueName,
+} from './queues/queues.ts';
 import { within } from '../runtime/processes/repeat.ts';
 import { failSpan } from '../runtime/tracing/tracing.ts';
 
@@ -42,7 +49,7 @@ export type Handler<Name extends JobName> = (payload: Payloads[Name], context: J
 export type Handlers = { readonly [Name in JobName]: Handler<Name> };
 
 interface WorkerOptions {
-  readonly config: Config;
+  readonly config: JobConfig;
   readonly databaseUrl: string;
   readonly log: Log;
   readonly handlers: Partial<Handlers>;
@@ -69,7 +76,7 @@ const abortSecondsMax = 5;
  * Starts one BullMQ worker a queue and runs the handlers.
  *
  * Two budgets: an error that is final by the closed list fails the job at once; any other error fails it after
- * `jobAttemptsMax` attempts. A crash of the process is noticed when the lock of the job expires, and a job survives
+ * three attempts. A crash of the process is noticed when the lock of the job expires, and a job survives
  * `jobCrashesMax` of them. A handler that blocks the event loop for longer than the lock looks like a crash: another
  * worker runs the job a second time. A job that is interrupted, or that another worker has taken, has not failed.
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`

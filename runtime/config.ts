@@ -142,16 +142,6 @@ export const SETTINGS = {
     text().optional(),
     'Session token that belongs to a temporary access key.',
   ),
-  artefactStoreSecondsMax: setting(
-    'ARTEFACT_STORE_SECONDS_MAX',
-    count(60, { max: 3600 }),
-    'Seconds in which an answer of the object store must be complete, or the next chunk of a download arrive, before the request is made again.',
-  ),
-  artefactStorePartBytes: setting(
-    'ARTEFACT_STORE_PART_BYTES',
-    count(16 * MiB, { min: 5 * MiB, max: 512 * MiB }),
-    'Larger files are uploaded in parts of this size, two at a time, which are held in memory.',
-  ),
   feedDir: setting(
     'FEED_DIR',
     text().optional(),
@@ -248,7 +238,6 @@ export const SETTINGS = {
     count(30, { max: 60 }),
     'Seconds between two comparisons of the due work in PostgreSQL with the queues.',
   ),
-  dropPollSeconds: setting('DROP_POLL_SECONDS', count(5), 'Seconds between two polls of the drop folder.'),
   dropSettleSeconds: setting(
     'DROP_SETTLE_SECONDS',
     count(10, { min: 0 }),
@@ -261,12 +250,6 @@ export const SETTINGS = {
     count(15, { max: 3600 }),
     'A job whose worker has not reported for this many seconds is taken to be crashed; so is a process whose database session is silent as long.',
   ),
-  jobCrashesMax: setting(
-    'JOB_CRASHES_MAX',
-    count(5),
-    'Crashes of its worker that a job survives; one more fails it. Thrown errors have a budget of their own.',
-  ),
-  jobAttemptsMax: setting('JOB_ATTEMPTS_MAX', count(3), 'Attempts of a job that throws a temporary error.'),
   copyIdleSecondsMax: setting(
     'COPY_IDLE_SECONDS_MAX',
     count(60),
@@ -339,21 +322,6 @@ export const SETTINGS = {
   ),
   versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files are kept.'),
 
-  feedRejectPercentMax: setting(
-    'FEED_REJECT_PERCENT_MAX',
-    count(50, { min: 0, max: 100 }),
-    'A load fails if a larger share of its rows is refused.',
-  ),
-  feedGateLoadsMin: setting(
-    'FEED_GATE_LOADS_MIN',
-    count(7, { max: 28 }),
-    'Loads of the same feed and source that must be done before gates judge one.',
-  ),
-  feedGateRowsMin: setting(
-    'FEED_GATE_ROWS_MIN',
-    count(100, { min: 0 }),
-    'A deviation of fewer rows than this holds no load.',
-  ),
   feedIntervalHours: setting(
     'FEED_INTERVAL_HOURS',
     z
@@ -387,15 +355,10 @@ export const SETTINGS = {
       .optional(),
     'Names in the console and on the command line that belong to one person: ada=root=a.lovelace,ben=bsmith. The same name in both is one person in any case.',
   ),
-  numberCaller: setting(
-    'NUMBER_CALLER',
-    z.enum(['none', 'file']).default('none'),
-    'Who makes the calls that prove numbers: none, or file, which writes them for an own dialler.',
-  ),
   numberCallsFile: setting(
     'NUMBER_CALLS_FILE',
     text().optional(),
-    'File of the verification calls, one line of JSON each. Absent: number-calls.jsonl in the state directory.',
+    'File to which the calls that prove numbers are written for an own dialler, one line of JSON each. Absent: no number can be proven.',
   ),
   numberCodeSecret: setting(
     'NUMBER_CODE_SECRET',
@@ -406,11 +369,6 @@ export const SETTINGS = {
     'NUMBER_BLOCK_CALLS',
     count(3, { min: 0, max: 20 }),
     'Numbers, drawn at random, that are called to prove a block of 100 consecutive numbers or more; 0 calls every number.',
-  ),
-  numberProofDays: setting(
-    'NUMBER_PROOF_DAYS',
-    count(365, { max: 3650 }),
-    'Days for which a proof of a number counts.',
   ),
   letterRetentionDays: setting(
     'LETTER_RETENTION_DAYS',
@@ -473,11 +431,6 @@ export const SETTINGS = {
     'Days for which stored audio is kept after its last use.',
   ),
   batchItemsMax: setting('BATCH_ITEMS_MAX', count(100_000, { max: 10_000_000 }), 'Recordings that one batch may have.'),
-  verificationConcurrency: setting(
-    'VERIFICATION_CONCURRENCY',
-    count(2, { max: 256 }),
-    'Jobs of recordings that one worker runs at a time; each has several recordings.',
-  ),
 
   streamConnectionsMax: setting(
     'STREAM_CONNECTIONS_MAX',
@@ -495,36 +448,6 @@ export const SETTINGS = {
     'Longest audio stream, in seconds of audio; at the limit it is ended, and the received audio is verified. No stream is larger than AUDIO_BYTES_MAX.',
   ),
 
-  webhookSecondsMax: setting(
-    'WEBHOOK_SECONDS_MAX',
-    count(15, { max: 120 }),
-    'Seconds in which an endpoint of webhooks must answer, connection and name included.',
-  ),
-  webhookRetryFirstSeconds: setting(
-    'WEBHOOK_RETRY_FIRST_SECONDS',
-    count(5, { max: 3600 }),
-    'Seconds before the second attempt at a delivery; each further one waits three times as long, give or take a quarter.',
-  ),
-  webhookRetrySecondsMax: setting(
-    'WEBHOOK_RETRY_SECONDS_MAX',
-    count(21_600, { max: 86_400 }),
-    'Longest wait between two attempts at a delivery, in seconds, give or take a quarter.',
-  ),
-  webhookRetryHours: setting(
-    'WEBHOOK_RETRY_HOURS',
-    count(24, { max: 168 }),
-    'Hours after its first attempt during which a delivery is tried again; then it has failed.',
-  ),
-  webhookDisableHours: setting(
-    'WEBHOOK_DISABLE_HOURS',
-    count(72, { max: 720 }),
-    'An endpoint of webhooks whose every attempt has failed for this many hours is disabled.',
-  ),
-  webhookSecretOverlapHours: setting(
-    'WEBHOOK_SECRET_OVERLAP_HOURS',
-    count(24, { min: 0, max: 720 }),
-    'Hours for which the secret of before still signs deliveries after a rotation.',
-  ),
   webhookHttp: setting(
     'WEBHOOK_HTTP',
     z.enum(['refused', 'allowed']).default('refused'),

@@ -110,7 +110,6 @@ async function confirm(handle: string, text: string, code: string): Promise<Outc
       code,
       actor: currentActor(),
       secret: await loadCodeSecret(config),
-      limits: config,
       policy: config.letterApproval,
     });
     const words = result.proven

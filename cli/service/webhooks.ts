@@ -27,8 +27,8 @@ import { parseCount, parseId, parseInstant } from '../options.ts';
 import { formatCount, formatFacts, formatParagraphs, formatTable, formatTime } from '../table.ts';
 
 const hourSeconds = 3600;
-/** As the setting WEBHOOK_SECRET_OVERLAP_HOURS. */
-const overlapHoursMax = 720;
+/** Hours for which the secret of before still signs after a rotation: a day, in which a receiver takes the new one. */
+const overlap = { hoursByDefault: 24, hoursMax: 720 } as const;
 
 /** `webhooks add|list|show|rotate|disable|enable|remove|deliveries|replay|test`. */
 export function addWebhookCommands(program: Command): void {
@@ -53,7 +53,7 @@ export function addWebhookCommands(program: Command): void {
     .argument('<name>', 'name of the endpoint')
     .option(
       '--overlap-hours <hours>',
-      'hours for which both secrets sign; 0: the new one alone. Default: WEBHOOK_SECRET_OVERLAP_HOURS',
+      `hours for which both secrets sign; 0: the new one alone. Default: ${overlap.hoursByDefault}`,
       parseOverlap,
     )
     .action(run(rotate));
@@ -102,7 +102,7 @@ export function addWebhookCommands(program: Command): void {
 
 function parseOverlap(text: string): number {
   const hours = parseCount(text);
-  if (hours > overlapHoursMax) throw new InvalidArgumentError(`Give at most ${overlapHoursMax} hours.`);
+  if (hours > overlap.hoursMax) throw new InvalidArgumentError(`Give at most ${overlap.hoursMax} hours.`);
   return hours;
 }
 
@@ -147,9 +147,8 @@ function show(name: string) {
   });
 }
 
-function rotate(name: string, { overlapHours }: { overlapHours?: number }) {
+function rotate(name: string, { overlapHours: hours = overlap.hoursByDefault }: { overlapHours?: number }) {
   return withServices(async ({ db, config }) => {
-    const hours = overlapHours ?? config.webhookSecretOverlapHours;
     const secret = await rotateSecret(
       { db, vault: await openVault(config) },
       { name, overlapSeconds: hours * hourSeconds },

@@ -204,7 +204,6 @@ export function registerProofRoutes(app: FastifyInstance, work: ConsoleWork): vo
         code,
         actor: actorOf(request),
         secret: await loadCodeSecret(config),
-        limits: config,
         policy: config.letterApproval,
         record,
       });

@@ -13,7 +13,7 @@ import type { TakenEntry } from './taken-entry.ts';
 
 /** Settings and services of a watcher. */
 interface DropFolderOptions {
-  readonly config: Pick<Config, 'dropDir' | 'dropPollSeconds' | 'dropSettleSeconds'>;
+  readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds'>;
   readonly db: Pool;
   readonly log: Log;
   readonly inboxes: readonly Inbox[];
@@ -35,7 +35,7 @@ export interface DropFolder {
 export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<void> } {
   const folder = openDropFolder(options);
   const loop = repeat({
-    seconds: options.config.dropPollSeconds,
+    seconds: pollSeconds(options.config),
     work: () => folder.poll().then(() => options.onDone?.()),
     onError: (error) => options.log.error({ err: error }, 'the drop folder could not be read'),
   });
@@ -46,6 +46,10 @@ export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<v
     },
   };
 }
+
+/** Seconds between two polls: half of those in which an entry settles, so that it is taken soon after; at most 5. */
+const pollSeconds = ({ dropSettleSeconds }: Pick<Config, 'dropSettleSeconds'>): number =>
+  Math.min(5, Math.max(1, Math.ceil(dropSettleSeconds / 2)));
 
 /** The last observed state of an entry, and since when it is unchanged, in milliseconds since 1970. */
 interface TrackedEntry {

@@ -25,7 +25,7 @@ import { connect, sessionConfig } from '../../runtime/postgres.ts';
 import { isTracing } from '../../runtime/tracing/tracing.ts';
 import { connectRedis, type Redis } from '../../runtime/redis.ts';
 import { sqlWithLiterals } from '../../sql/sql.ts';
-import { QUEUES, queueNames, type JobName, type QueueName } from './queues.ts';
+import { jobLimits, QUEUES, queueNames, type JobConfig, type JobName, type QueueName } from './queues.ts';
 
 /** Where a job is. `missing`: the queue knows no job of this id. */
 export type JobState = 'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed' | 'missing';
@@ -140,6 +140,9 @@ const crashedReason = 'job stalled more than allowable limit';
  */
 const reconnectMs = 1000;
 
+/** Attempts of a job that throws a temporary error; crashes of its worker have a budget of their own. */
+const jobAttemptsMax = 3;
+
 /** A query of a queue takes milliseconds; one without an answer for this long has a dead connection. */
 const querySecondsMax = 30;
 
@@ -152,7 +155,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
   const onError = (error: Error): void => log.warn({ err: error }, 'the connection of the queues broke');
   if (config.redisUrl === undefined) {
     await requireQueueSchema(databaseUrl, config);
-    return wrapQueues('postgres', config, postgresProducers({ config, databaseUrl, telemetry, onError }));
+    return wrapQueues('postgres', postgresProducers({ config, databaseUrl, telemetry, onError }));
   }
   // Twenty reconnections take about ten seconds; then a waiting producer fails.
   const client = await connectRedis({
@@ -161,7 +164,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
     commandRetriesMax: 20,
     onError,
   });
-  return wrapQueues('redis', config, redisProducers({ config, client, telemetry, onError }));
+  return wrapQueues('redis', redisProducers({ config, client, telemetry, onError }));
 }
 
 /**
@@ -194,7 +197,7 @@ export async function migrateQueues(
  * @throws as {@link openQueues} does
  */
 export async function startWorkers(
-  config: Config,
+  config: JobConfig,
   databaseUrl: string,
   requests: readonly WorkerRequest[],
 ): Promise<RunningWorkers> {
@@ -203,7 +206,7 @@ export async function startWorkers(
 }
 
 async function startPostgresWorkers(
-  config: Config,
+  config: JobConfig,
   databaseUrl: string,
   requests: readonly WorkerRequest[],
 ): Promise<RunningWorkers> {
@@ -226,7 +229,7 @@ async function startPostgresWorkers(
 }
 
 async function startRedisWorkers(
-  config: Config,
+  config: JobConfig,
   url: string,
   requests: readonly WorkerRequest[],
 ): Promise<RunningWorkers> {
@@ -280,13 +283,14 @@ function processorOf(request: WorkerRequest): Processor {
   return (job, token) => request.process(job, token!); // a worker always passes its token
 }
 
-function workerOptions(config: Config, queue: QueueName): Omit<WorkerOptions, 'connection'> {
+function workerOptions(config: JobConfig, queue: QueueName): Omit<WorkerOptions, 'connection'> {
+  const limits = { ...jobLimits, ...config };
   return {
     name: `${hostname().slice(0, 24)}.${process.pid}`,
-    concurrency: QUEUES[queue].concurrency(config),
+    concurrency: QUEUES[queue].concurrency(limits),
     lockDuration: config.jobLockSeconds * 1000,
     stalledInterval: Math.max(1, Math.floor(config.jobLockSeconds / 3)) * 1000,
-    maxStalledCount: config.jobCrashesMax,
+    maxStalledCount: limits.jobCrashesMax,
     runRetryDelay: reconnectMs,
   };
 }
@@ -363,7 +367,7 @@ function redisProducers({
   };
 }
 
-function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers): Queues {
+function wrapQueues(kind: Queues['kind'], producers: Producers): Queues {
   const everyQueue = async <Value>(
     read: (queue: BackendQueue) => Promise<Value>,
   ): Promise<Record<QueueName, Value>> => {
@@ -375,14 +379,14 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
   return {
     kind,
     async add(job) {
-      await producers.queue(job.queue).add(job.name, job.payload, jobOptions(config, job));
+      await producers.queue(job.queue).add(job.name, job.payload, jobOptions(job));
     },
     async addFlow(parent, children) {
       await producers.addFlow({
-        ...flowNode(config, parent),
+        ...flowNode(parent),
         children: children.map((child) => ({
-          ...flowNode(config, child),
-          opts: { ...jobOptions(config, child), ignoreDependencyOnFailure: true },
+          ...flowNode(child),
+          opts: { ...jobOptions(child), ignoreDependencyOnFailure: true },
         })),
       });
     },
@@ -460,15 +464,15 @@ async function runJobNow(queue: BackendQueue, id: string): Promise<boolean> {
   return job !== undefined;
 }
 
-function flowNode(config: Config, job: NewJob) {
-  return { queueName: job.queue, name: job.name, data: job.payload, opts: jobOptions(config, job) };
+function flowNode(job: NewJob) {
+  return { queueName: job.queue, name: job.name, data: job.payload, opts: jobOptions(job) };
 }
 
-function jobOptions(config: Config, { queue, id, priority }: NewJob): JobsOptions {
+function jobOptions({ queue, id, priority }: NewJob): JobsOptions {
   const { retryDelayMs, completedKeptSeconds, failedKeptSeconds } = QUEUES[queue];
   return {
     jobId: id,
-    attempts: config.jobAttemptsMax,
+    attempts: jobAttemptsMax,
     backoff: { type: 'exponential', delay: retryDelayMs },
     removeOnComplete: { age: completedKeptSeconds },
     removeOnFail: { age: failedKeptSeconds },

@@ -30,7 +30,7 @@ export async function requestProofs(
   if (openCodeCaller(config) === null)
     throw new ServiceError('number_calls_off', {
       operation: 'prove number',
-      hint: 'Set NUMBER_CALLER; docs/branding.md says what a caller is.',
+      hint: 'Set NUMBER_CALLS_FILE; docs/branding.md says what a caller is.',
     });
   const result = await startProofs({ db, limits: config, ...request });
   // If this fails the reconciler queues the calls.

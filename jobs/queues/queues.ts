@@ -2,6 +2,17 @@ import { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
+/** Limits of jobs that no installation has needed to change. Tests use others. */
+export const jobLimits = {
+  /** Crashes of its worker that a job survives; one more fails it. So it outlives the restarts of a bad day, but does not kill one worker after the other. */
+  jobCrashesMax: 5,
+  /** Jobs of recordings that one worker runs at a time: one keeps every scorer busy, and the second begins while its last recordings end. */
+  verificationConcurrency: 2,
+};
+
+/** The settings, with the limits that a test changes. */
+export type JobConfig = Config & Partial<typeof jobLimits>;
+
 const databaseId = z.number().int().positive();
 const generation = z.number().int().positive();
 
@@ -12,7 +23,7 @@ const daySeconds = 24 * hourSeconds;
 interface QueueDefinition {
   readonly jobs: Record<string, z.ZodType>;
   /** Jobs that one worker runs at a time. */
-  readonly concurrency: (config: Config) => number;
+  readonly concurrency: (config: Config & typeof jobLimits) => number;
   /** Milliseconds before the second try; each further one waits twice as long. */
   readonly retryDelayMs: number;
   /**

@@ -1,6 +1,6 @@
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { loadsCompared } from './load-gates.ts';
+import { loadGateLimits, loadsCompared } from './load-gates.ts';
 
 /** When a feed last arrived, and when the next load is expected. */
 export interface FeedArrival {
@@ -16,10 +16,9 @@ export interface FeedArrival {
   readonly late: boolean;
 }
 
-/** Settings of the same names. */
+/** The setting of the same name. */
 export interface ArrivalLimits {
   readonly feedIntervalHours?: string | undefined;
-  readonly feedGateLoadsMin: number;
 }
 
 /** The loads of a feed and source in the database. */
@@ -52,7 +51,7 @@ export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLim
   const set = readIntervals(limits.feedIntervalHours);
   const known = facts.map(({ feed, source, lastAt, rows, loads, usualSeconds }): FeedArrival => {
     const learnt =
-      loads < limits.feedGateLoadsMin || usualSeconds === null ? null : Math.max(learntHoursMin, usualSeconds / 3600);
+      loads < loadGateLimits.loadsMin || usualSeconds === null ? null : Math.max(learntHoursMin, usualSeconds / 3600);
     const expectedHours = set.get(nameOfFeed({ feed, source })) ?? learnt;
     const ageHours = (now.getTime() - lastAt.getTime()) / hourMs;
     return {

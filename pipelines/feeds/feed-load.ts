@@ -35,10 +35,16 @@ import { REJECTS, type RejectCode, type Refusal } from '../rows/reject.ts';
 
 export * from './load-record.ts';
 
-/** Limits of a load and of its gates; settings of the same names. */
-export interface FeedLimits extends LoadGateLimits {
+/** A load fails if a larger share of its rows is refused: a file of which most cannot be read is another one than its name says. */
+const rejectPercentMax = 50;
+
+/** Limits of a load: a setting, and those that tests change. */
+export interface FeedLimits {
   readonly feedPlainBytesMax: number;
-  readonly feedRejectPercentMax: number;
+  /** Default: {@link rejectPercentMax}. */
+  readonly rejectPercentMax?: number;
+  /** Default: those of the gates. */
+  readonly gates?: LoadGateLimits;
 }
 
 /** Progress of a load. */
@@ -265,8 +271,9 @@ async function decideLoadEnd(
   limits: FeedLimits,
 ): Promise<LoadEnd> {
   const refused = counts.given - counts.accepted;
-  if (refused * 100 > counts.given * limits.feedRejectPercentMax)
-    return { state: 'failed', gates: [], failure: mostlyRejected(counts, limits) };
+  const percentMax = limits.rejectPercentMax ?? rejectPercentMax;
+  if (refused * 100 > counts.given * percentMax)
+    return { state: 'failed', gates: [], failure: mostlyRejected(counts, percentMax) };
   await client.query(sql('feeds/prepare_bulk_work'));
   // Without it the planner assumes 200 numbers, and a feed of a million unchanged rows takes 1.8 s instead of 1.0.
   await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
@@ -282,19 +289,16 @@ async function decideLoadEnd(
   const gates = judgeLoad(
     measures,
     before.map((earlier) => earlier.measures),
-    limits,
+    limits.gates,
   );
   return { state: gates.length > 0 && load.decision === null ? 'held' : 'done', gates, measures, tooOld: tooOldRows };
 }
 
-function mostlyRejected(
-  { given, accepted, rejects }: Counts,
-  { feedRejectPercentMax }: FeedLimits,
-): NonNullable<LoadEnd['failure']> {
+function mostlyRejected({ given, accepted, rejects }: Counts, percentMax: number): NonNullable<LoadEnd['failure']> {
   const [[code, rows]] = Object.entries(rejects).sort(([, a], [, b]) => b - a) as [[RejectCode, number]]; // rows are refused, so there is a code
   return {
     code: 'feed_mostly_rejected',
-    reason: `${given - accepted} of ${given} rows are refused, more than ${feedRejectPercentMax} %, so that none of them counts; ${rows} by ${code}: ${REJECTS[code]}`,
+    reason: `${given - accepted} of ${given} rows are refused, more than ${percentMax} %, so that none of them counts; ${rows} by ${code}: ${REJECTS[code]}`,
   };
 }
 

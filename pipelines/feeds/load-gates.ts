@@ -17,11 +17,14 @@ export interface FeedMeasures {
   readonly levels: Readonly<Record<string, number>> | null;
 }
 
-/** When gates judge a load; settings of the same names. */
-export interface LoadGateLimits {
-  readonly feedGateLoadsMin: number;
-  readonly feedGateRowsMin: number;
-}
+/** When gates judge a load. bench/load-gates.ts measures what they hold under these limits. */
+export const loadGateLimits = {
+  /** Loads of the same feed and source that are done before one is judged: a week of daily ones, with its weekend. */
+  loadsMin: 7,
+  /** A deviation of fewer rows holds nothing: in a small feed, a large share is a few numbers. */
+  rowsMin: 100,
+};
+export type LoadGateLimits = typeof loadGateLimits;
 
 /** The closed list of gates that a load must pass before it is merged. */
 const LOAD_GATES = [
@@ -116,23 +119,23 @@ const shareGates: readonly ShareGate[] = [
 
 /**
  * The gates that a load does not pass, compared with earlier loads of the same feed and source (newest first, at most
- * {@link loadsCompared}). Gates need `feedGateLoadsMin` earlier loads and a deviation of `feedGateRowsMin` rows.
+ * {@link loadsCompared}). Gates need `loadsMin` earlier loads and a deviation of `rowsMin` rows.
  */
-export function judgeLoad(load: FeedMeasures, before: readonly FeedMeasures[], limits: LoadGateLimits): GateBreach[] {
-  if (before.length < limits.feedGateLoadsMin) return [];
+export function judgeLoad(
+  load: FeedMeasures,
+  before: readonly FeedMeasures[],
+  limits: LoadGateLimits = loadGateLimits,
+): GateBreach[] {
+  if (before.length < limits.loadsMin) return [];
   return [
     ...judgeVolume(load, before, limits),
     ...shareGates.flatMap((gate) => judgeShare(gate, load, { before, limits })),
   ];
 }
 
-function judgeVolume(
-  load: FeedMeasures,
-  before: readonly FeedMeasures[],
-  { feedGateRowsMin }: LoadGateLimits,
-): GateBreach[] {
+function judgeVolume(load: FeedMeasures, before: readonly FeedMeasures[], { rowsMin }: LoadGateLimits): GateBreach[] {
   const usual = median(before.map(({ accepted }) => accepted));
-  if (usual === 0 || Math.abs(load.accepted - usual) < feedGateRowsMin) return [];
+  if (usual === 0 || Math.abs(load.accepted - usual) < rowsMin) return [];
   const figure = percentOf(load.accepted, usual);
   if (load.accepted * 100 >= usual * volumePercent.min && load.accepted * 100 <= usual * volumePercent.max) return [];
   const limit = figure < 100 ? volumePercent.min : volumePercent.max;
@@ -150,10 +153,10 @@ function judgeShare(
     const [earlierPart, earlierWhole] = share(earlier);
     return typeof earlierPart === 'number' && earlierWhole > 0 ? [percentOf(earlierPart, earlierWhole)] : [];
   });
-  if (typeof part !== 'number' || whole === 0 || usualShares.length < limits.feedGateLoadsMin) return [];
+  if (typeof part !== 'number' || whole === 0 || usualShares.length < limits.loadsMin) return [];
   const usual = median(usualShares);
   const figure = percentOf(part, whole);
-  if (figure - usual <= pointsMax || part - (usual * whole) / 100 < limits.feedGateRowsMin) return [];
+  if (figure - usual <= pointsMax || part - (usual * whole) / 100 < limits.rowsMin) return [];
   return [
     {
       gate,

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../../runtime/config.ts';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import type { Vault } from '../../runtime/vault.ts';
@@ -7,11 +6,8 @@ import { pruneRows } from '../../sql/prune.ts';
 import { sql } from '../../sql/sql.ts';
 import { deliveryActor, lockEndpoint, openSecrets } from './endpoint.ts';
 import { signMessage, type AnnouncedEvent } from './message.ts';
-import { failingSinceAfter, hasFailedTooLong, nextAttemptAt, type RetryLimits } from './retry-schedule.ts';
+import { disableHours, failingSinceAfter, hasFailedTooLong, nextAttemptAt } from './retry-schedule.ts';
 import { sendMessage, type AttemptEnd, type DeliveryFailure, type SendLimits } from './send-message.ts';
-
-/** See the settings of the same names. */
-type DeliveryLimits = SendLimits & RetryLimits & Pick<Config, 'webhookDisableHours'>;
 
 /** The states of a delivery; failed is final until it is replayed. */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
@@ -53,7 +49,7 @@ interface PendingDelivery extends AnnouncedEvent {
 interface DeliveryServices {
   readonly db: Pool;
   readonly vault: Vault;
-  readonly limits: DeliveryLimits;
+  readonly limits: SendLimits;
   readonly signal: AbortSignal;
 }
 
@@ -71,20 +67,17 @@ export async function attemptDelivery(services: DeliveryServices, deliveryId: nu
     return { kind: 'void' };
   const at = new Date();
   const end = await send(services, delivery, at);
-  return recordEnd(services, { delivery, end, at });
+  return recordEnd(services.db, { delivery, end, at });
 }
 
 /**
  * Records a failed attempt of a job that could not end itself.
  */
-export async function failAttempt(
-  { db, limits }: Pick<DeliveryServices, 'db' | 'limits'>,
-  deliveryId: number,
-): Promise<void> {
+export async function failAttempt(db: Pool, deliveryId: number): Promise<void> {
   const delivery = await readPending(db, deliveryId);
   if (delivery === undefined) return;
   const end: AttemptEnd = { status: null, failure: 'not_attempted', retryAfterSeconds: null };
-  await recordEnd({ db, limits }, { delivery, end, at: new Date() });
+  await recordEnd(db, { delivery, end, at: new Date() });
 }
 
 function readPending(db: Queryable, deliveryId: number): Promise<PendingDelivery | undefined> {
@@ -111,15 +104,12 @@ interface EndedAttempt {
   readonly at: Date;
 }
 
-async function recordEnd(
-  { db, limits }: Pick<DeliveryServices, 'db' | 'limits'>,
-  { delivery, end, at }: EndedAttempt,
-): Promise<AttemptResult> {
+async function recordEnd(db: Pool, { delivery, end, at }: EndedAttempt): Promise<AttemptResult> {
   const { deliveryId, attempts, endpointId, failingSince, endpointAttemptAt } = delivery;
-  const next = nextAfter({ delivery, end, at }, limits);
+  const next = nextAfter({ delivery, end, at });
   const state = end.failure === null ? 'delivered' : next === null ? 'failed' : 'pending';
   const failing =
-    end.failure === null ? null : failingSinceAfter({ failingSince, lastAttemptAt: endpointAttemptAt, at }, limits);
+    end.failure === null ? null : failingSinceAfter({ failingSince, lastAttemptAt: endpointAttemptAt, at });
   return inTransaction(db, async (client) => {
     const recorded = await queryRow(client, sql('webhooks/record_attempt'), [
       deliveryId,
@@ -132,34 +122,27 @@ async function recordEnd(
     ]);
     if (recorded === undefined) return { kind: 'void' };
     await client.query(sql('webhooks/record_endpoint_attempt'), [endpointId, at, failing]);
-    const why = reasonToDisable(end, failing, { at, limits });
+    const why = reasonToDisable(end, failing, at);
     if (why !== null) await client.query(sql('webhooks/disable_endpoint'), [endpointId, deliveryActor, why]);
     return { kind: state, status: end.status, failure: end.failure };
   });
 }
 
-function nextAfter({ delivery, end, at }: EndedAttempt, limits: RetryLimits): Date | null {
+function nextAfter({ delivery, end, at }: EndedAttempt): Date | null {
   if (end.failure === null || end.failure === 'gone') return null;
-  return nextAttemptAt(
-    {
-      attempts: delivery.attempts + 1,
-      firstAttemptAt: delivery.firstAttemptAt ?? at,
-      at,
-      retryAfterSeconds: end.retryAfterSeconds,
-      random: Math.random(),
-    },
-    limits,
-  );
+  return nextAttemptAt({
+    attempts: delivery.attempts + 1,
+    firstAttemptAt: delivery.firstAttemptAt ?? at,
+    at,
+    retryAfterSeconds: end.retryAfterSeconds,
+    random: Math.random(),
+  });
 }
 
-function reasonToDisable(
-  { failure }: AttemptEnd,
-  failing: Date | null,
-  { at, limits }: { at: Date; limits: DeliveryLimits },
-): string | null {
+function reasonToDisable({ failure }: AttemptEnd, failing: Date | null, at: Date): string | null {
   if (failure === 'gone') return 'It answered 410, which asks for no more deliveries.';
-  if (failing === null || !hasFailedTooLong(failing, at, limits)) return null;
-  return `Every attempt has failed for ${limits.webhookDisableHours} hours, the last one as ${failure}.`;
+  if (failing === null || !hasFailedTooLong(failing, at)) return null;
+  return `Every attempt has failed for ${disableHours} hours, the last one as ${failure}.`;
 }
 
 /** Deliveries of one endpoint that are sent at the same time; one that fails gets a single one. */

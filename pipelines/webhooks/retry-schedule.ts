@@ -1,7 +1,15 @@
-import type { Config } from '../../runtime/config.ts';
+/** When a failed delivery is attempted again: 12 attempts in a day, the first after seconds, for a receiver that restarts, the last after hours, for one that is mended. */
+export const retrySchedule = {
+  /** Seconds before the second attempt. */
+  firstSeconds: 5,
+  /** Longest wait between two attempts. */
+  secondsMax: 21_600,
+  /** Hours after the first attempt in which the last one is made. */
+  hours: 24,
+};
 
-/** See the settings of the same names. */
-export type RetryLimits = Pick<Config, 'webhookRetryFirstSeconds' | 'webhookRetrySecondsMax' | 'webhookRetryHours'>;
+/** Hours for which every attempt at an endpoint has failed when it is disabled: longer than a weekend. */
+export const disableHours = 72;
 
 /** Each wait is this many times the one before it. */
 const retryFactor = 3;
@@ -24,9 +32,9 @@ interface FailedAttempt {
 }
 
 /** The instant of the next attempt, or null if the time for attempts is over. Pure. */
-export function nextAttemptAt(failed: FailedAttempt, limits: RetryLimits): Date | null {
+export function nextAttemptAt(failed: FailedAttempt, schedule: typeof retrySchedule = retrySchedule): Date | null {
   const { attempts, firstAttemptAt, at, retryAfterSeconds, random } = failed;
-  const { webhookRetryFirstSeconds: first, webhookRetrySecondsMax: longest, webhookRetryHours: hours } = limits;
+  const { firstSeconds: first, secondsMax: longest, hours } = schedule;
   const wait = Math.min(longest, first * retryFactor ** (attempts - 1));
   const spread = wait * (1 - jitterShare + 2 * jitterShare * random);
   const asked = Math.min(longest, retryAfterSeconds ?? 0);
@@ -45,19 +53,12 @@ interface EndpointStanding {
  * Since when every attempt at an endpoint has failed, after one more has. A pause in which nothing was attempted begins the count
  * again: nobody knows whether the endpoint was there. Pure.
  */
-export function failingSinceAfter(
-  { failingSince, lastAttemptAt, at }: EndpointStanding,
-  { webhookRetryHours: pauseHours }: Pick<RetryLimits, 'webhookRetryHours'>,
-): Date {
+export function failingSinceAfter({ failingSince, lastAttemptAt, at }: EndpointStanding): Date {
   if (failingSince === null || lastAttemptAt === null) return at;
-  return at.getTime() - lastAttemptAt.getTime() > pauseHours * hourMs ? at : failingSince;
+  return at.getTime() - lastAttemptAt.getTime() > retrySchedule.hours * hourMs ? at : failingSince;
 }
 
 /** True if an endpoint has failed for so long that it is disabled. Pure. */
-export function hasFailedTooLong(
-  failingSince: Date,
-  at: Date,
-  { webhookDisableHours }: Pick<Config, 'webhookDisableHours'>,
-): boolean {
-  return at.getTime() - failingSince.getTime() >= webhookDisableHours * hourMs;
+export function hasFailedTooLong(failingSince: Date, at: Date): boolean {
+  return at.getTime() - failingSince.getTime() >= disableHours * hourMs;
 }

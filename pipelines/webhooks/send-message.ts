@@ -35,16 +35,21 @@ export interface AttemptEnd {
 }
 
 /** See the settings of the same names. */
-export type SendLimits = Pick<Config, 'webhookSecondsMax' | 'webhookNetworksAllowed' | 'webhookHttp'>;
+export type SendLimits = Pick<Config, 'webhookNetworksAllowed' | 'webhookHttp'>;
 
 interface SendOptions {
   readonly url: string;
   readonly message: SignedMessage;
   readonly limits: SendLimits;
   readonly signal: AbortSignal;
+  /** Default: {@link answerSecondsMax}. */
+  readonly secondsMax?: number;
   /** Default: the resolver of the system. */
   readonly resolve?: (host: string) => Promise<LookupAddress[]>;
 }
+
+/** Seconds in which an endpoint must answer, connection and name included; receivers are asked to answer first and work afterwards. */
+const answerSecondsMax = 15;
 
 /** Bytes of an answer that are read; what follows is not. Its status alone counts. */
 const answerBytesMax = 64 * 1024;
@@ -59,10 +64,10 @@ const certificateFault = /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGN
  * @throws the reason of `signal`; every other failure is an outcome
  */
 export async function sendMessage(options: SendOptions): Promise<AttemptEnd> {
-  const { url, limits, signal, resolve = resolveName } = options;
+  const { url, limits, signal, secondsMax = answerSecondsMax, resolve = resolveName } = options;
   const target = new URL(url);
   if (target.protocol !== 'https:' && limits.webhookHttp === 'refused') return failed('http_refused');
-  const timeout = AbortSignal.timeout(limits.webhookSecondsMax * 1000);
+  const timeout = AbortSignal.timeout(secondsMax * 1000);
   try {
     const addresses = await untilFired(timeout, resolve(target.hostname.replace(/^\[|\]$/g, '')));
     const { allows } = addressRules(limits.webhookNetworksAllowed);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runFeedLoad } from '../../pipelines/feeds/feed-load.ts';
+import { loadGateLimits } from '../../pipelines/feeds/load-gates.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useFeedLoader } from '../support/feeds.ts';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';
@@ -11,7 +12,7 @@ const {
   database: { db },
   stateDir,
 } = running;
-const config = loadConfig({ STATE_DIR: stateDir, FEED_GATE_ROWS_MIN: '1' });
+const config = { ...loadConfig({ STATE_DIR: stateDir }), gates: { ...loadGateLimits, rowsMin: 1 } };
 const { load } = await useFeedLoader(db);
 const list = (rows: number) =>
   `${Array.from({ length: rows }, (_, at) => `+1202555${1000 + at},SPAM\n`).join('')}x,SPAM\n`;
@@ -66,7 +67,7 @@ describe.skipIf(noChromium)('the pages of feeds', () => {
       .setInputFiles({ name: 'today.csv', mimeType: 'text/csv', buffer: Buffer.from(list(2)) });
     await page.getByRole('button', { name: 'Load the file' }).click();
     await page.getByRole('heading', { level: 1, name: 'Load 9' }).waitFor();
-    await runFeedLoad({ db, feedDir: config.feedDir, loadId: 9, limits: { ...config, feedGateRowsMin: 1000 } });
+    await runFeedLoad({ db, feedDir: config.feedDir, loadId: 9, limits: { ...config, gates: loadGateLimits } });
     await page.getByText('done').first().waitFor();
   });
 });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runFeedLoad } from '../../pipelines/feeds/feed-load.ts';
+import { loadGateLimits } from '../../pipelines/feeds/load-gates.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 
@@ -8,7 +9,7 @@ const {
   database: { db },
   stateDir,
 } = running;
-const config = loadConfig({ STATE_DIR: stateDir, FEED_GATE_ROWS_MIN: '1' });
+const config = { ...loadConfig({ STATE_DIR: stateDir }), gates: { ...loadGateLimits, rowsMin: 1 } };
 
 interface Answer {
   readonly loadId: number;

@@ -3,6 +3,7 @@ import { loadConfig, type Config } from '../../runtime/config.ts';
 import { connectRedis } from '../../runtime/redis.ts';
 import { createLog, type Log } from '../../runtime/log.ts';
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
+import type { JobConfig } from '../../jobs/queues/queues.ts';
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startRedis, whyNoRedis, type TestRedis } from '../support/redis.ts';
@@ -14,7 +15,7 @@ export interface TestBackend {
   readonly database: TestDatabase;
   readonly redis: TestRedis | undefined;
   openQueues(): Promise<Queues>;
-  startWorker(handlers: Partial<Handlers>, config?: Partial<Config>): Promise<Worker>;
+  startWorker(handlers: Partial<Handlers>, config?: Partial<JobConfig>): Promise<Worker>;
   close(): Promise<void>;
 }
 

@@ -49,7 +49,6 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
       backend = await openBackend(kind, {
         STATE_DIR: directory,
         DROP_SETTLE_SECONDS: '0',
-        DROP_POLL_SECONDS: '1',
         RECONCILE_SECONDS: '1',
         SHUTDOWN_GRACE_SECONDS: '2',
         METRICS_PORT: '0',

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
 import { enqueueFeedLoad, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
-import { loadConfig, type Config } from '../../runtime/config.ts';
+import type { JobConfig } from '../../jobs/queues/queues.ts';
+import { loadConfig } from '../../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { ServiceError, type Failure } from '../../runtime/errors.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
@@ -20,7 +21,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     let processes: WorkerProcess[] = [];
     let loadId = 0;
 
-    const start = async (handlers: Partial<Handlers>, config: Partial<Config> = {}): Promise<Worker> => {
+    const start = async (handlers: Partial<Handlers>, config: Partial<JobConfig> = {}): Promise<Worker> => {
       const worker = await backend.startWorker(handlers, config);
       workers.push(worker);
       return worker;
@@ -107,18 +108,15 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     it('lets accepted work wait for a full disk, beyond its attempts', async () => {
       let tries = 0;
       const recorded: Failure[] = [];
-      await start(
-        {
-          'load-feed': async (_payload, { attempt, onFailure }) => {
-            tries += 1;
-            onFailure(async (failure) => recorded.push(failure));
-            expect(attempt).toBe(1);
-            if (tries < 3)
-              throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' });
-          },
+      await start({
+        'load-feed': async (_payload, { attempt, onFailure }) => {
+          tries += 1;
+          onFailure(async (failure) => recorded.push(failure));
+          expect(attempt).toBe(1);
+          if (tries < 3)
+            throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' });
         },
-        { jobAttemptsMax: 1 },
-      );
+      });
       await enqueueFeedLoad(queues, { loadId });
       await until(
         () => feedState(loadId),
@@ -251,7 +249,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       const kills = 2;
       await enqueueFeedLoad(queues, { loadId });
       for (let crash = 0; crash < kills; crash++) {
-        const victim = await startWorkerProcess({ ...backend.env, JOB_CRASHES_MAX: '1' }, 'hold');
+        const victim = await startWorkerProcess(backend.env, 'hold');
         await victim.line(`start ${loadId}`);
         await victim.end('SIGKILL');
       }

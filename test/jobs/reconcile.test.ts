@@ -44,7 +44,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       );
 
     beforeAll(async () => {
-      backend = await openBackend(kind, { JOB_CRASHES_MAX: '1' });
+      backend = await openBackend(kind);
       queues = await backend.openQueues();
     });
     afterEach(async () => {
@@ -129,7 +129,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
           'load-feed': () => Promise.reject(new Error('the database was away')),
           'build-artefact': async () => undefined,
         },
-        { jobAttemptsMax: 1 },
+        { jobCrashesMax: 1 },
       );
       await until(
         () =>
@@ -172,7 +172,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
         await victim.line(`start ${crashing}`);
         await victim.end('SIGKILL');
       }
-      const worker = await backend.startWorker({ 'run-branding': async () => undefined });
+      const worker = await backend.startWorker({ 'run-branding': async () => undefined }, { jobCrashesMax: 1 });
       await until(
         () => queues.state('branding', `branding-${crashing}`),
         (state) => state === 'failed',
@@ -199,7 +199,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
         await victim.line(`start ${runId}`);
         await victim.end('SIGKILL');
       }
-      const worker = await backend.startWorker({ 'open-night': async () => undefined });
+      const worker = await backend.startWorker({ 'open-night': async () => undefined }, { jobCrashesMax: 1 });
       await until(
         () => queues.state('nights', `night-${runId}`),
         (state) => state === 'failed',

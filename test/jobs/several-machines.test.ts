@@ -36,7 +36,6 @@ async function makeMachine(backend: TestBackend, homes: string[]): Promise<Recor
   return {
     ...backend.env,
     ...objects.settings,
-    ARTEFACT_STORE_SECONDS_MAX: '30',
     STATE_DIR: home,
     LETTER_MASTER_KEY: 'ab'.repeat(32),
     RECONCILE_SECONDS: '1',

@@ -87,7 +87,6 @@ describe.each(backends)('a build over several workers and a bucket, with queues 
         ...backend.env,
         ...objects.settings,
         ...buildSettings,
-        ARTEFACT_STORE_SECONDS_MAX: '30',
         STATE_DIR: await newHome(),
         BUILD_CONCURRENCY: '1',
         BUILD_HELPERS: '2',

@@ -9,10 +9,10 @@ import { openLazyScoring, type LazyScoring } from '../../jobs/lazy-scoring.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { requestRetry, requestVerification } from '../../jobs/queues/verification-producer.ts';
 import type { Worker } from '../../jobs/worker.ts';
+import type { JobConfig } from '../../jobs/queues/queues.ts';
 import { cancelBatch, countStates, hasEnded, readBatch, type Batch } from '../../pipelines/audio/batches/batch.ts';
 import { submitBatch, type SubmittedItem } from '../../pipelines/audio/batches/batch-intake.ts';
 import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
-import type { Config } from '../../runtime/config.ts';
 import { submissionOf, tinyRecording, useFolder, writeVoice } from '../support/recording-batch.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
 
@@ -40,7 +40,7 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
           submissionOf(items, { key: randomUUID() }),
         )
       ).batch;
-    const startWorker = async (changes: Partial<Config> = {}) => {
+    const startWorker = async (changes: Partial<JobConfig> = {}) => {
       const config = { ...backend.config, ...changes };
       const { 'verify-items': verify, 'finish-batch': finish } = createHandlers({
         config,

@@ -20,7 +20,7 @@ import type { Pool } from '../../runtime/postgres.ts';
 export const smallLimits: FeedLimits = {
   ...loadConfig({}),
   feedPlainBytesMax: 64 * 1024 * 1024,
-  feedRejectPercentMax: 100,
+  rejectPercentMax: 100,
 };
 
 /** A temporary directory, removed after the last test of the file. */

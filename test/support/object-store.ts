@@ -56,7 +56,6 @@ export async function useObjectStore(): Promise<TestObjectStore> {
       ARTEFACT_STORE_ENDPOINT: endpoint,
       ARTEFACT_STORE_ACCESS_KEY_ID: objectStoreKey.accessKeyId,
       ARTEFACT_STORE_SECRET_ACCESS_KEY: objectStoreKey.secretAccessKey,
-      ARTEFACT_STORE_SECONDS_MAX: '2',
     },
   };
   afterAll(async () => {

@@ -44,7 +44,6 @@ describe('a letter', () => {
       METRICS_PORT: '0',
       CONSOLE_PORT: '0',
       DROP_SETTLE_SECONDS: '0',
-      DROP_POLL_SECONDS: '1',
       PUBLICATION_POLL_MS: '100',
       KEY_POLL_MS: '100',
       LOG_LEVEL: 'debug',

@@ -40,7 +40,6 @@ describe('a recording', () => {
       METRICS_PORT: '0',
       CONSOLE_PORT: '0',
       DROP_SETTLE_SECONDS: '0',
-      DROP_POLL_SECONDS: '1',
       KEY_POLL_MS: '100',
       LOG_LEVEL: 'debug',
     };

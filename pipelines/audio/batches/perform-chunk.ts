@@ -18,7 +18,11 @@ export interface ChunkWork {
   readonly registry: ModelRegistry;
   /** @throws AudioRefusal */
   readonly score: (request: PoolRequest, signal: AbortSignal) => Promise<ScoredRecording>;
-  readonly limits: { readonly audioScorers: number; readonly jobCrashesMax: number };
+  readonly limits: {
+    readonly audioScorers: number;
+    /** Default: {@link itemCrashesMax}. */
+    readonly itemCrashesMax?: number;
+  };
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -46,13 +50,16 @@ interface Item {
   readonly deleted: boolean;
 }
 
+/** Crashes of its worker that an item survives: as many as the job that scores it. */
+const itemCrashesMax = 5;
+
 /** Items in memory at a time. */
 const pageItems = 200;
 
 /**
  * Gives each pending item of a chunk an outcome: a stored result of the same audio, model and settings, or a score, or a reason.
  * Each outcome is written at once. Safe to run again at any point. Items whose scoring was begun and never ended come last
- * and one at a time, so that an item that crashes the process affects no other; after `jobCrashesMax` crashes it ends in error.
+ * and one at a time, so that an item that crashes the process affects no other; after {@link itemCrashesMax} crashes it ends in error.
  */
 export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<ChunkEnd> {
   const { db } = work;
@@ -130,7 +137,7 @@ async function performItem(run: ChunkRun, item: Item, duplicates: readonly Item[
   if (known !== null) return refuse(run, duplicates, known);
   const attempts = await start(run, item);
   if (attempts === undefined) return 'ended all';
-  if (attempts > run.limits.jobCrashesMax)
+  if (attempts > (run.limits.itemCrashesMax ?? itemCrashesMax))
     return refuse(
       run,
       duplicates,

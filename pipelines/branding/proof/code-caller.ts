@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 
@@ -24,12 +23,8 @@ export interface CodeCaller {
 }
 
 /** The caller of the settings; null if there is none. */
-export function openCodeCaller({
-  numberCaller,
-  numberCallsFile,
-  stateDir,
-}: Pick<Config, 'numberCaller' | 'numberCallsFile' | 'stateDir'>): CodeCaller | null {
-  return numberCaller === 'file' ? new CallFile(numberCallsFile ?? join(stateDir, 'number-calls.jsonl')) : null;
+export function openCodeCaller({ numberCallsFile }: Pick<Config, 'numberCallsFile'>): CodeCaller | null {
+  return numberCallsFile === undefined ? null : new CallFile(numberCallsFile);
 }
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR, O_RDONLY } = constants;

@@ -59,7 +59,7 @@ const lockClass = 7_224_202; // of the advisory locks of nights; any constant
 /** The lock of the preparation, in the place of a run id, which is never 0. */
 const preparing = 0;
 const generationsMax = 10;
-/** Crashes of a build after which a night is published without it; fewer than JOB_CRASHES_MAX, which fails the whole night. */
+/** Crashes of a build after which a night is published without it; fewer than fail the job, and with it the whole night. */
 const buildCrashesMax = 3;
 const pollMs = 200;
 const takeOverSecondsMax = 10;

@@ -15,15 +15,26 @@ type ArtefactStoreSettings = Pick<
   | 'artefactStoreAccessKeyId'
   | 'artefactStoreSecretAccessKey'
   | 'artefactStoreSessionToken'
-  | 'artefactStoreSecondsMax'
-  | 'artefactStorePartBytes'
 >;
+
+const MiB = 1024 * 1024;
+
+/** Limits of the object store that no installation has needed to change. Tests use smaller ones. */
+const storeLimits = {
+  /** Seconds in which an answer must be complete, or the next chunk of a download arrive, before the request is made again: a part takes 2 s over 100 Mbit/s. */
+  secondsMax: 60,
+  /** Larger files are uploaded in parts of this size, two at a time, which are held in memory. */
+  partBytes: 16 * MiB,
+};
 
 /**
  * The configured store of artefacts: a bucket if there is a URL, else a directory.
  * @throws ServiceError `setting_invalid` if the URL is given without credentials.
  */
-export function openArtefactStore(settings: ArtefactStoreSettings): ArtefactStore {
+export function openArtefactStore(
+  settings: ArtefactStoreSettings,
+  limits: Partial<typeof storeLimits> = {},
+): ArtefactStore {
   const directory = new ArtefactDirectory(settings.artefactDir);
   if (settings.artefactStoreUrl === undefined) return directory;
   const {
@@ -44,8 +55,8 @@ export function openArtefactStore(settings: ArtefactStoreSettings): ArtefactStor
     region,
     bucket,
     credentials: { accessKeyId, secretAccessKey, sessionToken },
-    secondsMax: settings.artefactStoreSecondsMax,
-    partBytes: settings.artefactStorePartBytes,
+    ...storeLimits,
+    ...limits,
   });
   return new ArtefactBucket({ objects, prefix, copies: directory });
 }

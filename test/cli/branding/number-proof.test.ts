@@ -11,7 +11,7 @@ const { db, url } = await useTestDatabase();
 vi.setConfig({ testTimeout: 120_000 }); // each command is a process of its own
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-proof-'));
 const callsFile = join(stateDir, 'number-calls.jsonl');
-const env = { DATABASE_URL: url, STATE_DIR: stateDir, NUMBER_CALLER: 'file' };
+const env = { DATABASE_URL: url, STATE_DIR: stateDir, NUMBER_CALLS_FILE: callsFile };
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
 describe('number prove', () => {
@@ -28,7 +28,7 @@ describe('number prove', () => {
   beforeAll(async () => void (await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones })));
 
   it('starts nothing where no caller is set', async () => {
-    const { code, stderr } = await runCli({ ...env, NUMBER_CALLER: 'none' }, 'number', 'prove', 'start', handle);
+    const { code, stderr } = await runCli({ ...env, NUMBER_CALLS_FILE: '' }, 'number', 'prove', 'start', handle);
     expect([code, stderr]).toEqual([1, expect.stringContaining('[number_calls_off]')]);
   });
 

@@ -83,7 +83,7 @@ export async function seedBatch(
     store,
     registry: await loadRegistry(db, config),
     score,
-    limits: { audioScorers: 1, jobCrashesMax: 2 },
+    limits: { audioScorers: 1, itemCrashesMax: 2 },
     log: silentLog,
     signal: ended.signal,
   };

@@ -28,7 +28,6 @@ import { openBackend, silent } from '../backends.ts';
 
 const backend = await openBackend('postgres', {
   RECONCILE_SECONDS: '1',
-  DROP_POLL_SECONDS: '1',
   DROP_SETTLE_SECONDS: '0',
   LETTER_MASTER_KEY: '07'.repeat(32),
   LOG_LEVEL: 'silent',
@@ -42,7 +41,7 @@ let now: number;
 
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
 const open = (openVault = async () => testVault): DropFolder => {
-  const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10 };
+  const config = { dropDir: drop(), dropSettleSeconds: 10 };
   return openDropFolder({
     config,
     db,

@@ -19,7 +19,7 @@ let now: number;
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
 const submit: SubmitDropped = (file) => submitFeed({ db, feedDir: join(directory, 'feeds'), ...file });
 const open = (changes: { submit?: SubmitDropped } = {}): DropFolder => {
-  const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10 };
+  const config = { dropDir: drop(), dropSettleSeconds: 10 };
   return openDropFolder({
     config,
     db,

@@ -17,7 +17,6 @@ import { ServiceError } from '../../../runtime/errors.ts';
 
 const backend = await openBackend('postgres', {
   RECONCILE_SECONDS: '1',
-  DROP_POLL_SECONDS: '1',
   DROP_SETTLE_SECONDS: '0',
   LETTER_MASTER_KEY: '07'.repeat(32),
   LOG_LEVEL: 'silent',

@@ -191,7 +191,7 @@ describe('dates', () => {
 describe('a load of which most rows are refused', () => {
   const rows = (good: number, bad: number) =>
     `phone,level\n${Array.from({ length: good }, (_, at) => `+1202555${1000 + at},SPAM\n`).join('')}${'x,SPAM\n'.repeat(bad)}`;
-  const limits = { ...smallLimits, feedRejectPercentMax: 50 };
+  const limits = { feedPlainBytesMax: smallLimits.feedPlainBytesMax };
 
   it('has failed: nothing of it counts, the reason names the most frequent cause, and the refused rows are kept', async () => {
     await expect(load('reputation', rows(1, 2), limits)).rejects.toMatchObject({

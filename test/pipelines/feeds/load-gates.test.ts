@@ -9,7 +9,7 @@ import {
   readFeedLoad,
   runFeedLoad,
 } from '../../../pipelines/feeds/feed-load.ts';
-import { judgeLoad, type FeedMeasures } from '../../../pipelines/feeds/load-gates.ts';
+import { judgeLoad, loadGateLimits, type FeedMeasures } from '../../../pipelines/feeds/load-gates.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { runLoad, useFeedLoader } from '../../support/feeds.ts';
@@ -17,7 +17,8 @@ import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
 const { feedDir, load: loadWith } = await useFeedLoader(db);
-const limits = { ...loadConfig({}), feedGateRowsMin: 10 };
+const gates = { ...loadGateLimits, rowsMin: 10 };
+const limits = { ...loadConfig({}), gates };
 const load = (feed: string, content: string, options: object = {}) => loadWith(feed, content, limits, options);
 
 const usual: FeedMeasures = {
@@ -36,7 +37,7 @@ const judge = (change: Partial<FeedMeasures>, loads = 7) =>
   judgeLoad(
     { ...usual, ...change },
     Array.from({ length: loads }, () => usual),
-    limits,
+    gates,
   ).map(({ gate }) => gate);
 
 describe('a gate', () => {
@@ -107,7 +108,7 @@ describe('a gate', () => {
       judgeLoad(
         { ...small, given: 2, accepted: 2, numbers: 2, newNumbers: 2 },
         Array.from({ length: 9 }, () => small),
-        { ...limits, feedGateRowsMin: 11 },
+        { ...gates, rowsMin: 11 },
       ),
     ).toEqual([]);
   });
@@ -117,7 +118,7 @@ describe('a gate', () => {
       judgeLoad(
         { ...usual, accepted: 50, given: 50 },
         Array.from({ length: 28 }, () => usual),
-        limits,
+        gates,
       )[0],
     ).toEqual({
       gate: 'volume',
@@ -130,7 +131,7 @@ describe('a gate', () => {
       judgeLoad(
         { ...usual, newNumbers: 900 },
         Array.from({ length: 7 }, () => usual),
-        limits,
+        gates,
       )[0],
     ).toMatchObject({
       figure: 100,

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 const { port } = new URL(receiver.url);
-const limits: SendLimits = { webhookSecondsMax: 1, webhookNetworksAllowed: 'loopback', webhookHttp: 'allowed' };
+const limits: SendLimits = { webhookNetworksAllowed: 'loopback', webhookHttp: 'allowed' };
 const strict: SendLimits = { ...limits, webhookNetworksAllowed: undefined };
 const message = signMessage(
   { messageId: 'msg_1', type: 'webhook.test', occurredAt: new Date(0), data: {} },
@@ -27,7 +27,7 @@ function send(
   resolve?: (host: string) => Promise<LookupAddress[]>,
   signal = new AbortController().signal,
 ) {
-  return sendMessage({ url, message, limits: given, signal, ...(resolve && { resolve }) });
+  return sendMessage({ url, message, limits: given, signal, secondsMax: 1, ...(resolve && { resolve }) });
 }
 
 describe('a message', () => {

@@ -56,7 +56,7 @@ const perform = async (batch: Batch, changes: Partial<ChunkWork> = {}, chunk = 0
       store,
       registry: await loadRegistry(db, config),
       score: scoring.score,
-      limits: { audioScorers: 2, jobCrashesMax: 2 },
+      limits: { audioScorers: 2, itemCrashesMax: 2 },
       log: silentLog,
       signal: new AbortController().signal,
       ...changes,
@@ -234,7 +234,7 @@ describe('a chunk', () => {
   it('ends an item whose scoring threw as failed, and goes on with the others', async () => {
     const batch = await submit([await silence(), await silence()]);
     await perform(batch, {
-      limits: { audioScorers: 1, jobCrashesMax: 2 },
+      limits: { audioScorers: 1, itemCrashesMax: 2 },
       ...counting((asked) => (asked.length === 1 ? Promise.reject(new TypeError('a bug')) : verdict())),
     });
     expect(await endsOf(batch)).toEqual([
@@ -300,7 +300,7 @@ describe('a job that is not wanted any more', () => {
       if (asked.length === 2) await cancelBatch(db, batch.id);
       return verdict();
     });
-    await perform(batch, { score, limits: { audioScorers: 1, jobCrashesMax: 2 } });
+    await perform(batch, { score, limits: { audioScorers: 1, itemCrashesMax: 2 } });
     expect(asked).toHaveLength(2);
     expect(await endsOf(batch)).toEqual([
       ['performed', null, false],
@@ -322,7 +322,7 @@ describe('a try that does not end', () => {
       throw interrupted;
     });
     await expect(
-      perform(batch, { ...scorer, signal: stop.signal, limits: { audioScorers: 1, jobCrashesMax: 2 } }),
+      perform(batch, { ...scorer, signal: stop.signal, limits: { audioScorers: 1, itemCrashesMax: 2 } }),
     ).rejects.toBe(interrupted);
     expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual([
       ['performed', 1],
@@ -343,7 +343,7 @@ describe('a try that does not end', () => {
       return new Promise<never>(() => {});
     };
     for (let deaths = 0; deaths < 2; deaths++) {
-      void perform(batch, { score: dying, limits: { audioScorers: 1, jobCrashesMax: 2 } });
+      void perform(batch, { score: dying, limits: { audioScorers: 1, itemCrashesMax: 2 } });
       await until(async () => (await itemsOf(batch))[0]!.attempts === deaths + 1);
     }
     expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual([
@@ -370,7 +370,7 @@ describe('a job that has failed for good', () => {
       ...counting((asked) =>
         asked.length === 1 ? verdict() : Promise.reject(new ServiceError('scorer_unavailable', { operation: 'score' })),
       ),
-      limits: { audioScorers: 1, jobCrashesMax: 2 },
+      limits: { audioScorers: 1, itemCrashesMax: 2 },
     }).catch(() => {});
     await failChunk(db, { ...first, generation: 7 }, 'of another generation');
     await failChunk(db, first, 'The process that scores recordings could not be started.');
@@ -391,7 +391,7 @@ describe('a retry', () => {
     const batch = await submit([...items, { path: join(folder, 'none'), source: 'none' }]);
     const answers = [verdict(), new AudioRefusal('time_exceeded'), new AudioRefusal('audio_damaged')];
     await perform(batch, {
-      limits: { audioScorers: 1, jobCrashesMax: 2 },
+      limits: { audioScorers: 1, itemCrashesMax: 2 },
       ...counting((asked) => {
         const answer = answers[asked.length - 1]!;
         return answer instanceof AudioRefusal ? Promise.reject(answer) : answer;

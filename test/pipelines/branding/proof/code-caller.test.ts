@@ -69,9 +69,7 @@ describe('the file of verification calls', () => {
   });
 
   it('is there only if the settings name it', () => {
-    expect(openCodeCaller({ numberCaller: 'none', numberCallsFile: undefined, stateDir: folder })).toBeNull();
-    expect(openCodeCaller({ numberCaller: 'file', numberCallsFile: undefined, stateDir: folder })).toBeInstanceOf(
-      CallFile,
-    );
+    expect(openCodeCaller({ numberCallsFile: undefined })).toBeNull();
+    expect(openCodeCaller({ numberCallsFile: fresh() })).toBeInstanceOf(CallFile);
   });
 });

@@ -20,7 +20,7 @@ import { useTestDatabase } from '../../../support/database.ts';
 
 const { db } = await useTestDatabase();
 const secret = 's'.repeat(32);
-const byDefault = { numberBlockCalls: 3, callsPerDayMax: 2, proofsOpenMax: 4, numberProofDays: 30 };
+const byDefault = { numberBlockCalls: 3, callsPerDayMax: 2, proofsOpenMax: 4 };
 
 interface Brand {
   readonly handle: string;
@@ -38,17 +38,8 @@ const withSome = (numbers: number) => brandWith(fresh(numbers).phones);
 const start = ({ handle }: Brand, phones: readonly string[] | null = null, limits: Partial<ProofLimits> = {}) =>
   startProofs({ db, handle, phones, language: 'en', actor: 'cli ada', limits: { ...byDefault, ...limits } });
 const place = ({ caller }: Brand, proofId: number) => placeProofCalls({ db, caller, secret, proofId });
-const confirm = ({ handle }: Brand, phone: string, code: string, limits: Partial<ProofLimits> = {}) =>
-  confirmCode({
-    db,
-    handle,
-    phone,
-    code,
-    actor: 'cli ada',
-    secret,
-    limits: { ...byDefault, ...limits },
-    policy: 'form+numbers',
-  });
+const confirm = ({ handle }: Brand, phone: string, code: string) =>
+  confirmCode({ db, handle, phone, code, actor: 'cli ada', secret, policy: 'form+numbers' });
 const wrong = (code: string) => String((Number(code) + 1) % 10 ** 8).padStart(8, '0');
 const proven = async ({ brandId, phones }: Brand) => [...(await readProvenPhones(db, brandId, phones))];
 const pass = async (interval: string) =>
@@ -366,7 +357,6 @@ describe('a letter that waits for the proof of its numbers', () => {
           code: brand.caller.codeOf(phone),
           actor: 'cli ada',
           secret,
-          limits: byDefault,
           policy,
         }),
       );

@@ -22,14 +22,8 @@ const server = await useObjectStore();
 async function openStore(settings: Record<string, string> = {}): Promise<ArtefactStore> {
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-copies-'));
   afterAll(() => rm(directory, { recursive: true, force: true }));
-  return openArtefactStore(
-    loadConfig({
-      ...server.settings,
-      ARTEFACT_DIR: directory,
-      ARTEFACT_STORE_PART_BYTES: String(partBytes),
-      ...settings,
-    }),
-  );
+  const config = loadConfig({ ...server.settings, ARTEFACT_DIR: directory, ...settings });
+  return openArtefactStore(config, { partBytes, secondsMax: 2 });
 }
 
 /** Bytes with the name that they are stored under. */
