@@ -46,15 +46,7 @@ declare module 'fastify' {
 }
 
 /** The limits of the API, named like their settings. */
-type ApiLimits = Pick<
-  Config,
-  | 'apiRequestsPerMinuteMax'
-  | 'apiDownloadsMax'
-  | 'apiKeepAliveSecondsMax'
-  | 'apiAccelPrefix'
-  | 'apiSignedUrlSeconds'
-  | 'apiAllowedOrigins'
->;
+type ApiLimits = Pick<Config, 'apiRequestsPerMinuteMax' | 'apiDelivery' | 'apiAllowedOrigins'>;
 
 const KiB = 1024;
 
@@ -62,6 +54,10 @@ const KiB = 1024;
 export const serverLimits = {
   /** Connections at a time; one more is closed at once. */
   apiConnectionsMax: 4096,
+  /** Downloads that are sent at a time; one more is answered 503. Four for each shared buffer. */
+  apiDownloadsMax: 512,
+  /** Seconds that an idle connection is kept for the next request: longer than a load balancer keeps its own, which is 60 for most. */
+  apiKeepAliveSecondsMax: 75,
   /** Bytes of a request's headers, the request line included; more get 431. Node's default. */
   apiHeaderBytesMax: 16 * KiB,
   /** Seconds within which the headers must arrive: a few packets, even over a bad mobile connection. */

@@ -123,7 +123,7 @@ function readReadiness(
     snapshot: publications.known ? publications.snapshot : undefined,
     databaseReadAt: publications.refreshedAt,
     databaseProblem: problem,
-    databaseSilenceMsMax: Math.max(missedPollsMax * config.publicationPollMs, silenceMsMin),
+    databaseSilenceMsMax: Math.max(missedPollsMax * config.pollMs, silenceMsMin),
     feeds: feeds.arrivals,
     signatures: signed.expiries,
     keysKnown: keys.known,
@@ -160,11 +160,11 @@ function followDatabase({ config, connection, publications, signed, feeds, keys,
       onRecovery: () => log.info(`the ${what} can be read again`),
     });
   const pollers = [
-    follow('publications', config.publicationPollMs, ({ db }) => publications.refresh(db)),
-    follow('signed documents', config.publicationPollMs, ({ db }) => signed.refresh(db)),
+    follow('publications', config.pollMs, ({ db }) => publications.refresh(db)),
+    follow('signed documents', config.pollMs, ({ db }) => signed.refresh(db)),
     follow('schema', schemaPollMs, ({ db }) => requireCompatibleSchema(db)),
-    follow('keys', config.keyPollMs, ({ db }) => keys.refresh(db)),
-    follow('arrivals of feeds', config.publicationPollMs, ({ db }) => feeds.refresh(db)),
+    follow('keys', config.pollMs, ({ db }) => keys.refresh(db)),
+    follow('arrivals of feeds', config.pollMs, ({ db }) => feeds.refresh(db)),
   ];
   return {
     failed,
@@ -176,7 +176,7 @@ function followDatabase({ config, connection, publications, signed, feeds, keys,
 }
 
 /** Compares the published files with their digests in the background. */
-function startFileChecks(publications: PublicationIndex, { publicationPollMs: everyMs }: Config, log: Log): Poller {
+function startFileChecks(publications: PublicationIndex, { pollMs: everyMs }: Config, log: Log): Poller {
   const stopping = new AbortController();
   const poller = startPolling({
     everyMs,

@@ -18,6 +18,7 @@ import { labelRules, type WalkedNumber } from '../evaluation/labels/label-rules.
 import { dateOfDay, readReportHistory, type ReportHistory } from '../evaluation/labels/report-history.ts';
 import { buildFilter } from '../pipelines/caches/format/filter-building.ts';
 import { compressSegment } from '../pipelines/caches/format/segment-work.ts';
+import { scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { packageRoot } from '../runtime/package-root.ts';
 import { Seeded } from '../runtime/seeded.ts';
@@ -214,7 +215,7 @@ async function measureHistory(path: string, date: string): Promise<void> {
 }
 
 function labelledAt(history: ReportHistory, day: number): Float64Array<ArrayBuffer> {
-  const { labelHoldDaysMax: holdDaysMax } = loadConfig({});
+  const { labelHoldDaysMax: holdDaysMax } = scoringDefaults;
   const [rule] = labelRules(history, { holdDaysMax });
   const number: WalkedNumber = { phone: 0, days: history.days, states: history.states, from: 0, end: 0 };
   const marks = new Uint8Array(history.reportsOfDay.length + 1);

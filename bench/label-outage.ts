@@ -1,4 +1,4 @@
-// The labels of complaints/2 that remain while the complaint feed is missing, with and without LABEL_HOLD_DAYS_MAX: the reports of a
+// The labels of complaints/2 that remain while the complaint feed is missing, with and without a hold: the reports of a
 // history before a day, scored by the statement of the nights in a database of its own for each night of the silence. Prints a table.
 //   node dist/bench/label-outage.js HISTORY.tsv.gz [first silent day, 2020-08-31]
 import { mkdtemp } from 'node:fs/promises';
@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dateOfDay, readReportHistory, type ReportHistory } from '../evaluation/labels/report-history.ts';
 import { agePoints } from '../pipelines/labels/complaint-rule.ts';
-import { scoreComplaints } from '../pipelines/labels/scoring.ts';
-import { loadConfig } from '../runtime/config.ts';
+import { scoreComplaints, scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { createPool, queryRow, withPoolClient } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
@@ -22,7 +21,7 @@ const db = createPool({ url: embedded.url, applicationName: 'bench', connections
 try {
   await withPoolClient(db, (client) => migrate(client));
   await store(await readReportHistory([path]));
-  const { labelHoldDaysMax } = loadConfig();
+  const { labelHoldDaysMax } = scoringDefaults;
   await walk(nights.hold, labelHoldDaysMax);
   await walk(nights.none, 0);
 } finally {
@@ -80,7 +79,7 @@ async function walk(silence: readonly number[], labelHoldDaysMax: number): Promi
     );
     if (days === 0) before = row!.labels;
     console.log(
-      `LABEL_HOLD_DAYS_MAX ${labelHoldDaysMax}, night ${days} of the silence: ${row!.labels} labels, ${((row!.labels / before) * 100).toFixed(1)} %`,
+      `hold of ${labelHoldDaysMax} days, night ${days} of the silence: ${row!.labels} labels, ${((row!.labels / before) * 100).toFixed(1)} %`,
     );
   }
 }

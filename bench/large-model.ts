@@ -33,7 +33,6 @@ const env = childEnvironment({
   DATABASE_URL: undefined,
   REDIS_URL: undefined,
   STATE_DIR: join(folder, 'state'),
-  MODEL_BYTES_MAX: String(Math.round(megabytes * 1e6) + 20e6),
   MODEL_MEMORY_BYTES_MAX: String(memoryBytes),
   MODEL_THREADS: values.threads,
   AUDIO_SCORERS: '1',

@@ -13,13 +13,15 @@ import {
   type LabelMoves,
   type NightBreach,
 } from '../pipelines/caches/night/night-gates.ts';
+import { scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { loadConfig } from '../runtime/config.ts';
 
 type Gate = NightBreach['gate'];
 type Labels = ReadonlyMap<number, 'SPAM' | 'FRAUD'>;
 
 const [path = '', from = '2020-05-18'] = process.argv.slice(2);
-const { labelHoldDaysMax: holdDaysMax, ...limits } = loadConfig();
+const limits = loadConfig();
+const holdDaysMax = scoringDefaults.labelHoldDaysMax;
 const nights = await labelsOfNights();
 
 /** The numbers that are labelled at the start of each day of the history. */

@@ -52,8 +52,7 @@ const env = {
   STATE_DIR: stateDir,
   CONSOLE_PORT: '0',
   LOG_LEVEL: 'warn',
-  STREAM_CONNECTIONS_MAX: '1000',
-  STREAM_CONNECTIONS_PER_OWNER_MAX: '1000',
+  STREAM_CONNECTIONS_MAX: '4000', // a quarter of them for one sender
 };
 const config = loadConfig(env);
 const services = await openServices(config, 'bench');

@@ -1,4 +1,5 @@
 import { databaseProblem } from '../api/http/reader-database.ts';
+import { queueSchema } from '../jobs/queues/backend.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
@@ -40,7 +41,7 @@ export async function openIntakeDatabase(config: Config, log: Log): Promise<Inta
       throw databaseProblem(error) === 'role_missing' ? roleMissing(error) : databaseUnavailable(error);
     });
     await requireMigrated(db);
-    await requireNarrowRole(db, config);
+    await requireNarrowRole(db);
   } catch (error) {
     await close();
     throw error;
@@ -79,8 +80,8 @@ const writtenTables = [
   'number_dispute',
 ];
 
-async function requireNarrowRole(db: Pool, { queuePrefix }: Config): Promise<void> {
-  const allowed = [queuePrefix, writtenTables];
+async function requireNarrowRole(db: Pool): Promise<void> {
+  const allowed = [queueSchema, writtenTables];
   const excess = await queryRows<{ privilege: string }>(db, sql('access/find_write_privileges'), allowed);
   if (excess.length === 0) return;
   const named = excess.slice(0, 3).map(({ privilege }) => privilege);

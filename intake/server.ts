@@ -50,12 +50,12 @@ export async function createIntakeServer({
   readonly work: IntakeWork;
   readonly state: () => IntakeState;
 }): Promise<FastifyInstance> {
-  const { config, log } = work;
+  const { config, limits, log } = work;
   const app = fastify({
     http: { headersTimeout: headersSecondsMax * 1000, connectionsCheckingInterval: 1000 },
     requestTimeout: 0,
     connectionTimeout: stalledSecondsMax * 1000,
-    bodyLimit: config.intakeBodyBytesMax,
+    bodyLimit: limits.bodyBytesMax,
     return503OnClosing: false,
     genReqId: () => randomUUID(),
     frameworkErrors: (error, request, reply) =>

@@ -13,6 +13,7 @@ import { serveProcessMetrics } from '../runtime/services/services.ts';
 import { openVault } from '../runtime/vault.ts';
 import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { openIntakeDatabase } from './database.ts';
+import { intakeLimits } from './work/intake-limits.ts';
 import type { IntakeWork } from './work/intake-work.ts';
 import { createIntakeServer, type IntakeState } from './server.ts';
 import { UploadWriters } from './work/upload-writers.ts';
@@ -35,11 +36,15 @@ const schemaPollMs = 5000;
 const silenceMsMax = 10_000;
 
 /**
- * Starts the intake on its address.
+ * Starts the intake on its address. Tests override {@link intakeLimits}.
  * @throws ServiceError `address_unavailable`, `database_unavailable`, `database_unsuitable`, `database_role_writes`, `redis_unavailable`,
  * `redis_unsafe`
  */
-export async function startIntake(config: Config, { log }: { readonly log: Log }): Promise<RunningIntake> {
+export async function startIntake(
+  config: Config,
+  { log, limits: given = {} }: { readonly log: Log; readonly limits?: Partial<typeof intakeLimits> },
+): Promise<RunningIntake> {
+  const limits = { ...intakeLimits, ...given };
   await mkdir(config.stateDir, { recursive: true });
   const database = await openIntakeDatabase(config, log);
   const queues = await openQueues(config, database.url, log).catch(async (error: unknown) => {
@@ -51,12 +56,13 @@ export async function startIntake(config: Config, { log }: { readonly log: Log }
   const keys = new KeyTable({ secret: () => findKeySecret(config) });
   const work: IntakeWork = {
     config,
+    limits,
     db: database.db,
     queues,
     vault: await openVault(config),
     keys,
     writers: new UploadWriters(),
-    room: new WorkRoom(queues, config),
+    room: new WorkRoom(queues, limits),
     metrics: served.metrics,
     log,
     signal: stopping.signal,
@@ -120,7 +126,7 @@ function followDatabase({ config, db, keys, log }: Pick<IntakeWork, 'config' | '
       onRecovery: () => log.info(`the ${what} can be read again`),
     });
   const pollers = [
-    follow('keys', config.keyPollMs, (from) => keys.refresh(from)),
+    follow('keys', config.pollMs, (from) => keys.refresh(from)),
     follow('schema', schemaPollMs, (from) => requireCompatibleSchema(from)),
   ];
   return {

@@ -19,7 +19,7 @@ import {
 } from '../pipelines/caches/night/night-opening.ts';
 import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
 import { enqueueHelpers, enqueueNight, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
-import { scoreComplaints } from '../pipelines/labels/scoring.ts';
+import { scoreComplaints, scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { scoreRanges } from '../pipelines/labels/range-scoring.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/brand/expiry.ts';
 import { pruneComplaints } from '../pipelines/labels/complaint-retention.ts';
@@ -97,15 +97,11 @@ async function prepareNight(
   { evaluatedAt, fullBuild }: TakenNight,
   log: Log,
 ): Promise<void> {
-  const { labelHoldDaysMax } = config;
-  const scoring = await scoreComplaints(db, evaluatedAt, { labelHoldDaysMax, all: fullBuild });
+  const scoring = await scoreComplaints(db, evaluatedAt, { ...scoringDefaults, all: fullBuild });
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
   else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
   if (scoring.silentDays !== undefined)
-    log.warn(
-      { silentDays: scoring.silentDays, labelHoldDaysMax: config.labelHoldDaysMax },
-      'labels age, though the complaint feed is away',
-    );
+    log.warn({ silentDays: scoring.silentDays, ...scoringDefaults }, 'labels age, though the complaint feed is away');
   log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
   // Published rows carry their own end, so a failure of the housekeeping does not stop the night.
   const housekeep = async () => {

@@ -23,8 +23,14 @@ import { pruneRequests } from '../pipelines/submissions/request-ledger.ts';
 import { runUploadRetention } from '../pipelines/submissions/upload-retention.ts';
 import { pruneWebhookEvents } from '../pipelines/webhooks/delivery.ts';
 
+/** Limits of the scheduler that no installation has needed to change. Tests use others. */
+const schedulerLimits = {
+  /** A night that was missed is run if it is at most this old: the next one makes up for those before. */
+  nightCatchUpHours: 24,
+};
+
 interface SchedulerOptions {
-  readonly config: Config;
+  readonly config: Config & Partial<typeof schedulerLimits>;
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
@@ -101,7 +107,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     }),
     keepRetention({
       subject: 'unused uploads to the intake',
-      remove: () => runUploadRetention(uploads, { uploadHours: config.intakeUploadHours, at: clock() }),
+      remove: () => runUploadRetention(uploads, clock()),
       log,
       onDone: () => done('uploads'),
     }),
@@ -132,7 +138,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
 }
 
 type CatchUpOptions = Pick<SchedulerOptions, 'db' | 'queues' | 'log'> & {
-  readonly config: Pick<Config, 'nightSchedule' | 'nightCatchUpHours'>;
+  readonly config: Pick<Config, 'nightSchedule'> & Partial<typeof schedulerLimits>;
   readonly clock: () => Date;
 };
 
@@ -142,8 +148,9 @@ type CatchUpOptions = Pick<SchedulerOptions, 'db' | 'queues' | 'log'> & {
  */
 export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOptions): Promise<number | undefined> {
   const now = clock();
+  const { nightCatchUpHours } = { ...schedulerLimits, ...config };
   // The timer may fire some milliseconds late, so at least one minute is looked back.
-  const since = new Date(now.getTime() - Math.max(config.nightCatchUpHours * hourMs, minuteMs));
+  const since = new Date(now.getTime() - Math.max(nightCatchUpHours * hourMs, minuteMs));
   const tick = lastTick(config.nightSchedule, { now, since });
   if (tick === undefined) return undefined;
   const nightDate = tick.toISOString().slice(0, 10);

@@ -77,7 +77,7 @@ const abortSecondsMax = 5;
  *
  * Two budgets: an error that is final by the closed list fails the job at once; any other error fails it after
  * three attempts. A crash of the process is noticed when the lock of the job expires, and a job survives
- * `jobCrashesMax` of them. A handler that blocks the event loop for longer than the lock looks like a crash: another
+ * five of them. A handler that blocks the event loop for longer than the lock looks like a crash: another
  * worker runs the job a second time. A job that is interrupted, or that another worker has taken, has not failed.
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`
  */

@@ -85,14 +85,6 @@ export const SETTINGS = {
     'PostgreSQL of the intake, with a role that can only submit work. Absent: DATABASE_URL, with the role caller_trust_submitter set on each connection.',
   ),
   redisUrl: setting('REDIS_URL', text().optional(), 'Redis of the queues. Absent: the queues live in PostgreSQL.'),
-  queuePrefix: setting(
-    'QUEUE_PREFIX',
-    z
-      .string()
-      .regex(/^[a-z_][a-z0-9_]{0,40}$/)
-      .default('caller_trust_queue'),
-    'Key prefix of the queues in Redis, or their schema in PostgreSQL.',
-  ),
   stateDir: setting(
     'STATE_DIR',
     text().default('var'),
@@ -228,11 +220,6 @@ export const SETTINGS = {
     text().default('0 1 * * *'),
     'When the night runs, as a cron expression in UTC; at most once a day.',
   ),
-  nightCatchUpHours: setting(
-    'NIGHT_CATCH_UP_HOURS',
-    count(24, { min: 0, max: 168 }),
-    'When the scheduler starts, it runs a night that was missed at most this many hours ago.',
-  ),
   reconcileSeconds: setting(
     'RECONCILE_SECONDS',
     count(30, { max: 60 }),
@@ -249,11 +236,6 @@ export const SETTINGS = {
     'JOB_LOCK_SECONDS',
     count(15, { max: 3600 }),
     'A job whose worker has not reported for this many seconds is taken to be crashed; so is a process whose database session is silent as long.',
-  ),
-  copyIdleSecondsMax: setting(
-    'COPY_IDLE_SECONDS_MAX',
-    count(60),
-    'A COPY that sends no byte for this many seconds is ended.',
   ),
   buildStreams: setting(
     'BUILD_STREAMS',
@@ -290,30 +272,10 @@ export const SETTINGS = {
     count(50, { min: 1, max: 1_000_000 }),
     'A build with more additional rows than this share of the published ones is held.',
   ),
-  labelRisePercentMax: setting(
-    'LABEL_RISE_PERCENT_MAX',
+  labelChangePercentMax: setting(
+    'LABEL_CHANGE_PERCENT_MAX',
     count(25, { min: 1, max: 1_000_000 }),
-    'A build is held in which more numbers than this share of the published labels get a label.',
-  ),
-  labelFallPercentMax: setting(
-    'LABEL_FALL_PERCENT_MAX',
-    count(20, { max: 100 }),
-    'The same for numbers that lose their label.',
-  ),
-  labelFlipPercentMax: setting(
-    'LABEL_FLIP_PERCENT_MAX',
-    count(10, { max: 100 }),
-    'The same for numbers that change between SPAM and FRAUD.',
-  ),
-  levelSharePointsMax: setting(
-    'LEVEL_SHARE_POINTS_MAX',
-    count(20, { max: 100 }),
-    'A build is held in which the share of FRAUD among the labels differs by more percentage points than this.',
-  ),
-  nightGateRowsMin: setting(
-    'NIGHT_GATE_ROWS_MIN',
-    count(1000, { min: 0 }),
-    'A difference of fewer rows than this holds no build; for lost rows SHRINK_PERCENT_MAX alone counts.',
+    'A build is held in which more numbers than this share of the published labels get a label, four fifths of it lose theirs, or two fifths change between SPAM and FRAUD; or in which the share of FRAUD differs by more percentage points than four fifths of it.',
   ),
   filterBits: setting(
     'FILTER_BITS',
@@ -330,11 +292,10 @@ export const SETTINGS = {
       .optional(),
     'Hours between two loads of feeds, as complaints=24,reputation/phoneblock=168. For other feeds it is learnt from their last 28 loads.',
   ),
-  feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),
-  labelHoldDaysMax: setting(
-    'LABEL_HOLD_DAYS_MAX',
-    count(45, { min: 0, max: 365 }),
-    'Days of silence of the complaint feed during which labels from complaints do not age; 0: they age every day.',
+  feedPlainBytesMax: setting(
+    'FEED_PLAIN_BYTES_MAX',
+    count(32 * GiB),
+    'Largest feed, after decompression; a file that is sent to the console or the intake has at most an eighth of it.',
   ),
   complaintRetentionDays: setting(
     'COMPLAINT_RETENTION_DAYS',
@@ -392,9 +353,13 @@ export const SETTINGS = {
     count(2, { max: 256 }),
     'Processes that score recordings, in each worker; more than one for each core do not help.',
   ),
-  audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording.'),
+  audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording, and file of an audio stream.'),
   audioChannelsMax: setting('AUDIO_CHANNELS_MAX', count(8, { max: 64 }), 'Channels that a recording may have.'),
-  audioSecondsMax: setting('AUDIO_SECONDS_MAX', count(4 * 3600, { max: 48 * 3600 }), 'Longest recording, in seconds.'),
+  audioSecondsMax: setting(
+    'AUDIO_SECONDS_MAX',
+    count(4 * 3600, { max: 48 * 3600 }),
+    'Longest recording and audio stream, in seconds of audio; a stream is ended at the limit, and what was received is verified.',
+  ),
   audioWorkSecondsMax: setting(
     'AUDIO_WORK_SECONDS_MAX',
     count(300, { max: 3600 }),
@@ -405,25 +370,15 @@ export const SETTINGS = {
     count(300 * MiB, { min: 200 * MiB }),
     'Resident memory at which a process that scores recordings is ended.',
   ),
-  modelBytesMax: setting(
-    'MODEL_BYTES_MAX',
-    count(200_000_000, { max: 64_000_000_000 }),
-    'Largest model that may be added, in bytes: its weights with their external data.',
-  ),
   modelMemoryBytesMax: setting(
     'MODEL_MEMORY_BYTES_MAX',
     count(300 * MiB, { min: 200 * MiB }),
-    'Most memory that the manifest of a model may ask for: the limit of each process that scores with it, in the place of AUDIO_MEMORY_BYTES_MAX.',
+    'Most memory that the manifest of a model may ask for, and the largest model that may be added: the limit of each process that scores with it, in the place of AUDIO_MEMORY_BYTES_MAX.',
   ),
   modelThreads: setting(
     'MODEL_THREADS',
     count(1, { max: 64 }),
     'Threads on which one process runs a model. More are worth it for large models on a machine with more cores than AUDIO_SCORERS.',
-  ),
-  modelWindowsAtOnce: setting(
-    'MODEL_WINDOWS_AT_ONCE',
-    count(4, { max: 64 }),
-    'Windows of a recording in one run of a model, where its manifest allows as many. More take more memory.',
   ),
   audioRetentionDays: setting(
     'AUDIO_RETENTION_DAYS',
@@ -435,28 +390,13 @@ export const SETTINGS = {
   streamConnectionsMax: setting(
     'STREAM_CONNECTIONS_MAX',
     count(64, { max: 4096 }),
-    'Audio streams that the console takes at a time; one more is refused.',
-  ),
-  streamConnectionsPerOwnerMax: setting(
-    'STREAM_CONNECTIONS_PER_OWNER_MAX',
-    count(16, { max: 4096 }),
-    'Audio streams of one client, or one user of the console, at a time.',
-  ),
-  streamSecondsMax: setting(
-    'STREAM_SECONDS_MAX',
-    count(3600, { max: 48 * 3600 }),
-    'Longest audio stream, in seconds of audio; at the limit it is ended, and the received audio is verified. No stream is larger than AUDIO_BYTES_MAX.',
+    'Audio streams that the console takes at a time, of one client or user a quarter of them; one more is refused.',
   ),
 
-  webhookHttp: setting(
-    'WEBHOOK_HTTP',
-    z.enum(['refused', 'allowed']).default('refused'),
-    'Whether endpoints of webhooks without TLS are allowed.',
-  ),
   webhookNetworksAllowed: setting(
     'WEBHOOK_NETWORKS_ALLOWED',
     networks().optional(),
-    'Private addresses and networks to which webhooks may be sent, separated by commas, such as loopback or 10.1.0.0/16. Absent: public addresses only.',
+    'Private addresses and networks to which webhooks may be sent, also without TLS, separated by commas, such as loopback or 10.1.0.0/16. Absent: public addresses only, with TLS.',
   ),
   webhookRetentionDays: setting(
     'WEBHOOK_RETENTION_DAYS',
@@ -503,11 +443,6 @@ export const SETTINGS = {
     'Address on which the console listens. Beyond the loopback interface it needs CONSOLE_ORIGIN.',
   ),
   consolePort: setting('CONSOLE_PORT', port(8090), 'Port of the console; 0 takes a free one.'),
-  consoleFeedBytesMax: setting(
-    'CONSOLE_FEED_BYTES_MAX',
-    count(256 * MiB, { max: 4 * GiB }),
-    'Largest feed that can be uploaded to the console.',
-  ),
   consoleOrigin: setting(
     'CONSOLE_ORIGIN',
     z
@@ -521,11 +456,6 @@ export const SETTINGS = {
     'CONSOLE_PROXIES',
     networks().default('loopback'),
     'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; the browser addresses that they forward are trusted. Read only with CONSOLE_ORIGIN.',
-  ),
-  consoleSessionHoursMax: setting(
-    'CONSOLE_SESSION_HOURS_MAX',
-    count(12, { max: 720 }),
-    'Hours after which a user of the console must log in again.',
   ),
   consoleIdleMinutesMax: setting(
     'CONSOLE_IDLE_MINUTES_MAX',
@@ -552,56 +482,25 @@ export const SETTINGS = {
       .optional(),
     'Address under which clients reach the API, such as https://api.example.com, for Location. Absent: one address leads to both.',
   ),
-  intakeBodyBytesMax: setting(
-    'INTAKE_BODY_BYTES_MAX',
-    count(4 * MiB, { min: 1 * KiB, max: 64 * MiB }),
-    'Largest request in JSON to the intake; the files that it names are sent before it.',
-  ),
-  intakeFeedBytesMax: setting('INTAKE_FEED_BYTES_MAX', count(4 * GiB), 'Largest feed that can be sent to the intake.'),
-  intakeBatchFilesMax: setting(
-    'INTAKE_BATCH_FILES_MAX',
-    count(10_000, { max: 100_000 }),
-    'Recordings of one batch that is sent to the intake.',
-  ),
-  intakeOpenUploadsMax: setting(
-    'INTAKE_OPEN_UPLOADS_MAX',
-    count(64, { max: 100_000 }),
-    'Incomplete uploads that the keys of one client may have at a time.',
-  ),
   intakeDiskBytesMax: setting(
     'INTAKE_DISK_BYTES_MAX',
     count(64 * GiB),
     'Bytes of all uploads that no request has used yet, those still to arrive too. Each counts as 4,096 or more.',
-  ),
-  intakeUploadHours: setting(
-    'INTAKE_UPLOAD_HOURS',
-    count(24, { max: 8760 }),
-    'An upload that no request has used for this many hours is removed, complete or not.',
   ),
   intakeRequestRetentionDays: setting(
     'INTAKE_REQUEST_RETENTION_DAYS',
     count(400, { min: 7, max: 36_500 }),
     'Days for which the intake remembers a request that it has accepted, with its idempotency key.',
   ),
-  intakeWaitingJobsMax: setting(
-    'INTAKE_WAITING_JOBS_MAX',
-    count(10_000),
-    'The intake takes no more work of a kind while this many jobs of it wait.',
-  ),
   intakeRequestsPerMinuteMax: setting(
     'INTAKE_REQUESTS_PER_MINUTE_MAX',
     count(3000),
     'Requests to the intake that one key, or one address without a key, may make in a minute.',
   ),
-  publicationPollMs: setting(
-    'PUBLICATION_POLL_MS',
+  pollMs: setting(
+    'POLL_MS',
     count(1000, { min: 50, max: 60_000 }),
-    'Milliseconds between two polls of the API for new publications.',
-  ),
-  keyPollMs: setting(
-    'KEY_POLL_MS',
-    count(2000, { min: 50, max: 60_000 }),
-    'Milliseconds after which a made or revoked key is known to the API at the latest.',
+    'Milliseconds after which API, console and intake look again for made and revoked keys, and the API for new publications.',
   ),
   artefactAgeHoursMax: setting(
     'ARTEFACT_AGE_HOURS_MAX',
@@ -613,28 +512,12 @@ export const SETTINGS = {
     count(600),
     'Requests that one key, or one address without a key, may make in a minute.',
   ),
-  apiDownloadsMax: setting(
-    'API_DOWNLOADS_MAX',
-    count(512),
-    'Downloads that the API sends at a time; one more is answered 503.',
-  ),
-  apiKeepAliveSecondsMax: setting(
-    'API_KEEP_ALIVE_SECONDS_MAX',
-    count(75, { max: 3600 }),
-    'Seconds that an idle connection is kept for the next request. Longer than a load balancer keeps its own, which is 60 seconds for most.',
-  ),
-  apiAccelPrefix: setting(
-    'API_ACCEL_PREFIX',
-    z
-      .string()
-      .regex(/^\/[\w./-]*$/)
+  apiDelivery: setting(
+    'API_DELIVERY',
+    text()
+      .refine((sender) => sender === 'object-store' || /^\/[\w./-]*$/.test(sender), 'expected object-store or a path')
       .optional(),
-    'Internal location of a reverse proxy that sends the files of ARTEFACT_DIR, for X-Accel-Redirect. Absent: the API sends them.',
-  ),
-  apiSignedUrlSeconds: setting(
-    'API_SIGNED_URL_SECONDS',
-    count(0, { min: 0, max: 604_800 }),
-    'Downloads are answered 307 with a URL of the object store that is valid for this many seconds; 0 sends the bytes through the API.',
+    'Who sends the bytes of downloads: object-store (they are answered 307 with a signed URL), or a reverse proxy, by its internal location for X-Accel-Redirect to ARTEFACT_DIR, such as /artefacts. Absent: the API.',
   ),
 } as const;
 

@@ -26,7 +26,7 @@ await runScript(async () => {
     API_PORT: '0',
     METRICS_PORT: '0',
     CONSOLE_PORT: '0',
-    NIGHT_CATCH_UP_HOURS: '0',
+    NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
     LOG_LEVEL: 'warn',
   };
   const command = async (...args) =>

@@ -1,11 +1,9 @@
 import type { Headers } from '../http/conditional.ts';
 
-/** The settings that decide how the bytes of downloads reach clients. */
+/** The setting that decides how the bytes of downloads reach clients. */
 export interface DeliverySettings {
-  /** Internal location of a reverse proxy that reads the same directory; undefined: the API sends the bytes. */
-  readonly apiAccelPrefix: string | undefined;
-  /** Seconds for which a signed URL of the object store is valid; 0: the API sends the bytes. */
-  readonly apiSignedUrlSeconds: number;
+  /** `object-store`, or the internal location of a reverse proxy that reads the same directory; undefined: the API sends the bytes. */
+  readonly apiDelivery: string | undefined;
 }
 
 /** Who sends the bytes of an answer. */
@@ -20,13 +18,12 @@ const comparedByProxy = ['if-match', 'if-unmodified-since', 'if-range'] as const
 /** Decides who sends the bytes of an answer. */
 export function decideDelivery(
   requestHeaders: Readonly<Record<string, unknown>>,
-  { apiAccelPrefix, apiSignedUrlSeconds }: DeliverySettings,
+  { apiDelivery }: DeliverySettings,
   canSign: boolean,
 ): Delivery {
-  if (canSign && apiSignedUrlSeconds > 0) return 'object store';
-  if (!canSign && apiAccelPrefix !== undefined && comparedByProxy.every((name) => requestHeaders[name] === undefined))
-    return 'proxy';
-  return 'api';
+  if (apiDelivery === undefined) return 'api';
+  if (apiDelivery === 'object-store') return canSign ? 'object store' : 'api';
+  return !canSign && comparedByProxy.every((name) => requestHeaders[name] === undefined) ? 'proxy' : 'api';
 }
 
 /** Headers of a body, which these answers do not have. */

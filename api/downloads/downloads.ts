@@ -14,6 +14,9 @@ import type { ByteSpan } from './range.ts';
 import { ReaderPace, type PaceLimits } from '../http/reader-pace.ts';
 import { buffersPerWriteMax, sendSpan, waitForTurn } from './send-file.ts';
 
+/** Seconds for which a signed URL of the object store can be opened: clients follow a redirect at once, and whoever finds the URL later is late. */
+const signedUrlSeconds = 300;
+
 /** A planned download: headers and bytes of one version. */
 interface Download {
   readonly artefact: Pick<ServedArtefact, 'name' | 'file'>;
@@ -79,19 +82,19 @@ export class Downloads {
     delivery: 'proxy' | 'object store',
   ): Promise<void> {
     const { stored } = artefact.file;
-    const { apiAccelPrefix, apiSignedUrlSeconds } = this.#options.delivery;
     const url =
       delivery === 'proxy'
         ? undefined
         : await stored.signUrl?.({
-            seconds: apiSignedUrlSeconds,
+            seconds: signedUrlSeconds,
             contentType: String(headers['Content-Type']),
             contentDisposition: String(headers['Content-Disposition']),
           });
     reply.hijack();
     if (url === undefined) {
       const path = formatStoredName(stored.name);
-      reply.raw.writeHead(200, allHeaders(reply, proxyHeaders(headers, { prefix: apiAccelPrefix ?? '', path })));
+      const prefix = this.#options.delivery.apiDelivery ?? '';
+      reply.raw.writeHead(200, allHeaders(reply, proxyHeaders(headers, { prefix, path })));
     } else reply.raw.writeHead(307, allHeaders(reply, redirectHeaders(headers, url)));
     reply.raw.end();
   }

@@ -149,7 +149,7 @@ async function startService(directory: string, settings: Record<string, string>)
     API_PORT: '0',
     METRICS_PORT: '0',
     CONSOLE_PORT: '0',
-    NIGHT_CATCH_UP_HOURS: '0',
+    NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
     ...settings,
   });
   const cli = join(packageRoot, 'dist', 'cli.js');

@@ -22,8 +22,9 @@ import {
 } from '../../evaluation/labels/scoring-card.ts';
 import { walkHistory } from '../../evaluation/labels/walk.ts';
 import { numbersInService, rangeRule } from '../../pipelines/labels/range-scoring.ts';
+import { scoringDefaults } from '../../pipelines/labels/scoring.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { commandConfig, interruption, runCommand, type Outcome } from '../command.ts';
+import { interruption, runCommand, type Outcome } from '../command.ts';
 import { parseCount } from '../options.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatTable, type TableColumn } from '../table.ts';
@@ -117,7 +118,7 @@ async function measure(
         hint: 'Give more days of reports, or a shorter --warm-up.',
       });
     progress.show('walking');
-    const rules = labelRules(history, { holdDaysMax: commandConfig().labelHoldDaysMax });
+    const rules = labelRules(history, { holdDaysMax: scoringDefaults.labelHoldDaysMax });
     const [walked, ranges] = [walkHistory(history, rules, instants), walkRanges(history, rules[0]!, instants)];
     return makeLabelReport({
       history,

@@ -35,8 +35,8 @@ export function addNumberDriftCommand(number: Command): void {
 }
 
 async function showDrift(): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const drift = await compareScores(db, new Date(), config);
+  return withServices(async ({ db }) => {
+    const drift = await compareScores(db, new Date());
     return { json: drift, text: formatDrift(drift) };
   });
 }

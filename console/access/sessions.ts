@@ -7,9 +7,11 @@ import type { ComparedUser, ConsoleUser } from './users.ts';
 const tokenBytes = 32;
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
-/** Lifetimes of sessions. */
+/** Hours after which a user must log in again, however much the session is used: a working day. */
+const sessionHoursMax = 12;
+
+/** The setting of the same name. */
 export interface SessionLimits {
-  readonly consoleSessionHoursMax: number;
   readonly consoleIdleMinutesMax: number;
 }
 
@@ -35,14 +37,13 @@ interface OpenedSession {
 export async function openSession(
   db: Queryable,
   { userId, passwordHash }: Pick<ComparedUser, 'userId' | 'passwordHash'>,
-  { consoleSessionHoursMax }: SessionLimits,
 ): Promise<OpenedSession | undefined> {
   const token = randomBytes(tokenBytes).toString('base64url');
   const row = await queryRow<{ endsAt: Date; role: Role; owners: string[] }>(db, sql('console/insert_session'), [
     digestOf(token),
     userId,
     passwordHash,
-    consoleSessionHoursMax,
+    sessionHoursMax,
   ]);
   return row && { token, endsAt: row.endsAt, role: row.role, owners: row.owners };
 }

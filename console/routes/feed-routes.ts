@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
 import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
+import { feedFileBytesMax } from '../../pipelines/feeds/feed-bytes.ts';
 import { listFeedArrivals } from '../../pipelines/feeds/feed-arrivals.ts';
 import {
   decideHeldLoad,
@@ -50,7 +51,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
     return { loads, next };
   });
   app.post('/api/feeds/loads', { config: { access: 'operator' } }, (request): Promise<SubmittedFeed> =>
-    withForm(request, { filesMax: 1, fileBytesMax: config.consoleFeedBytesMax }, async ({ fields, files: [file] }) => {
+    withForm(request, { filesMax: 1, fileBytesMax: feedFileBytesMax(config) }, async ({ fields, files: [file] }) => {
       const { feed, options } = parseBody(submission, fields);
       if (file === undefined)
         throw new ServiceError('parameter_invalid', { operation: 'receive form', problem: 'The form has no file.' });

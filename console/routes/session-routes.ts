@@ -56,7 +56,7 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
     const name = nameIn(given);
     for (const count of [addresses, names]) requireFewTries(await count(request));
     const { user, isKnown } = await turns.take(() => findUser(db, name, given.password));
-    const opened = user && (await openSession(db, user, options.limits));
+    const opened = user && (await openSession(db, user));
     if (user === undefined || opened === undefined) {
       await recordEvent(db, {
         actor: 'nobody',

@@ -135,7 +135,7 @@ export class StreamConnection {
       model: stream.model.name,
       thresholds: { synthesis: thresholds.synthesis ?? null, replay: thresholds.replay ?? null },
       limits: {
-        secondsMax: config.streamSecondsMax,
+        secondsMax: config.audioSecondsMax,
         frameBytesMax: this.limits.streamFrameBytesMax,
         idleSecondsMax: this.limits.streamIdleSecondsMax,
         speedMax: this.limits.streamSpeedMax,
@@ -158,13 +158,13 @@ export class StreamConnection {
     if (bytes.length === 0) return; // no audio
     const { stream, pace } = this.stage;
     this.awaitAudio();
-    const room = stream.bytesMax(config.streamSecondsMax, config.audioBytesMax) - stream.receivedBytes;
+    const room = stream.bytesMax(config.audioSecondsMax, config.audioBytesMax) - stream.receivedBytes;
     const before = stream.receivedSeconds;
     await stream.append(bytes.subarray(0, room));
     if (bytes.length > room)
       throw new ServiceError('stream_too_long', {
         operation: 'receive stream',
-        problem: `It has more than ${config.streamSecondsMax} s, or its file more than ${config.audioBytesMax} bytes.`,
+        problem: `It has more than ${config.audioSecondsMax} s, or its file more than ${config.audioBytesMax} bytes.`,
         hint: 'The received audio is verified. Start a new stream.',
       });
     this.pauseIfBehind();

@@ -159,7 +159,7 @@ class FreshKeys {
 
   async fresh(): Promise<KeyTable> {
     const { config, db } = this.work;
-    if (performance.now() - this.readAt > config.keyPollMs) {
+    if (performance.now() - this.readAt > config.pollMs) {
       const readAt = performance.now();
       await this.keys.refresh(db);
       this.readAt = readAt;

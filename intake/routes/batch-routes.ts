@@ -46,10 +46,10 @@ export function registerBatchRoutes(app: FastifyInstance, work: IntakeWork): voi
 }
 
 async function submitBatch(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, db, room } = work;
+  const { config, db, limits, room } = work;
   const requester = requireRequester(request, 'batches:write');
   const body = parseJsonBody(batchSchema, request.body, 'audio_request_invalid');
-  requireFewFiles(body, config.intakeBatchFilesMax);
+  requireFewFiles(body, limits.batchFilesMax);
   const ids = body.items.map(({ upload }) => upload);
   const { object, repeated, key } = await acceptRequest(
     work,

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { withHeaders } from '../../api/http/problem.ts';
+import { feedFileBytesMax } from '../../pipelines/feeds/feed-bytes.ts';
+import { uploadHours } from '../../pipelines/submissions/upload-retention.ts';
 import { requireScope } from '../../pipelines/access/authentication.ts';
 import { SUBMITTED_FILES } from '../../pipelines/branding/submitted-file.ts';
 import {
@@ -77,13 +79,13 @@ async function startUpload(work: IntakeWork, request: FastifyRequest, reply: Fas
   const { complete, bytes } = readOpening(fields);
   if (complete) requireDigest(fields.wholeSha256 ?? fields.contentSha256);
   requireFitting(fields, bytes);
-  const { config, db, writers } = work;
+  const { config, db, limits, writers } = work;
   const upload = await openUpload(db, owner, {
     kind,
     bytes,
     sha256: fields.wholeSha256 ?? null,
     bytesMax: bytesMaxOf(kind, config),
-    limits: config,
+    limits: { ...config, ...limits },
   });
   const { uploadId } = upload;
   await createUploadFile(config.intakeDir, uploadId);
@@ -244,14 +246,14 @@ function digestWrong(field: string, hint: string): ServiceError {
 }
 
 /** Most bytes of an upload of a kind. */
-function bytesMaxOf(kind: UploadKind, { audioBytesMax, intakeFeedBytesMax }: Config): number {
-  if (kind === 'recording') return audioBytesMax;
-  return kind === 'feed' ? intakeFeedBytesMax : SUBMITTED_FILES[kind].bytesMax;
+function bytesMaxOf(kind: UploadKind, config: Config): number {
+  if (kind === 'recording') return config.audioBytesMax;
+  return kind === 'feed' ? feedFileBytesMax(config) : SUBMITTED_FILES[kind].bytesMax;
 }
 
 function headersOf({ config }: Pick<IntakeWork, 'config'>, { upload, offset }: UploadState): Record<string, string> {
   const { kind, sha256, completedAt } = upload;
-  const limits = `max-size=${bytesMaxOf(kind, config)}, max-age=${config.intakeUploadHours * hourSeconds}`;
+  const limits = `max-size=${bytesMaxOf(kind, config)}, max-age=${uploadHours * hourSeconds}`;
   return {
     'Upload-Complete': completedAt === null ? '?0' : '?1',
     'Upload-Offset': String(offset),

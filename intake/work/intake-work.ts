@@ -5,12 +5,14 @@ import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics/metrics.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Vault } from '../../runtime/vault.ts';
+import type { intakeLimits } from './intake-limits.ts';
 import type { UploadWriters } from './upload-writers.ts';
 import type { WorkRoom } from './work-room.ts';
 
 /** Dependencies of the routes, which use the same producers as the CLI. */
 export interface IntakeWork {
   readonly config: Config;
+  readonly limits: typeof intakeLimits;
   readonly db: Pool;
   readonly queues: Queues;
   readonly vault: Vault;

@@ -1,9 +1,9 @@
 import type { Queues } from '../../jobs/queues/backend.ts';
 import type { QueueName } from '../../jobs/queues/queues.ts';
 import { withHeaders } from '../../api/http/problem.ts';
-import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { within } from '../../runtime/processes/repeat.ts';
+import type { intakeLimits } from './intake-limits.ts';
 
 /** Requests that copy files or seal letters at a time; each holds a connection to the database. */
 export const submissionsAtOnceMax = 6;
@@ -17,10 +17,10 @@ const retryAfterSeconds = { submissions: 5, queue: 60 } as const;
 /** Decides whether one more request may become work. */
 export class WorkRoom {
   readonly #queues: Queues;
-  readonly #limits: Pick<Config, 'intakeWaitingJobsMax'>;
+  readonly #limits: Pick<typeof intakeLimits, 'waitingJobsMax'>;
   #running = 0;
 
-  constructor(queues: Queues, limits: Pick<Config, 'intakeWaitingJobsMax'>) {
+  constructor(queues: Queues, limits: Pick<typeof intakeLimits, 'waitingJobsMax'>) {
     this.#queues = queues;
     this.#limits = limits;
   }
@@ -54,7 +54,7 @@ export class WorkRoom {
       this.#queues.counts().catch(() => undefined),
     );
     const waiting = counts === undefined ? 0 : counts[queue].waiting + counts[queue].delayed;
-    if (waiting < this.#limits.intakeWaitingJobsMax) return;
+    if (waiting < this.#limits.waitingJobsMax) return;
     throw later(
       new ServiceError('queue_full', { operation: 'accept request', problem: `${waiting} jobs of this kind wait.` }),
       retryAfterSeconds.queue,

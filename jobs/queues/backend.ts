@@ -25,7 +25,7 @@ import { connect, sessionConfig } from '../../runtime/postgres.ts';
 import { isTracing } from '../../runtime/tracing/tracing.ts';
 import { connectRedis, type Redis } from '../../runtime/redis.ts';
 import { sqlWithLiterals } from '../../sql/sql.ts';
-import { jobLimits, QUEUES, queueNames, type JobConfig, type JobName, type QueueName } from './queues.ts';
+import { jobCrashesMax, QUEUES, queueNames, type JobConfig, type JobName, type QueueName } from './queues.ts';
 
 /** Where a job is. `missing`: the queue knows no job of this id. */
 export type JobState = 'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed' | 'missing';
@@ -131,6 +131,9 @@ export interface RunningWorkers {
   close(): Promise<void>;
 }
 
+/** The schema of the queues in PostgreSQL, and the prefix of their keys in Redis, where two installations take two databases. */
+export const queueSchema = 'caller_trust_queue';
+
 /** BullMQ's failure reason of a job that exceeded its crash budget. */
 const crashedReason = 'job stalled more than allowable limit';
 
@@ -155,7 +158,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
   const onError = (error: Error): void => log.warn({ err: error }, 'the connection of the queues broke');
   if (config.redisUrl === undefined) {
     await requireQueueSchema(databaseUrl, config);
-    return wrapQueues('postgres', postgresProducers({ config, databaseUrl, telemetry, onError }));
+    return wrapQueues('postgres', postgresProducers({ databaseUrl, telemetry, onError }));
   }
   // Twenty reconnections take about ten seconds; then a waiting producer fails.
   const client = await connectRedis({
@@ -164,7 +167,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
     commandRetriesMax: 20,
     onError,
   });
-  return wrapQueues('redis', redisProducers({ config, client, telemetry, onError }));
+  return wrapQueues('redis', redisProducers({ client, telemetry, onError }));
 }
 
 /**
@@ -172,21 +175,14 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
  * Safe to call from several processes at once.
  * @throws ServiceError `database_unavailable`, `database_unsuitable`
  */
-export async function migrateQueues(
-  databaseUrl: string,
-  config: Pick<Config, 'redisUrl' | 'queuePrefix'>,
-): Promise<void> {
+export async function migrateQueues(databaseUrl: string, config: Pick<Config, 'redisUrl'>): Promise<void> {
   if (config.redisUrl !== undefined) return;
   const client = await connect({ url: databaseUrl, applicationName: 'caller-trust migrate' });
   try {
-    await runMigrations(client, config.queuePrefix);
-    await client.query(sqlWithLiterals('access/grant_queue_use', { schema: config.queuePrefix }));
+    await runMigrations(client, queueSchema);
+    await client.query(sqlWithLiterals('access/grant_queue_use', { schema: queueSchema }));
   } catch (error) {
-    throw new ServiceError('database_unsuitable', {
-      operation: 'migrate queues',
-      object: config.queuePrefix,
-      cause: error,
-    });
+    throw new ServiceError('database_unsuitable', { operation: 'migrate queues', object: queueSchema, cause: error });
   } finally {
     await client.end();
   }
@@ -213,7 +209,7 @@ async function startPostgresWorkers(
   await requireQueueSchema(databaseUrl, config);
   const { Worker: PostgresWorker } = withBackend(createPostgresBackend);
   const telemetry = await findTelemetry();
-  const connection = postgresConnection(config, databaseUrl, connectionsMax.worker);
+  const connection = postgresConnection(databaseUrl, connectionsMax.worker);
   const workers = requests.map((request) =>
     attachListeners(
       new PostgresWorker(request.queue, processorOf(request), {
@@ -237,12 +233,7 @@ async function startRedisWorkers(
   const client = await connectRedis({ url, name: 'caller-trust worker', commandRetriesMax: null, onError });
   const telemetry = await findTelemetry();
   const workers = requests.map((request) => {
-    const options = {
-      ...workerOptions(config, request.queue),
-      prefix: redisPrefix(config),
-      connection: client,
-      ...telemetry,
-    };
+    const options = { ...workerOptions(config, request.queue), prefix: redisPrefix, connection: client, ...telemetry };
     return attachListeners(new Worker(request.queue, processorOf(request), options, createRedisBackend), request);
   });
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
@@ -284,13 +275,12 @@ function processorOf(request: WorkerRequest): Processor {
 }
 
 function workerOptions(config: JobConfig, queue: QueueName): Omit<WorkerOptions, 'connection'> {
-  const limits = { ...jobLimits, ...config };
   return {
     name: `${hostname().slice(0, 24)}.${process.pid}`,
-    concurrency: QUEUES[queue].concurrency(limits),
+    concurrency: QUEUES[queue].concurrency(config),
     lockDuration: config.jobLockSeconds * 1000,
     stalledInterval: Math.max(1, Math.floor(config.jobLockSeconds / 3)) * 1000,
-    maxStalledCount: limits.jobCrashesMax,
+    maxStalledCount: config.jobCrashesMax ?? jobCrashesMax,
     runRetryDelay: reconnectMs,
   };
 }
@@ -322,19 +312,17 @@ type BackendJob = Pick<
 >;
 
 interface ProducersOptions {
-  readonly config: Config;
   readonly telemetry: QueueTelemetry;
   readonly onError: (error: Error) => void;
 }
 
 function postgresProducers({
-  config,
   databaseUrl,
   telemetry,
   onError,
 }: ProducersOptions & { readonly databaseUrl: string }): Producers {
   const { Queue: PostgresQueue, FlowProducer: PostgresFlowProducer } = withBackend(createPostgresBackend);
-  const connection = postgresConnection(config, databaseUrl, connectionsMax.producer);
+  const connection = postgresConnection(databaseUrl, connectionsMax.producer);
   const queues = new Map(queueNames.map((name) => [name, new PostgresQueue(name, { connection, ...telemetry })]));
   const flows = new PostgresFlowProducer({ connection, ...telemetry });
   for (const queue of queues.values()) queue.on('error', onError);
@@ -346,13 +334,8 @@ function postgresProducers({
   };
 }
 
-function redisProducers({
-  config,
-  client,
-  telemetry,
-  onError,
-}: ProducersOptions & { readonly client: Redis }): Producers {
-  const options = { connection: client, prefix: redisPrefix(config), ...telemetry };
+function redisProducers({ client, telemetry, onError }: ProducersOptions & { readonly client: Redis }): Producers {
+  const options = { connection: client, prefix: redisPrefix, ...telemetry };
   const queues = new Map(queueNames.map((name) => [name, new Queue(name, options, createRedisBackend)]));
   const flows = new FlowProducer(options, createRedisBackend);
   for (const queue of queues.values()) queue.on('error', onError);
@@ -504,17 +487,15 @@ async function removeJob(queue: BackendQueue, id: string): Promise<boolean> {
 }
 
 /** The braces keep all keys in one slot, which flows across queues need in a Redis Cluster. */
-function redisPrefix(config: Config): string {
-  return `{${config.queuePrefix}}`;
-}
+const redisPrefix = `{${queueSchema}}`;
 
 /** Connections of one queue or worker; a worker listens on one more. Idle ones are closed. */
 const connectionsMax = { producer: 1, worker: 2 } as const;
 
-function postgresConnection(config: Config, databaseUrl: string, max: number) {
+function postgresConnection(databaseUrl: string, max: number) {
   return {
     connectionString: databaseUrl,
-    schema: config.queuePrefix,
+    schema: queueSchema,
     max,
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: 10_000,
@@ -524,13 +505,13 @@ function postgresConnection(config: Config, databaseUrl: string, max: number) {
 }
 
 /** Checks the schema of the queues, and creates it if there is none. */
-async function requireQueueSchema(databaseUrl: string, config: Config): Promise<void> {
-  const version = await readSchemaVersion(databaseUrl, config.queuePrefix);
+async function requireQueueSchema(databaseUrl: string, config: Pick<Config, 'redisUrl'>): Promise<void> {
+  const version = await readSchemaVersion(databaseUrl, queueSchema);
   if (version === undefined) return migrateQueues(databaseUrl, config);
   if (version < LATEST_SCHEMA_VERSION) {
     throw new ServiceError('database_unsuitable', {
       operation: 'open queues',
-      object: config.queuePrefix,
+      object: queueSchema,
       problem: `The schema of the queues has version ${version}, and ${LATEST_SCHEMA_VERSION} is needed.`,
       hint: 'Run `caller-trust migrate`.',
     });

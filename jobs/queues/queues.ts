@@ -2,16 +2,21 @@ import { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Limits of jobs that no installation has needed to change. Tests use others. */
-export const jobLimits = {
-  /** Crashes of its worker that a job survives; one more fails it. So it outlives the restarts of a bad day, but does not kill one worker after the other. */
-  jobCrashesMax: 5,
-  /** Jobs of recordings that one worker runs at a time: one keeps every scorer busy, and the second begins while its last recordings end. */
-  verificationConcurrency: 2,
+/** Crashes of its worker that a job survives; one more fails it. So it outlives the restarts of a bad day, but does not kill one worker after the other. */
+export const jobCrashesMax = 5;
+
+/** The settings, with limits that tests change. */
+export type JobConfig = Config & {
+  /** Default: {@link jobCrashesMax}. */
+  readonly jobCrashesMax?: number;
+  /** Default: {@link verificationJobsAtOnce}. */
+  readonly verificationConcurrency?: number;
 };
 
-/** The settings, with the limits that a test changes. */
-export type JobConfig = Config & Partial<typeof jobLimits>;
+/** Jobs of recordings that one worker runs at a time: a job may have one recording only, and the next begins while the last ends. */
+export function verificationJobsAtOnce({ audioScorers }: Pick<Config, 'audioScorers'>): number {
+  return Math.max(2, audioScorers);
+}
 
 const databaseId = z.number().int().positive();
 const generation = z.number().int().positive();
@@ -23,7 +28,7 @@ const daySeconds = 24 * hourSeconds;
 interface QueueDefinition {
   readonly jobs: Record<string, z.ZodType>;
   /** Jobs that one worker runs at a time. */
-  readonly concurrency: (config: Config & typeof jobLimits) => number;
+  readonly concurrency: (config: JobConfig) => number;
   /** Milliseconds before the second try; each further one waits twice as long. */
   readonly retryDelayMs: number;
   /**
@@ -89,7 +94,7 @@ export const QUEUES = {
     jobs: {
       'verify-items': z.strictObject({ batchId: databaseId, generation, chunk: z.number().int().nonnegative() }),
     },
-    concurrency: (config) => config.verificationConcurrency,
+    concurrency: (config) => config.verificationConcurrency ?? verificationJobsAtOnce(config),
     retryDelayMs: 1000,
     waitsForOutage: true,
     completedKeptSeconds: hourSeconds,

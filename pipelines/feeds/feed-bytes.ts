@@ -10,6 +10,11 @@ import { ServiceError, isZlibError } from '../../runtime/errors.ts';
  */
 const chunkBytes = 64 * 1024;
 
+/** Largest feed file that is taken over HTTP: text of numbers is an eighth of its size when it is compressed. */
+export function feedFileBytesMax({ feedPlainBytesMax }: { readonly feedPlainBytesMax: number }): number {
+  return Math.ceil(feedPlainBytesMax / 8);
+}
+
 /** How a feed file is read. */
 interface FeedBytesOptions {
   /** Largest feed after decompression. */

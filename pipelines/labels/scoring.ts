@@ -12,13 +12,13 @@ import { cleanText } from '../phone/text-cleaning.ts';
 import { agePoints, complaintRule } from './complaint-rule.ts';
 import { setLabelCause } from './label-history.ts';
 
-/** Settings of a scoring, of the same names. */
+/** What a scoring depends on beside the rule. Tests and evaluations use others. */
 export interface ScoringSettings {
-  /** Days of silence of the complaint feed during which labels do not age. */
+  /** Days of silence of the complaint feed during which labels do not age; 0: they age every day. */
   readonly labelHoldDaysMax: number;
 }
 
-/** The defaults of the settings. */
+/** A feed that is away for six weeks has ended; docs/scoring.md has what a shorter and a longer hold do. */
 export const scoringDefaults: ScoringSettings = { labelHoldDaysMax: 45 };
 
 /** The result of a scoring: numbers that were scored and have complaints that count, and published rows that were inserted or changed. */
@@ -217,11 +217,11 @@ export interface LabelDrift {
 }
 
 /** Compares the last stored scoring with the rule of this version, as of the instant of that scoring (or `now`). Nothing is written. */
-export async function compareScores(db: Pool, now: Date, settings: ScoringSettings): Promise<LabelDrift> {
+export async function compareScores(db: Pool, now: Date): Promise<LabelDrift> {
   return inTransaction(db, async (client) => {
     const last = await queryRow<LastScoring>(client, sql('labels/read_last_scoring'));
     const evaluatedAt = last?.evaluatedAt ?? now;
-    await computeScores(client, evaluatedAt, settings);
+    await computeScores(client, evaluatedAt, scoringDefaults);
     const rows = await queryRows<ChangeRow>(client, sql('labels/compare_scores'));
     const changes = rows.map(changeOf).filter(({ from, to }) => from.level !== 'NEUTRAL' || to.level !== 'NEUTRAL');
     const sum = (counts: (change: LabelChange) => boolean) =>

@@ -4,6 +4,9 @@ import { listIdleUploadFiles, removeUploadFiles } from './upload-file.ts';
 
 const hourMs = 3_600_000;
 
+/** An upload that no request has used for this many hours is removed, complete or not: clients use one at once, or send it again. */
+export const uploadHours = 24;
+
 /** Uploads of one statement. */
 const pageUploads = 1000;
 
@@ -15,10 +18,10 @@ interface UploadRetentionEnd {
   readonly swept: number;
 }
 
-/** Removes uploads that no request has used for `uploadHours`, and files that belong to none. */
+/** Removes uploads that no request has used for {@link uploadHours}, and files that belong to none. */
 export async function runUploadRetention(
   { db, directory }: { db: Pool; directory: string },
-  { uploadHours, at }: { uploadHours: number; at: Date },
+  at: Date,
 ): Promise<UploadRetentionEnd> {
   const before = new Date(at.getTime() - uploadHours * hourMs);
   let removed = 0;

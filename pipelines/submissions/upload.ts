@@ -65,14 +65,14 @@ export async function openUpload(
     readonly bytes: number;
     readonly sha256: string | null;
     readonly bytesMax: number;
-    readonly limits: Pick<Config, 'intakeOpenUploadsMax' | 'intakeDiskBytesMax'>;
+    readonly limits: Pick<Config, 'intakeDiskBytesMax'> & { readonly openUploadsMax: number };
   },
 ): Promise<Upload> {
   if (bytes > bytesMax) throw refusal('upload_too_large', `A ${kind} has at most ${bytesMax} bytes.`);
   return inTransaction(db, async (transaction) => {
     await transaction.query(sql('submissions/lock_uploads'));
     const present = await measureUploads(transaction, client);
-    if (present.open >= limits.intakeOpenUploadsMax)
+    if (present.open >= limits.openUploadsMax)
       throw refusal(
         'uploads_too_many',
         `${present.open} uploads of this client are incomplete.`,

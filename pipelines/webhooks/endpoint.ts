@@ -43,7 +43,7 @@ interface NewEndpoint {
   readonly brand: string | null;
   readonly eventTypes: readonly string[];
   readonly actor: string;
-  readonly limits: Pick<SendLimits, 'webhookHttp' | 'webhookNetworksAllowed'>;
+  readonly limits: SendLimits;
 }
 
 interface EndpointChange {
@@ -214,7 +214,7 @@ function checkName(name: string): void {
 }
 
 /** Also refuses an address inside a private network; a name is checked when it is connected to. */
-function checkUrl(text: string, { webhookHttp, webhookNetworksAllowed }: NewEndpoint['limits']): void {
+function checkUrl(text: string, { webhookNetworksAllowed }: NewEndpoint['limits']): void {
   const url = text.length <= urlLengthMax && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw invalid(
@@ -226,13 +226,18 @@ function checkUrl(text: string, { webhookHttp, webhookNetworksAllowed }: NewEndp
       'The address has a login or a fragment, which are not sent.',
       'Leave them out: receivers know who sent a delivery by its signature.',
     );
-  if (url.protocol === 'http:' && webhookHttp === 'refused')
-    throw invalid('The address has no TLS.', 'Give one of https, or set WEBHOOK_HTTP=allowed.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !addressRules(webhookNetworksAllowed).allows(host))
+  const { allows, names } = addressRules(webhookNetworksAllowed);
+  if (isIP(host) !== 0 && !allows(host))
     throw invalid(
       'The address is inside a private network.',
       'Give a public one, or name its network in WEBHOOK_NETWORKS_ALLOWED.',
+    );
+  const mayLackTls = isIP(host) === 0 ? webhookNetworksAllowed !== undefined : names(host);
+  if (url.protocol === 'http:' && !mayLackTls)
+    throw invalid(
+      'The address has no TLS, which only one in a private network does without.',
+      'Give one of https, or name its network in WEBHOOK_NETWORKS_ALLOWED.',
     );
 }
 

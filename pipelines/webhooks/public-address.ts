@@ -36,18 +36,25 @@ const publicBlocks = blocksOf([publicIpv6]);
 interface AddressRules {
   /** True for a public address, and for one in an allowed network. */
   allows(address: string): boolean;
+  /** True for one in an allowed network. */
+  names(address: string): boolean;
 }
 
 /** The rules with the networks of WEBHOOK_NETWORKS_ALLOWED: addresses, networks such as 10.0.0.0/8, and their names, separated by commas. */
 export function addressRules(networksAllowed: string | undefined): AddressRules {
-  const names = networksAllowed?.split(',').map((name) => name.trim()) ?? [];
-  const allowed = blocksOf(names.flatMap((name) => namedNetworks[name] ?? [name]));
+  const networks = networksAllowed?.split(',').map((name) => name.trim()) ?? [];
+  const allowed = blocksOf(networks.flatMap((name) => namedNetworks[name] ?? [name]));
+  const names = (given: string): boolean => {
+    const address = unmapped(given);
+    return isIP(address) !== 0 && allowed.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  };
   return {
+    names,
     allows(given) {
+      if (names(given)) return true;
       const address = unmapped(given);
       if (isIP(address) === 0) return false;
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-      if (allowed.check(address, family)) return true;
       if (privateBlocks.check(address, family)) return false;
       return family === 'ipv4' || publicBlocks.check(address, family);
     },

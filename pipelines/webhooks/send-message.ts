@@ -10,7 +10,7 @@ import type { Config } from '../../runtime/config.ts';
 export const DELIVERY_FAILURES = {
   name_unresolved: 'The name of the endpoint has no address.',
   address_refused: 'The name of the endpoint has an address inside a private network.',
-  http_refused: 'The endpoint has no TLS, and the settings ask for it.',
+  http_refused: 'The endpoint has no TLS, and is in none of the private networks that are allowed.',
   connection_failed: 'No connection could be made, or it broke.',
   tls_failed: 'The certificate of the endpoint is not valid for its name.',
   timed_out: 'The endpoint did not answer in time.',
@@ -34,8 +34,8 @@ export interface AttemptEnd {
   readonly retryAfterSeconds: number | null;
 }
 
-/** See the settings of the same names. */
-export type SendLimits = Pick<Config, 'webhookNetworksAllowed' | 'webhookHttp'>;
+/** See the setting of the same name. */
+export type SendLimits = Pick<Config, 'webhookNetworksAllowed'>;
 
 interface SendOptions {
   readonly url: string;
@@ -66,13 +66,14 @@ const certificateFault = /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGN
 export async function sendMessage(options: SendOptions): Promise<AttemptEnd> {
   const { url, limits, signal, secondsMax = answerSecondsMax, resolve = resolveName } = options;
   const target = new URL(url);
-  if (target.protocol !== 'https:' && limits.webhookHttp === 'refused') return failed('http_refused');
   const timeout = AbortSignal.timeout(secondsMax * 1000);
   try {
     const addresses = await untilFired(timeout, resolve(target.hostname.replace(/^\[|\]$/g, '')));
-    const { allows } = addressRules(limits.webhookNetworksAllowed);
+    const { allows, names } = addressRules(limits.webhookNetworksAllowed);
     if (addresses.length === 0) return failed('name_unresolved');
     if (!addresses.every(({ address }) => allows(address))) return failed('address_refused');
+    if (target.protocol !== 'https:' && !addresses.every(({ address }) => names(address)))
+      return failed('http_refused');
     return await post(target, { ...options, addresses, signal: AbortSignal.any([signal, timeout]) });
   } catch (error) {
     signal.throwIfAborted();

@@ -9,7 +9,7 @@ const MiB = 1024 * 1024;
 const database = await useTestDatabase();
 
 const fifty = await useTestApi(database, { API_REQUESTS_PER_MINUTE_MAX: '50' });
-const three = await useTestApi(database, { API_DOWNLOADS_MAX: '3' });
+const three = await useTestApi(database, {}, { apiDownloadsMax: 3 });
 const smallHeader = await useTestApi(database, {}, { apiHeaderBytesMax: 2048 });
 const quick = await useTestApi(database, {}, { apiHeadersSecondsMax: 1, apiRequestSecondsMax: 1 });
 const twelve = await useTestApi(database, {}, { apiConnectionsMax: 12 });

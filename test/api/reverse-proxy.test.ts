@@ -70,7 +70,7 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
   if (missing) return;
   const database = await useTestDatabase();
   const { url, config, key, publish } = await useTestApi(database, {
-    API_ACCEL_PREFIX: '/artefacts',
+    API_DELIVERY: '/artefacts',
     API_ALLOWED_ORIGINS: 'https://app.example.com',
   });
   const proxy = await startNginx(url, config.artefactDir);

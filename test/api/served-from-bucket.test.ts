@@ -15,7 +15,7 @@ import { until, useTestApi } from './support/running-api.ts';
 const database = await useTestDatabase();
 const objects = await useObjectStore();
 const served = await useTestApi(database, objects.settings);
-const redirecting = await useTestApi(database, { ...objects.settings, API_SIGNED_URL_SECONDS: '60' });
+const redirecting = await useTestApi(database, { ...objects.settings, API_DELIVERY: 'object-store' });
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-copies-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 const store = openArtefactStore(loadConfig({ ...objects.settings, ARTEFACT_DIR: directory }));

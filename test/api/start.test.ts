@@ -23,8 +23,7 @@ const settings = {
   API_KEY_SECRET: secret,
   API_PORT: '0',
   METRICS_PORT: '0',
-  PUBLICATION_POLL_MS: '50',
-  KEY_POLL_MS: '50',
+  POLL_MS: '50',
   SHUTDOWN_GRACE_SECONDS: '3',
 };
 const old = await useTestApi(database);

@@ -4,7 +4,7 @@ import { loadGateLimits } from '../../pipelines/feeds/load-gates.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 
-const running = await useConsole({ CONSOLE_FEED_BYTES_MAX: '20000' });
+const running = await useConsole({ FEED_PLAIN_BYTES_MAX: '160000' });
 const {
   database: { db },
   stateDir,

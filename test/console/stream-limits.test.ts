@@ -89,7 +89,7 @@ it('takes as many streams as it may in all, and refuses one more until one has e
 });
 
 it('takes as many streams of one client as it may, and others of another', async () => {
-  const console = await open({ STREAM_CONNECTIONS_PER_OWNER_MAX: '1' });
+  const console = await open({ STREAM_CONNECTIONS_MAX: '4' });
   const headers = { Authorization: `Bearer ${(await console.makeKey()).key}` };
   await begun(console, headers);
   const next = await console.connect(headers);
@@ -102,7 +102,7 @@ it('takes as many streams of one client as it may, and others of another', async
 });
 
 it('ends a stream at its longest, and verifies what came until then', async () => {
-  const console = await open({ STREAM_SECONDS_MAX: '2' });
+  const console = await open({ AUDIO_SECONDS_MAX: '2' });
   const socket = await begun(console);
   socket.send(second);
   socket.send(second);

@@ -20,7 +20,7 @@ beforeAll(async () => {
       brand: null,
       eventTypes: ['night.*'],
       actor: 'cli ada',
-      limits: { webhookHttp: 'refused', webhookNetworksAllowed: undefined },
+      limits: { webhookNetworksAllowed: undefined },
     },
   );
   const { id: runId } = (await queryRow<{ id: number }>(

@@ -28,11 +28,8 @@ async function nightThrough(interference: Interference, { streams = 1 } = {}) {
       store,
       only: 'phones/US',
       buildUrl: proxy.url,
-      settings: {
-        COPY_IDLE_SECONDS_MAX: interference.then === 'stall' ? '3' : '30',
-        BUILD_STREAMS: String(streams),
-        ...(streams > 1 ? { SEGMENT_ROWS_MAX: '500' } : {}),
-      },
+      settings: { BUILD_STREAMS: String(streams), ...(streams > 1 ? { SEGMENT_ROWS_MAX: '500' } : {}) },
+      limits: { copyIdleSecondsMax: interference.then === 'stall' ? 3 : 30 },
       ...(streams > 1 ? { rangeBytes: 20_000 } : {}),
     });
     return { report, interferences: proxy.interferences() };

@@ -101,7 +101,7 @@ async function stopSecondNightMidCopy(
   await first.end('SIGTERM');
   await db.query("UPDATE phone_number SET display_name = 'Changed' WHERE reputation_level = 'NEUTRAL'");
   proxy = await startPostgresProxy(embedded.url, { at: 'copyData', after: 15_000, then: 'stall' });
-  const worker = startWorkerProcess(proxy.url, { COPY_IDLE_SECONDS_MAX: '3600', ...settings });
+  const worker = startWorkerProcess(proxy.url, settings);
   const runId = await askForNight();
   await until(async () => proxy!.interferences() > 0, 'the COPY is under way');
   await until(async () => (await readdir(join(artefactDir, 'unfinished'))).length > 0, 'a file is begun');

@@ -16,9 +16,9 @@ const env = {
   API_PORT: '0',
   METRICS_PORT: '0',
   CONSOLE_PORT: '0',
-  NIGHT_CATCH_UP_HOURS: '0',
+  NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
   SHUTDOWN_GRACE_SECONDS: '1',
-  PUBLICATION_POLL_MS: '100',
+  POLL_MS: '100',
 };
 killProcessesAfterEach();
 afterAll(() => removeStateDirectory(stateDir));

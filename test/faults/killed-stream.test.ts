@@ -12,7 +12,7 @@ import { pcm16 } from '../support/audio-file.ts';
 import { until } from '../support/service-process.ts';
 import { speechLike } from '../support/speech-like.ts';
 
-const running = await useConsole({ AUDIO_SCORERS: '1', KEY_POLL_MS: '50' });
+const running = await useConsole({ AUDIO_SCORERS: '1', POLL_MS: '50' });
 const { db } = running.database;
 const clients: StreamClient[] = [];
 afterAll(() => clients.forEach((client) => client.close()));
@@ -27,7 +27,7 @@ async function openStream(name: string): Promise<StreamClient> {
     scopes: ['verifications:stream'],
     secret: await loadKeySecret({ stateDir: running.stateDir }),
   });
-  await sleep(60); // a new key is known within KEY_POLL_MS
+  await sleep(60); // a new key is known within POLL_MS
   let windows = 0;
   const client = new StreamClient({
     url: running.url,

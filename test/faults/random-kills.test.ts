@@ -64,7 +64,7 @@ function start(name: Name, settings: Record<string, string>): ServiceProcess {
     ...settings,
     DATABASE_URL: url,
     STATE_DIR: stateDir,
-    NIGHT_CATCH_UP_HOURS: '0',
+    NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
     API_PORT: '0',
     CONSOLE_PORT: '0',
     METRICS_PORT: '0',

@@ -126,7 +126,7 @@ describe.skipIf(programs === undefined)(
       await expect(restoring).rejects.toThrow('role "caller_trust_reader" does not exist');
 
       const now = { ...was, DATABASE_URL: after.url('owner') };
-      const api = { ...now, API_PORT: '0', METRICS_PORT: '0', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100' };
+      const api = { ...now, API_PORT: '0', METRICS_PORT: '0', POLL_MS: '100' };
       const served = startProcess('api/main.js', api);
       const url = await until(async () => /"url":"(http:[^"]+)"/.exec(served.log())?.[1], 'the API listens');
       const ready = async () =>

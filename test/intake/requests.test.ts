@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeOpenApiDocument } from '../../intake/openapi.ts';
 import { startIntake } from '../../intake/start.ts';
+import { intakeLimits } from '../../intake/work/intake-limits.ts';
 import { submissionsAtOnceMax, WorkRoom } from '../../intake/work/work-room.ts';
 import { listAcceptedRequests, pruneRequests } from '../../pipelines/submissions/request-ledger.ts';
 import { runUploadRetention } from '../../pipelines/submissions/upload-retention.ts';
@@ -20,21 +21,21 @@ import { digestField, IntakeClient, outcomeOf, useTestIntake } from './support/r
 
 const database = await useTestDatabase();
 const { db } = database;
-const intake = await useTestIntake(database, {
-  INTAKE_BODY_BYTES_MAX: '2048',
-  INTAKE_BATCH_FILES_MAX: '2',
-  INTAKE_OPEN_UPLOADS_MAX: '2',
-  INTAKE_DISK_BYTES_MAX: String(16 * uploadBytesCounted),
-  INTAKE_WAITING_JOBS_MAX: '2',
-  INTAKE_API_ORIGIN: 'https://api.example.com',
-  INTAKE_FEED_BYTES_MAX: '40000',
-});
+const intake = await useTestIntake(
+  database,
+  {
+    INTAKE_DISK_BYTES_MAX: String(16 * uploadBytesCounted),
+    INTAKE_API_ORIGIN: 'https://api.example.com',
+    FEED_PLAIN_BYTES_MAX: '320000',
+  },
+  { bodyBytesMax: 2048, batchFilesMax: 2, openUploadsMax: 2, waitingJobsMax: 2 },
+);
 const bytes = (length: number, value = 1) => new Uint8Array(length).fill(value);
 const recording = (number: number) => new Uint8Array(tinyRecording(number));
 const feed = (text: string) => new TextEncoder().encode(text);
 const clear = async () => {
   await db.query("UPDATE upload SET active_at = now() - interval '30 hours'");
-  await runUploadRetention({ db, directory: intake.config.intakeDir }, { uploadHours: 24, at: new Date() });
+  await runUploadRetention({ db, directory: intake.config.intakeDir }, new Date());
 };
 
 describe('a key', () => {
@@ -232,10 +233,7 @@ describe('an upload', () => {
     await age(old, 25);
     await age(young, 23);
     const directory = intake.config.intakeDir;
-    expect(await runUploadRetention({ db, directory }, { uploadHours: 24, at: new Date() })).toEqual({
-      removed: 1,
-      swept: 0,
-    });
+    expect(await runUploadRetention({ db, directory }, new Date())).toEqual({ removed: 1, swept: 0 });
     expect(await readdir(directory)).toEqual([young.split('/').at(-1)]);
     expect((await client.fetch(old, { method: 'HEAD' })).status).toBe(404);
     await clear();
@@ -380,7 +378,7 @@ describe('a limit of the process', () => {
   });
 
   it('lets six requests become work at a time, and not one more', async () => {
-    const room = new WorkRoom(undefined as never, intake.config); // disputes have no queue
+    const room = new WorkRoom(undefined as never, intakeLimits); // disputes have no queue
     let end: () => void = () => {};
     const work = () => new Promise<void>((resolve) => (end = resolve));
     const running = Array.from({ length: submissionsAtOnceMax }, () => room.run(null, work));

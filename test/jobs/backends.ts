@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig, type Config } from '../../runtime/config.ts';
 import { connectRedis } from '../../runtime/redis.ts';
 import { createLog, type Log } from '../../runtime/log.ts';
-import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
+import { queueSchema, openQueues, type Queues } from '../../jobs/queues/backend.ts';
 import type { JobConfig } from '../../jobs/queues/queues.ts';
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -74,9 +74,9 @@ export async function until<Value>(
 }
 
 /** Empties the queues behind the service's back. */
-export async function wipe({ redis, database, config }: TestBackend): Promise<void> {
+export async function wipe({ redis, database }: TestBackend): Promise<void> {
   if (redis === undefined) {
-    await database.db.query(`DELETE FROM ${config.queuePrefix}.job`);
+    await database.db.query(`DELETE FROM ${queueSchema}.job`);
     return;
   }
   const client = await connectRedis({ url: redis.url, name: 'test', commandRetriesMax: 1, onError: () => {} });

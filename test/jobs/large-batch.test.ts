@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { createHandlers } from '../../jobs/handlers.ts';
 import { openLazyScoring } from '../../jobs/lazy-scoring.ts';
-import { jobLimits } from '../../jobs/queues/queues.ts';
+import { verificationJobsAtOnce } from '../../jobs/queues/queues.ts';
 import { requestVerification } from '../../jobs/queues/verification-producer.ts';
 import { startWorker } from '../../jobs/worker.ts';
 import { countStates, hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
@@ -60,7 +60,7 @@ it(
       expect(batch.items).toBe(items);
       await until(async () => hasEnded(await readBatch(db, batch.id)), 'the batch has ended', items / 10);
       expect(await countStates(db, batch.batchId)).toMatchObject({ performedWithoutScore: items, error: 0 });
-      expect(computed).toBeLessThanOrEqual(contents * jobLimits.verificationConcurrency); // two jobs may meet the same audio at the same time
+      expect(computed).toBeLessThanOrEqual(contents * verificationJobsAtOnce(config)); // two jobs may meet the same audio at the same time
       let line = 0;
       for await (const page of readVerifications(db, batch.batchId, { windows: false })) {
         expect(page.length).toBeLessThanOrEqual(1000);

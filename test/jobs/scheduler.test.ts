@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Queues } from '../../jobs/queues/backend.ts';
+import { queueSchema, type Queues } from '../../jobs/queues/backend.ts';
 import { catchUpNight, keepSignaturesFresh, lastTick, startScheduler, type Scheduler } from '../../jobs/scheduler.ts';
 import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony.ts';
 import { readPresentSet } from '../../pipelines/caches/signing/sign-publications.ts';
@@ -54,7 +54,7 @@ describe('the last tick of a schedule', () => {
 describe('the night', () => {
   afterEach(async () => {
     await db.query('TRUNCATE night_run RESTART IDENTITY CASCADE');
-    await db.query(`DELETE FROM ${backend.config.queuePrefix}.job`);
+    await db.query(`DELETE FROM ${queueSchema}.job`);
   });
 
   it('that was missed is made up for once, and queued', async () => {

@@ -38,9 +38,7 @@ describe.each(backends)('webhooks with queues in $kind', ({ kind, skipped }) => 
       env = {
         ...backend.env,
         STATE_DIR: stateDir,
-        NIGHT_CATCH_UP_HOURS: '0',
         NIGHT_SCHEDULE: '0 0 29 2 *',
-        WEBHOOK_HTTP: 'allowed',
         WEBHOOK_NETWORKS_ALLOWED: '127.0.0.1',
       };
       queues = await backend.openQueues();
@@ -254,6 +252,7 @@ describe.each(backends)('webhooks with queues in $kind', ({ kind, skipped }) => 
       });
       for (const [url, problem] of [
         ['http://10.0.0.1/', 'private network'],
+        ['http://8.8.8.8/', 'no TLS'],
         ['ftp://example.com/', 'https'],
         ['https://user:pw@example.com/', 'login'],
       ])

@@ -35,7 +35,7 @@ async function startByNpm(): Promise<StartedByNpm> {
     API_PORT: '0',
     METRICS_PORT: '0',
     CONSOLE_PORT: '0',
-    NIGHT_CATCH_UP_HOURS: '0',
+    NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
     SHUTDOWN_GRACE_SECONDS: '5',
   };
   const npm = spawn('npm', ['start'], {

@@ -32,6 +32,12 @@ export async function useStore(): Promise<ArtefactStore> {
   return new ArtefactDirectory(directory);
 }
 
+/** Limits that are no settings. */
+interface NightLimits {
+  readonly gateRowsMin?: number;
+  readonly copyIdleSecondsMax?: number;
+}
+
 interface WholeNightOptions {
   readonly db: Pool;
   readonly url: string;
@@ -43,6 +49,7 @@ interface WholeNightOptions {
   /** URL that the builds connect to, for example of a proxy. */
   readonly buildUrl?: string;
   readonly settings?: Record<string, string>;
+  readonly limits?: NightLimits;
   /** Plain bytes of a range that a build reads with one COPY. */
   readonly rangeBytes?: number;
   /** As of `runNightBuild`. */
@@ -64,7 +71,7 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
     requestedBy: 'test',
   });
   const signal = new AbortController().signal;
-  const settings = loadConfig(options.settings ?? {});
+  const settings = { ...loadConfig(options.settings ?? {}), ...options.limits };
   const night = await takeNight({ db, databaseUrl: url, runId: runId! });
   if (night === undefined) throw new Error('the night is finished');
   try {
@@ -99,15 +106,16 @@ export async function publishBuilt(
   db: Pool,
   attempt: Attempt,
   settings: Record<string, string> = {},
+  limits: NightLimits = {},
 ): Promise<NightReport> {
-  const result = await publishNight({ db, ...attempt, limits: loadConfig(settings) });
+  const result = await publishNight({ db, ...attempt, limits: { ...loadConfig(settings), ...limits } });
   if (result.kind !== 'published') throw new Error(`the night ended as ${result.kind}`);
   return result.report;
 }
 
 /** Runs a night's steps one after the other in this process, without a queue. */
 export async function runWholeNight(options: WholeNightOptions): Promise<NightReport> {
-  return publishBuilt(options.db, await buildNight(options), options.settings);
+  return publishBuilt(options.db, await buildNight(options), options.settings, options.limits);
 }
 
 /** The outcome of each artefact of a report: `{ 'phones/US': 'published', ... }`. */

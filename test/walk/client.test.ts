@@ -24,8 +24,7 @@ describe('a client', () => {
       API_PORT: '0',
       METRICS_PORT: '0',
       CONSOLE_PORT: '0',
-      PUBLICATION_POLL_MS: '100',
-      KEY_POLL_MS: '100',
+      POLL_MS: '100',
       SEGMENT_ROWS_MAX: '50',
     };
     service = startProcess('cli.js', env, { args: ['start'] });

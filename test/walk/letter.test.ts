@@ -38,14 +38,12 @@ describe('a letter', () => {
       API_DATABASE_URL: apiUrl,
       STATE_DIR: stateDir,
       LETTER_TRUST_ROOTS: trustRoots,
-      NIGHT_CATCH_UP_HOURS: '0',
       NIGHT_SCHEDULE: '0 0 29 2 *',
       API_PORT: '0',
       METRICS_PORT: '0',
       CONSOLE_PORT: '0',
       DROP_SETTLE_SECONDS: '0',
-      PUBLICATION_POLL_MS: '100',
-      KEY_POLL_MS: '100',
+      POLL_MS: '100',
       LOG_LEVEL: 'debug',
     };
     service = startProcess('cli.js', env, { args: ['start'] });

@@ -52,8 +52,7 @@ describe.each([
       METRICS_PORT: '0',
       CONSOLE_PORT: '0',
       DROP_SETTLE_SECONDS: '0',
-      PUBLICATION_POLL_MS: '100',
-      KEY_POLL_MS: '100',
+      POLL_MS: '100',
     };
     if (redisServer !== undefined) env['REDIS_URL'] = redisServer.url;
     service = startProcess('cli.js', env, { args: ['start'] });

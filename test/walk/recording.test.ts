@@ -35,12 +35,12 @@ describe('a recording', () => {
       DATABASE_URL: url,
       API_DATABASE_URL: apiUrl,
       STATE_DIR: stateDir,
-      NIGHT_CATCH_UP_HOURS: '0',
+      NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
       API_PORT: '0',
       METRICS_PORT: '0',
       CONSOLE_PORT: '0',
       DROP_SETTLE_SECONDS: '0',
-      KEY_POLL_MS: '100',
+      POLL_MS: '100',
       LOG_LEVEL: 'debug',
     };
     service = startProcess('cli.js', env, { args: ['start'] });

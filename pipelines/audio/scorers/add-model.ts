@@ -40,13 +40,7 @@ interface AddedModel {
 
 type AddConfig = Pick<
   Config,
-  | 'modelDir'
-  | 'audioWorkSecondsMax'
-  | 'audioMemoryBytesMax'
-  | 'modelBytesMax'
-  | 'modelMemoryBytesMax'
-  | 'modelThreads'
-  | 'modelWindowsAtOnce'
+  'modelDir' | 'audioWorkSecondsMax' | 'audioMemoryBytesMax' | 'modelMemoryBytesMax' | 'modelThreads'
 >;
 
 /**
@@ -133,13 +127,13 @@ function addedModelInvalid({ model }: ModelManifest, problem: string, cause?: un
   });
 }
 
-/** Refuses a model that is larger, or asks for more memory, than the operator allows. */
-function requireWithin(manifest: ModelManifest, { modelBytesMax, modelMemoryBytesMax }: AddConfig): void {
+/** Refuses a model that is larger than the memory that the operator allows, into which its weights must fit, or asks for more. */
+function requireWithin(manifest: ModelManifest, { modelMemoryBytesMax }: AddConfig): void {
   const bytes = bytesOfModel(manifest);
-  if (bytes > modelBytesMax)
+  if (bytes > modelMemoryBytesMax)
     throw addedModelInvalid(
       manifest,
-      `Its files have ${bytes} bytes, and ${modelBytesMax} are allowed (MODEL_BYTES_MAX).`,
+      `Its files have ${bytes} bytes, and ${modelMemoryBytesMax} bytes of memory are allowed (MODEL_MEMORY_BYTES_MAX).`,
     );
   const { memoryBytes = 0 } = manifest.limits;
   if (memoryBytes > modelMemoryBytesMax)

@@ -25,10 +25,10 @@ export function memoryOfModels(
   }, audioMemoryBytesMax);
 }
 
-/** How graphs are run, by the settings. */
-export function executionOf({
-  modelThreads,
-  modelWindowsAtOnce,
-}: Pick<Config, 'modelThreads' | 'modelWindowsAtOnce'>): ModelExecution {
-  return { threads: modelThreads, windowsAtOnce: modelWindowsAtOnce };
+/** Windows of a recording in one run of a model, where its manifest allows as many: more take more memory. */
+const windowsAtOnce = 4;
+
+/** How graphs are run. */
+export function executionOf({ modelThreads: threads }: Pick<Config, 'modelThreads'>): ModelExecution {
+  return { threads, windowsAtOnce };
 }

@@ -78,7 +78,6 @@ type PoolConfig = Pick<
   | 'audioMemoryBytesMax'
   | 'modelMemoryBytesMax'
   | 'modelThreads'
-  | 'modelWindowsAtOnce'
 >;
 
 /** Lowest rate of a recording, in Hz, whatever the model. */
@@ -94,9 +93,7 @@ const tasksMax = 5000;
 const idleMemoryShareMax = 0.8;
 
 /** The limits of decoding by the settings. */
-export function decodeLimitsOf(
-  config: Omit<PoolConfig, 'modelMemoryBytesMax' | 'modelThreads' | 'modelWindowsAtOnce'>,
-): DecodeLimits {
+export function decodeLimitsOf(config: Omit<PoolConfig, 'modelMemoryBytesMax' | 'modelThreads'>): DecodeLimits {
   return {
     bytesMax: config.audioBytesMax,
     channelsMax: config.audioChannelsMax,

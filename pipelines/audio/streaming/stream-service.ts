@@ -21,6 +21,9 @@ import { SpoolDirectory, type SpooledStream, type StreamSpool } from './stream-s
 /** Seconds between two searches for streams that a dead process left or that could not be submitted. */
 const orphanSeconds = 30;
 
+/** Share of all streams that one sender may have: the others are never kept out by one. */
+const senderShareMax = 1 / 4;
+
 /** Seconds between two heartbeats of the open streams: well within the time after which their process counts as dead. */
 const touchSeconds = silentMs / 1000 / 6;
 
@@ -139,7 +142,8 @@ export class StreamService {
   }
 
   private requireRoom(sender: string): void {
-    const { streamConnectionsMax, streamConnectionsPerOwnerMax } = this.services.config;
+    const { streamConnectionsMax } = this.services.config;
+    const ofSenderMax = Math.ceil(streamConnectionsMax * senderShareMax);
     const refuse = (problem: string) =>
       new ServiceError('streams_too_many', {
         operation: 'begin stream',
@@ -147,8 +151,7 @@ export class StreamService {
         hint: 'Try again when one has ended.',
       });
     if (this.count() >= streamConnectionsMax) throw refuse(`${streamConnectionsMax} streams are open already.`);
-    if (this.count(sender) >= streamConnectionsPerOwnerMax)
-      throw refuse(`${streamConnectionsPerOwnerMax} streams of this sender are open already.`);
+    if (this.count(sender) >= ofSenderMax) throw refuse(`${ofSenderMax} streams of this sender are open already.`);
   }
 
   private endStream(place: OpenStream, spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {

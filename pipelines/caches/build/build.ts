@@ -18,11 +18,15 @@ import { formatSegmentIndex } from '../../../clients/typescript/format/segment-i
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { RowReaders, rowsDiffer } from './row-reader.ts';
 
+/** A COPY that sends no byte for this many seconds is ended: beyond the sort of its rows, which has time of its own, a server is silent for less. */
+const copyIdleSecondsMax = 60;
+
 /** See the settings of the same names. */
 export interface BuildSettings {
   readonly segmentRowsMax: number;
   readonly buildProfile: BuildProfile;
-  readonly copyIdleSecondsMax: number;
+  /** Default: {@link copyIdleSecondsMax}. */
+  readonly copyIdleSecondsMax?: number;
   /** With one, and nobody to share with, all rows are read with one COPY. */
   readonly buildStreams: number;
   /** Plain bytes of a range of keys that is read with one COPY. Default: 4 MiB. */
@@ -271,7 +275,11 @@ async function withReaders<Result>(
 ): Promise<Result> {
   const abort = new AbortController();
   const signal = AbortSignal.any([abort.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-  const readers = new RowReaders({ ...options, copyIdleSecondsMax: options.settings.copyIdleSecondsMax, signal });
+  const readers = new RowReaders({
+    ...options,
+    copyIdleSecondsMax: options.settings.copyIdleSecondsMax ?? copyIdleSecondsMax,
+    signal,
+  });
   const stop = () => {
     abort.abort();
     readers.destroy();

@@ -7,16 +7,20 @@ export interface LabelMoves {
   readonly flips: number;
 }
 
-/** Limits of the gates: the settings of the same names. */
+/** Limits of the gates: the settings of the same names, and a limit that tests lower. */
 export interface NightGateLimits {
   readonly shrinkPercentMax: number;
   readonly growthPercentMax: number;
-  readonly labelRisePercentMax: number;
-  readonly labelFallPercentMax: number;
-  readonly labelFlipPercentMax: number;
-  readonly levelSharePointsMax: number;
-  readonly nightGateRowsMin: number;
+  readonly labelChangePercentMax: number;
+  /** Default: {@link gateRowsMin}. */
+  readonly gateRowsMin?: number;
 }
+
+/** A difference of fewer rows holds no build: labels that build up from nothing pass (bench/night-gates.ts). For lost rows the percentage alone counts. */
+const gateRowsMin = 1000;
+
+/** The limits of labels as shares of `labelChangePercentMax`, as usual nights differ (bench/night-gates.ts): fewer fall than rise, and few change their level. */
+const labelLimits = { rise: 1, fall: 0.8, flip: 0.4, fraudSharePoints: 0.8 } as const;
 
 /** The closed list of gates that a build passes before it is published. */
 export const NIGHT_GATES = ['shrink', 'growth', 'label_rise', 'label_fall', 'label_flip', 'level_share'] as const;
@@ -51,7 +55,7 @@ export function judgeBuild(
 function judgeRows(
   { rows, rowsLeft }: { readonly rows: number; readonly rowsLeft: number },
   published: ComparedRows,
-  { shrinkPercentMax, growthPercentMax, nightGateRowsMin }: NightGateLimits,
+  { shrinkPercentMax, growthPercentMax, gateRowsMin: rowsMin = gateRowsMin }: NightGateLimits,
 ): NightBreach[] {
   const before = Math.max(0, published.rows - rowsLeft);
   if (shrinksTooMuch(rows, before, shrinkPercentMax)) {
@@ -66,7 +70,7 @@ function judgeRows(
     ];
   }
   const added = rows - published.rows;
-  if (added < nightGateRowsMin || added * 100 <= published.rows * growthPercentMax) return [];
+  if (added < rowsMin || added * 100 <= published.rows * growthPercentMax) return [];
   return [
     {
       gate: 'growth',
@@ -77,20 +81,25 @@ function judgeRows(
   ];
 }
 
-function judgeMoves(moves: LabelMoves | null, labels: number, limits: NightGateLimits): NightBreach[] {
+function judgeMoves(
+  moves: LabelMoves | null,
+  labels: number,
+  { labelChangePercentMax, gateRowsMin: rowsMin = gateRowsMin }: NightGateLimits,
+): NightBreach[] {
   if (moves === null) return [];
+  const limitOf = (share: number) => Math.round(labelChangePercentMax * share);
   const gates = [
-    { gate: 'label_rise', numbers: moves.rises, limit: limits.labelRisePercentMax, words: 'get a label' },
-    { gate: 'label_fall', numbers: moves.falls, limit: limits.labelFallPercentMax, words: 'lose their label' },
+    { gate: 'label_rise', numbers: moves.rises, limit: limitOf(labelLimits.rise), words: 'get a label' },
+    { gate: 'label_fall', numbers: moves.falls, limit: limitOf(labelLimits.fall), words: 'lose their label' },
     {
       gate: 'label_flip',
       numbers: moves.flips,
-      limit: limits.labelFlipPercentMax,
+      limit: limitOf(labelLimits.flip),
       words: 'change between SPAM and FRAUD',
     },
   ] as const;
   return gates
-    .filter(({ numbers, limit }) => numbers >= limits.nightGateRowsMin && numbers > 0 && numbers * 100 > labels * limit)
+    .filter(({ numbers, limit }) => numbers >= rowsMin && numbers > 0 && numbers * 100 > labels * limit)
     .map(({ gate, numbers, limit, words }) => ({
       gate,
       figure: percentOf(numbers, labels),
@@ -102,7 +111,7 @@ function judgeMoves(moves: LabelMoves | null, labels: number, limits: NightGateL
 function judgeFraudShare(
   build: ComparedRows,
   published: ComparedRows,
-  { levelSharePointsMax, nightGateRowsMin }: NightGateLimits,
+  { labelChangePercentMax, gateRowsMin: rowsMin = gateRowsMin }: NightGateLimits,
 ): NightBreach[] {
   const [labels, labelsBefore] = [countLabels(build), countLabels(published)];
   if (labels === 0 || labelsBefore === 0) return [];
@@ -111,13 +120,14 @@ function judgeFraudShare(
     percentOf(published.levels.FRAUD ?? 0, labelsBefore),
   ];
   const points = Math.abs(share - before);
-  if (points <= levelSharePointsMax || Math.round((points * labels) / 100) < nightGateRowsMin) return [];
+  const limit = Math.round(labelChangePercentMax * labelLimits.fraudSharePoints);
+  if (points <= limit || Math.round((points * labels) / 100) < rowsMin) return [];
   return [
     {
       gate: 'level_share',
       figure: Math.round(points * 100) / 100,
-      limit: levelSharePointsMax,
-      reason: `${share.toFixed(1)} % of the labels are FRAUD instead of ${before.toFixed(1)} %: a difference of more than ${levelSharePointsMax} points.`,
+      limit,
+      reason: `${share.toFixed(1)} % of the labels are FRAUD instead of ${before.toFixed(1)} %: a difference of more than ${limit} points.`,
     },
   ];
 }

@@ -11,17 +11,17 @@ const headers = {
 
 describe('who sends the bytes', () => {
   it.each([
-    ['nothing set', undefined, 0, true, {}, 'api'],
-    ['a proxy', '/files', 0, false, {}, 'proxy'],
-    ['a proxy, and a range', '/files', 0, false, { range: 'bytes=0-1' }, 'proxy'],
-    ['a proxy, and a download that is resumed', '/files', 0, false, { range: 'bytes=5-', 'if-range': '"x"' }, 'api'],
-    ['a proxy, and If-Match', '/files', 0, false, { 'if-match': '"x"' }, 'api'],
-    ['a proxy, and If-Unmodified-Since', '/files', 0, false, { 'if-unmodified-since': 'x' }, 'api'],
-    ['a proxy that cannot reach the object store', '/files', 0, true, {}, 'api'],
-    ['signed URLs', undefined, 60, true, { 'if-range': '"x"' }, 'object store'],
-    ['signed URLs without an object store', undefined, 60, false, {}, 'api'],
-  ] as const)('with %s', (_what, apiAccelPrefix, apiSignedUrlSeconds, canSign, request, expected) => {
-    expect(decideDelivery(request, { apiAccelPrefix, apiSignedUrlSeconds }, canSign)).toBe(expected);
+    ['nothing set', undefined, true, {}, 'api'],
+    ['a proxy', '/files', false, {}, 'proxy'],
+    ['a proxy, and a range', '/files', false, { range: 'bytes=0-1' }, 'proxy'],
+    ['a proxy, and a download that is resumed', '/files', false, { range: 'bytes=5-', 'if-range': '"x"' }, 'api'],
+    ['a proxy, and If-Match', '/files', false, { 'if-match': '"x"' }, 'api'],
+    ['a proxy, and If-Unmodified-Since', '/files', false, { 'if-unmodified-since': 'x' }, 'api'],
+    ['a proxy that cannot reach the object store', '/files', true, {}, 'api'],
+    ['signed URLs', 'object-store', true, { 'if-range': '"x"' }, 'object store'],
+    ['signed URLs without an object store', 'object-store', false, {}, 'api'],
+  ] as const)('with %s', (_what, apiDelivery, canSign, request, expected) => {
+    expect(decideDelivery(request, { apiDelivery }, canSign)).toBe(expected);
   });
 });
 

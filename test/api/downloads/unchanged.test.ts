@@ -7,8 +7,8 @@ import { openRaw, until, useTestApi, type RawConnection } from '../support/runni
 const database = await useTestDatabase();
 const { url, api, key, get, publish, makeKey } = await useTestApi(
   database,
-  { API_REQUESTS_PER_MINUTE_MAX: '200', API_KEEP_ALIVE_SECONDS_MAX: '2' },
-  { apiHeadersSecondsMax: 2 },
+  { API_REQUESTS_PER_MINUTE_MAX: '200' },
+  { apiHeadersSecondsMax: 2, apiKeepAliveSecondsMax: 2 },
 );
 const us = await publish({ cache: 'phones', country: 'US' });
 const file = '/v1/caches/phones?country=US';

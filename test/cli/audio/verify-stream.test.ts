@@ -14,7 +14,7 @@ import { speechLike } from '../../support/speech-like.ts';
 
 vi.setConfig({ testTimeout: 180_000 }); // each command is a process of its own
 
-const running = await useConsole({ AUDIO_SCORERS: '1', KEY_POLL_MS: '50' });
+const running = await useConsole({ AUDIO_SCORERS: '1', POLL_MS: '50' });
 const folder = await useFolder('verify-stream');
 const root = join(import.meta.dirname, '../../..');
 const samples = pcm16(speechLike({ sampleRate: 8000, seconds: 6 }));

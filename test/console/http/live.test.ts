@@ -65,7 +65,7 @@ async function session(role = 'reviewer'): Promise<{ Cookie: string; name: strin
     "INSERT INTO console_user (name, role, password_hash) VALUES ($1, $2, 'none') RETURNING user_id",
     [name, role],
   ))!;
-  const { token } = (await openSession(db, { userId, passwordHash: 'none' }, config))!;
+  const { token } = (await openSession(db, { userId, passwordHash: 'none' }))!;
   return { Cookie: `${cookieName({ secure: false })}=${token}`, name };
 }
 

@@ -97,7 +97,7 @@ export async function useConsoleServer(
     url: `http://${host}`,
     host,
     async session(role) {
-      const { token } = (await openSession(db, { userId: userIds.get(role)!, passwordHash: noPassword }, config))!;
+      const { token } = (await openSession(db, { userId: userIds.get(role)!, passwordHash: noPassword }))!;
       return { Cookie: `${cookieName(addressOf(config, port))}=${token}`, 'X-CSRF-Token': csrfTokenOf(token) };
     },
     send({ headers = {}, ...options }) {

@@ -44,7 +44,7 @@ export async function openStreamingConsole(
     CONSOLE_PORT: '0',
     SHUTDOWN_GRACE_SECONDS: '20',
     AUDIO_SCORERS: '1',
-    KEY_POLL_MS: '50',
+    POLL_MS: '50',
     ...settings,
   });
   const log = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', process: 'test' });
@@ -60,7 +60,7 @@ export async function openStreamingConsole(
   const makeKey = async (scopes: Scope[] = ['verifications:stream']) => {
     const client = `client ${++clients}`;
     const { key } = await createKey(database.db, { client, scopes, secret: await loadKeySecret(config) });
-    await sleep(60); // a new key is known within KEY_POLL_MS
+    await sleep(60); // a new key is known within POLL_MS
     return { key, client };
   };
   return {

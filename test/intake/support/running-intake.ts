@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { startIntake } from '../../../intake/start.ts';
+import type { intakeLimits } from '../../../intake/work/intake-limits.ts';
 import { migrateQueues } from '../../../jobs/queues/backend.ts';
 import { createKey, type Scope } from '../../../pipelines/access/keys.ts';
 import { loadConfig, type Config } from '../../../runtime/config.ts';
@@ -16,7 +17,7 @@ export const intakeSettings = {
   LETTER_MASTER_KEY: 'ab'.repeat(32),
   INTAKE_PORT: '0',
   METRICS_PORT: '0',
-  KEY_POLL_MS: '50',
+  POLL_MS: '50',
   SHUTDOWN_GRACE_SECONDS: '1',
 };
 
@@ -132,6 +133,7 @@ export async function makeClient(
 export async function useTestIntake(
   database: TestDatabase,
   settings: Record<string, string> = {},
+  limits: Partial<typeof intakeLimits> = {},
 ): Promise<TestIntake> {
   const config = loadConfig({
     ...intakeSettings,
@@ -141,7 +143,7 @@ export async function useTestIntake(
     ...settings,
   });
   await migrateQueues(database.url, config);
-  const intake = await startIntake(config, { log: createLog({ level: config.logLevel, process: 'intake' }) });
+  const intake = await startIntake(config, { log: createLog({ level: config.logLevel, process: 'intake' }), limits });
   afterAll(() => intake.close());
   return {
     config,

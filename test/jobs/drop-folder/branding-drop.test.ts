@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Queues } from '../../../jobs/queues/backend.ts';
+import { queueSchema, type Queues } from '../../../jobs/queues/backend.ts';
 import { brandingInbox } from '../../../jobs/drop-folder/branding-drop.ts';
 import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';
 import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
@@ -109,7 +109,7 @@ afterEach(async () => {
   await db.query(
     `UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'internal', failure_reason = 'the test is over' WHERE state = 'queued'`,
   );
-  await db.query(`DELETE FROM ${backend.config.queuePrefix}.job`);
+  await db.query(`DELETE FROM ${queueSchema}.job`);
   await rm(directory, { recursive: true });
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Queues } from '../../../jobs/queues/backend.ts';
+import { queueSchema, type Queues } from '../../../jobs/queues/backend.ts';
 import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';
 import { feedInboxes, type SubmitDropped } from '../../../jobs/drop-folder/feed-drop.ts';
 import { submitFeed } from '../../../pipelines/feeds/feed-load.ts';
@@ -57,7 +57,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await db.query('TRUNCATE feed_load RESTART IDENTITY CASCADE');
-  await db.query(`DELETE FROM ${backend.config.queuePrefix}.job`);
+  await db.query(`DELETE FROM ${queueSchema}.job`);
   await rm(directory, { recursive: true });
 });
 afterAll(async () => {

@@ -3,13 +3,7 @@ import { resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { clearNumber, readNumber } from '../../../pipelines/labels/number-record.ts';
 import { pruneComplaints } from '../../../pipelines/labels/complaint-retention.ts';
-import {
-  compareScores,
-  moveScoringRule,
-  readScoringRule,
-  scoreComplaints,
-  scoringDefaults,
-} from '../../../pipelines/labels/scoring.ts';
+import { compareScores, moveScoringRule, readScoringRule, scoreComplaints } from '../../../pipelines/labels/scoring.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
@@ -454,7 +448,7 @@ describe('another version of the rule', () => {
       [asOf],
     );
     expect(await scoreComplaints(db, asOf)).toEqual({ scored: 0, changed: 0, ruleWaiting: 'complaints/2' });
-    const drift = await compareScores(db, new Date(), scoringDefaults);
+    const drift = await compareScores(db, new Date());
     expect(drift).toMatchObject({
       before: 'complaints/1',
       after: 'complaints/2',

@@ -8,8 +8,7 @@ import {
   reachesLevel,
   type ComplaintPoints,
 } from '../../../pipelines/labels/complaint-rule.ts';
-import { computeScores, scoreComplaints, scoringDefaults } from '../../../pipelines/labels/scoring.ts';
-import { loadConfig } from '../../../runtime/config.ts';
+import { computeScores, scoreComplaints } from '../../../pipelines/labels/scoring.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -155,10 +154,6 @@ describe('complaints/2', () => {
     expect(table).toHaveLength(90);
     for (const at of [0, 1] as const)
       expect(table.map((points) => points[at])).toEqual(table.map((points) => points[at]!).toSorted((a, b) => b! - a!));
-  });
-
-  it('holds labels for as many days of silence as the setting says by default', () => {
-    expect(scoringDefaults.labelHoldDaysMax).toBe(loadConfig({}).labelHoldDaysMax);
   });
 });
 

@@ -59,7 +59,7 @@ const { secret } = await addEndpoint(
     brand: null,
     eventTypes: [],
     actor: 'test',
-    limits: { webhookHttp: 'refused', webhookNetworksAllowed: undefined },
+    limits: { webhookNetworksAllowed: undefined },
   },
 );
 const { endpointId } = await readEndpoint(db, 'ops');

@@ -42,7 +42,7 @@ afterEach(async () => {
   await db.query('DELETE FROM webhook_event');
 });
 
-const limits = { webhookHttp: 'refused', webhookNetworksAllowed: undefined } as const;
+const limits = { webhookNetworksAllowed: undefined } as const;
 const addressed = (name: string, given: { brand?: string; eventTypes?: string[] } = {}) =>
   addEndpoint(
     { db, vault: testVault },

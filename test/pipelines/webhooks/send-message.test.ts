@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 const { port } = new URL(receiver.url);
-const limits: SendLimits = { webhookNetworksAllowed: 'loopback', webhookHttp: 'allowed' };
+const limits: SendLimits = { webhookNetworksAllowed: 'loopback' };
 const strict: SendLimits = { ...limits, webhookNetworksAllowed: undefined };
 const message = signMessage(
   { messageId: 'msg_1', type: 'webhook.test', occurredAt: new Date(0), data: {} },
@@ -135,7 +135,13 @@ describe('a private address', () => {
   });
 });
 
-it('an address without TLS is refused unless the setting allows it', async () => {
-  expect(await send(receiver.url, { ...limits, webhookHttp: 'refused' })).toMatchObject({ failure: 'http_refused' });
+it('an address without TLS is refused unless all that it leads to is in a network that the setting allows', async () => {
+  const mixed = async () => [
+    { address: '127.0.0.1', family: 4 },
+    { address: '8.8.8.8', family: 4 },
+  ];
+  const url = `http://mixed.example:${new URL(receiver.url).port}`;
+  expect(await send(url, limits, mixed)).toMatchObject({ failure: 'http_refused' });
+  expect(await send('http://8.8.8.8', strict)).toMatchObject({ failure: 'http_refused' });
   expect(receiver.received).toEqual([]);
 });

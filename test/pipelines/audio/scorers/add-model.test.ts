@@ -203,10 +203,12 @@ describe('an own model with external data', () => {
       limits: { batchMax: 8, memoryBytes: 400 * 1024 ** 2 } as { batchMax: number },
     });
     const bytes = externalGraph('model.onnx.data').length + 4;
-    const allowed = { ...config, modelBytesMax: bytes, modelMemoryBytesMax: 400 * 1024 ** 2 };
-    await expect(addModel(db, { ...allowed, modelBytesMax: bytes - 1 }, given)).rejects.toMatchObject({
-      problem: `Its files have ${bytes} bytes, and ${bytes - 1} are allowed (MODEL_BYTES_MAX).`,
+    const allowed = { ...config, modelMemoryBytesMax: 400 * 1024 ** 2 };
+    const small = await prepareExternal('phone/v18-small');
+    await expect(addModel(db, { ...config, modelMemoryBytesMax: bytes - 1 }, small)).rejects.toMatchObject({
+      problem: `Its files have ${bytes} bytes, and ${bytes - 1} bytes of memory are allowed (MODEL_MEMORY_BYTES_MAX).`,
     });
+    expect(await addModel(db, { ...config, modelMemoryBytesMax: bytes }, small)).toMatchObject({ isNew: true });
     await expect(
       addModel(db, { ...allowed, modelMemoryBytesMax: allowed.modelMemoryBytesMax - 1 }, given),
     ).rejects.toMatchObject({ problem: expect.stringContaining('(MODEL_MEMORY_BYTES_MAX)') as string });

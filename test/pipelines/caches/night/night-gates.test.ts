@@ -8,7 +8,7 @@ import { eyes } from '../../../support/branding.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
-const night = () => runWholeNight({ db, url, store, settings: { NIGHT_GATE_ROWS_MIN: '10' } });
+const night = () => runWholeNight({ db, url, store, limits: { gateRowsMin: 10 } });
 
 /** Numbers of the United States, Canada and Germany: every tenth is labelled. */
 beforeEach(async () => {

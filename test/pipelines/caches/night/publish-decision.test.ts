@@ -30,7 +30,7 @@ const built = (rows: number, content = 'new'): BuildOutcome => ({
   moves: null,
   basisLost: false,
 });
-const limits = { ...loadConfig({}), nightGateRowsMin: 10 };
+const limits = { ...loadConfig({}), gateRowsMin: 10 };
 
 describe('decidePublication', () => {
   const cases: [string, BuildOutcome, CurrentVersion | null, boolean, Partial<PublishDecision>][] = [

@@ -1,0 +1,11 @@
+/** Limits of the intake that no installation has needed to change. Tests use smaller ones. */
+export const intakeLimits = {
+  /** Bytes of a request in JSON; a batch of the most recordings has some 2 MB. The files that it names are sent before it. */
+  bodyBytesMax: 4 * 1024 * 1024,
+  /** Recordings of one batch; a larger one is split. */
+  batchFilesMax: 10_000,
+  /** Incomplete uploads that the keys of one client may have at a time. */
+  openUploadsMax: 64,
+  /** No more work of a kind is taken while this many jobs of it wait: hours of work for most machines. */
+  waitingJobsMax: 10_000,
+};
