@@ -1,5 +1,7 @@
-import { openPdfImages } from '../../pipelines/branding/reading/ocr/page-image.ts';
+import { letterLimits } from '../../pipelines/branding/reading/gate/letter-limits.ts';
+import { renderPage } from '../../pipelines/branding/reading/ocr/page-image.ts';
 import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
+import { openCheckedPdf } from '../../pipelines/branding/reading/pdf/checked-pdf.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
 /** Office scanners: a worn one, and a clean one with a straight feeder. */
@@ -25,12 +27,12 @@ export async function scanPdf(
   random: Seeded,
   { isClean = false }: { readonly isClean?: boolean } = {},
 ): Promise<GrayImage[]> {
-  const document = await openPdfImages(bytes);
+  const { pages, document } = await openCheckedPdf(bytes, letterLimits);
   try {
-    const pages: GrayImage[] = [];
-    for (let page = 1; page <= document.pageCount; page++)
-      pages.push(spoil(await document.render(page, scanDotsPerInch), random, isClean ? clean : worn));
-    return pages;
+    return pages.map(({ width, height }, at) => {
+      const drawn = renderPage(document, { page: at + 1, width, height }, scanDotsPerInch);
+      return spoil(drawn, random, isClean ? clean : worn);
+    });
   } finally {
     document.close();
   }

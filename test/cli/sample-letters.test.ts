@@ -9,7 +9,7 @@ import {
   writeSampleLetters,
   type SampleLetter,
 } from '../../samples/letters/sample-letters.ts';
-import { openPdfImages } from '../../pipelines/branding/reading/ocr/page-image.ts';
+import { openPdfium } from '../../pipelines/branding/reading/pdf/pdfium.ts';
 import { verifyDetachedCms, type CmsVerdict } from '../../pipelines/branding/reading/signatures/cms.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 
@@ -59,9 +59,9 @@ describe('the sample letters', () => {
 
   it('open in PDFium, with the pages that their layout has', async () => {
     for (const { bytes, layout } of texts.slice(0, 40)) {
-      const images = await openPdfImages(bytes);
-      expect(images.pageCount).toBeGreaterThanOrEqual(layout === 'two_pages' ? 2 : 1);
-      images.close();
+      const document = await openPdfium(bytes);
+      expect(document.pageCount).toBeGreaterThanOrEqual(layout === 'two_pages' ? 2 : 1);
+      document.close();
     }
   });
 

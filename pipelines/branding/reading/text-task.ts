@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../letter-reading.ts';
 import type { LetterLimits } from './gate/letter-limits.ts';
-import { LetterRefused } from './gate/letter-refused.ts';
+import { openCheckedPdf } from './pdf/checked-pdf.ts';
 import { compareRevisions, type ComparedRevision } from './pdf/revisions/pdf-changes.ts';
-import { checkOperators, findHiddenFacts, readPageContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
+import { findHiddenFacts, readPageContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
 import { readTypedTexts } from './pdf/pdf-fields.ts';
-import { readPdfFile, type PdfFile } from './pdf/pdf-file.ts';
-import { inspectPdf } from './pdf/pdf-inspection.ts';
-import { readPdfPages, type PdfPage } from './pdf/pdf-pages.ts';
+import type { PdfFile } from './pdf/pdf-file.ts';
+import type { PdfPage } from './pdf/pdf-pages.ts';
 import { readSignatures } from './signatures/pdf-signatures.ts';
 import { readLines } from './pdf/pdf-text.ts';
-import { openPdfium } from './pdf/pdfium.ts';
 
 interface TextTask {
   readonly bytes: Uint8Array;
@@ -43,13 +41,7 @@ const garbageShareMax = 0.2;
  * @throws LetterRefused
  */
 export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): Promise<PdfTextReading> {
-  const file = readPdfFile(bytes);
-  const embeddedCsv = await inspectPdf(file, { pixelsMax: limits.letterPixelsMax });
-  const pages = readPdfPages(file, { pagesMax: limits.letterPagesMax, inchesMax: limits.letterPageInchesMax });
-  checkOperators(file, pages);
-  const document = await openPdfium(bytes);
-  if (document.pageCount !== pages.length)
-    throw new LetterRefused('letter_damaged', 'Readers of the PDF do not agree on its pages.');
+  const { file, pages, embeddedCsv, document } = await openCheckedPdf(bytes, limits);
   const facts = findHiddenFacts(file);
   const contents = pages.map((page, at) => readPageContent({ file, document, page, number: at + 1, facts }));
   document.close();

@@ -1,15 +1,13 @@
 import type { LetterPage } from '../../letter-reading.ts';
 import type { LetterLimits } from '../gate/letter-limits.ts';
-import { LetterRefused } from '../gate/letter-refused.ts';
 import { findInk } from './ink-marks.ts';
 import { openOcr, type OcrEngine, type RecognisedWord } from './ocr-engine.ts';
 import { makeOcrLines } from './ocr-lines.ts';
 import { encodeGrayPng, type GrayImage } from './png.ts';
-import { openPdfImages, renderPixelsMax } from './page-image.ts';
-import { readPdfFile } from '../pdf/pdf-file.ts';
-import { inspectPdf } from '../pdf/pdf-inspection.ts';
+import { renderPage, renderPixelsMax } from './page-image.ts';
+import { openCheckedPdf } from '../pdf/checked-pdf.ts';
 import { double, shrink } from './picture-scale.ts';
-import { decodePng, readPngSize } from './png-decoding.ts';
+import { decodePng } from './png-decoding.ts';
 import { liesOnItsSide, straighten, turnByQuarters } from './straighten.ts';
 
 export interface OcrRequest {
@@ -52,9 +50,9 @@ interface PageSource {
   readonly width: number;
   readonly height: number;
   /** For recognition. */
-  picture(): Promise<GrayImage>;
+  picture(): GrayImage;
   /** For a person. */
-  drawing(dotsPerInch: number): Promise<GrayImage>;
+  drawing(dotsPerInch: number): GrayImage;
 }
 
 /**
@@ -69,7 +67,7 @@ export async function recogniseLetter(request: OcrRequest, bytes: Uint8Array): P
     if (request.task === 'draw')
       result.drawn.push({
         page: source.page,
-        png: Buffer.from(encodeGrayPng(await source.drawing(request.dotsPerInch))).toString('base64'),
+        png: Buffer.from(encodeGrayPng(source.drawing(request.dotsPerInch))).toString('base64'),
       });
     else result.pages.push(await recognisePage(source, (engine ??= await openOcr())));
   }
@@ -77,7 +75,7 @@ export async function recogniseLetter(request: OcrRequest, bytes: Uint8Array): P
 }
 
 async function recognisePage({ page, width, height, picture }: PageSource, engine: OcrEngine): Promise<LetterPage> {
-  const { image, words, quarters, turned } = await recogniseUpright(await picture(), engine);
+  const { image, words, quarters, turned } = await recogniseUpright(picture(), engine);
   const marks = findInk(image, words);
   const [across, down] = quarters % 2 === 0 ? [width, height] : [height, width];
   return { page, width: across, height: down, source: 'ocr', turned, lines: makeOcrLines(words, marks, image), marks };
@@ -133,42 +131,32 @@ function fitResolution(
 }
 
 async function* openPdf(bytes: Uint8Array, { pages, limits }: OcrRequest): AsyncGenerator<PageSource> {
-  await inspectPdf(readPdfFile(bytes), { pixelsMax: limits.letterPixelsMax }); // here, too: this child may be the first to read the file
-  const images = await openPdfImages(bytes);
-  if (images.pageCount > limits.letterPagesMax)
-    throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${limits.letterPagesMax} pages.`);
-  for (const page of pages ?? Array.from({ length: images.pageCount }, (_none, at) => at + 1)) {
-    const size = images.pageSize(page);
-    const { width, height } = size;
-    if (Math.max(width, height) > limits.letterPageInchesMax * 72)
-      throw new LetterRefused('letter_page_too_large', `A page is longer than ${limits.letterPageInchesMax} inches.`);
+  const { pages: known, document } = await openCheckedPdf(bytes, limits); // checked here, too: this child may be the first to read the file
+  const pixelsMax = Math.min(limits.letterPixelsMax, renderPixelsMax) * roundingShare;
+  for (const [at, { width, height }] of known.entries()) {
+    const size = { page: at + 1, width, height };
+    if (pages !== null && !pages.includes(size.page)) continue;
     yield {
-      page,
-      width,
-      height,
-      picture: () => images.render(page, fitResolution(size, recognitionDpi, recognitionPixelsMax)),
-      drawing: (dotsPerInch) =>
-        images.render(
-          page,
-          fitResolution(size, dotsPerInch, Math.min(limits.letterPixelsMax, renderPixelsMax) * roundingShare),
-        ),
+      ...size,
+      picture: () => renderPage(document, size, fitResolution(size, recognitionDpi, recognitionPixelsMax)),
+      drawing: (dotsPerInch) => renderPage(document, size, fitResolution(size, dotsPerInch, pixelsMax)),
     };
   }
-  images.close();
+  document.close();
 }
 
 /** A PNG has pixels and no inches: it is made smaller or larger where it has more or fewer than recognition can use. */
 async function* openPng(bytes: Uint8Array, { letterPixelsMax: pixelsMax }: LetterLimits): AsyncGenerator<PageSource> {
-  const { width, height } = readPngSize(bytes, { pixelsMax });
   const image = await decodePng(bytes, { pixelsMax });
+  const { width, height } = image;
   yield {
     page: 1,
     width,
     height,
-    picture: async () =>
+    picture: () =>
       width * height <= enlargePixelsMax
         ? double(image)
         : shrink(image, Math.ceil(Math.sqrt((width * height) / recognitionPixelsMax))),
-    drawing: async (dotsPerInch) => shrink(image, Math.floor(width / (sheetInches * dotsPerInch))),
+    drawing: (dotsPerInch) => shrink(image, Math.floor(width / (sheetInches * dotsPerInch))),
   };
 }

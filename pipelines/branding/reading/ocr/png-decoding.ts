@@ -3,10 +3,6 @@ import { LetterRefused } from '../gate/letter-refused.ts';
 import { undoPngFilter } from '../pdf/pdf-file.ts';
 import { pngSignature, type GrayImage } from './png.ts';
 
-interface PngLimits {
-  readonly pixelsMax: number;
-}
-
 interface PngHeader {
   readonly width: number;
   readonly height: number;
@@ -47,27 +43,19 @@ function pngDamaged(what: string): LetterRefused {
 }
 
 /**
- * The size of a PNG by its header.
- * @throws LetterRefused `letter_damaged`, `letter_page_too_large`
+ * Decodes a PNG to grey on white, with one row in memory besides the result; data beyond the last row is refused.
+ * @throws LetterRefused `letter_damaged`, `letter_page_too_large`, `letter_polyglot` for bytes after the end
  */
-export function readPngSize(bytes: Uint8Array, { pixelsMax }: PngLimits): { width: number; height: number } {
-  const { width, height } = readHeader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+export async function decodePng(bytes: Uint8Array, { pixelsMax }: { pixelsMax: number }): Promise<GrayImage> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const header = readHeader(buffer);
+  const { width, height } = header;
   if (width * height > pixelsMax)
     throw new LetterRefused(
       'letter_page_too_large',
       `The picture has ${width} x ${height} pixels, more than ${pixelsMax}.`,
     );
-  return { width, height };
-}
-
-/**
- * Decodes a PNG to grey on white, with one row in memory besides the result; data beyond the last row is refused.
- * @throws LetterRefused `letter_damaged`, `letter_page_too_large`, `letter_polyglot` for bytes after the end
- */
-export async function decodePng(bytes: Uint8Array, limits: PngLimits): Promise<GrayImage> {
-  readPngSize(bytes, limits);
-  const parts = readParts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
-  const { width, height } = parts.header;
+  const parts = readParts(buffer, header);
   const image = { width, height, gray: new Uint8Array(width * height).fill(255) };
   const rows = new PngRowReader(parts, image.gray);
   const inflate = createInflate({ chunkSize: 256 * 1024 });
@@ -104,8 +92,7 @@ function readHeader(bytes: Buffer): PngHeader {
   return { width, height, depth, colour: kind.colour, channels: kind.channels, interlaced: interlace === 1 };
 }
 
-function readParts(bytes: Buffer): PngParts {
-  const header = readHeader(bytes);
+function readParts(bytes: Buffer, header: PngHeader): PngParts {
   const data: Buffer[] = [];
   let [colours, alphas]: [Uint8Array, Uint8Array] = [new Uint8Array(), new Uint8Array()];
   let at = headBytes;

@@ -11,7 +11,6 @@ type FunctionName =
   | 'FPDF_LoadMemDocument'
   | 'FPDF_CloseDocument'
   | 'FPDF_GetPageCount'
-  | 'FPDF_GetPageSizeByIndexF'
   | 'FPDF_LoadPage'
   | 'FPDF_ClosePage'
   | 'FPDF_RenderPageBitmap'
@@ -153,7 +152,7 @@ export async function openPdfium(bytes: Uint8Array): Promise<PdfiumDocument> {
     pageCount: functions.FPDF_GetPageCount(document),
     usePage: (number, use) =>
       resetOnError(() => {
-        const page = functions.FPDF_LoadPage(document, number - 1);
+        const page = Number.isInteger(number) ? functions.FPDF_LoadPage(document, number - 1) : 0;
         if (page === 0) throw new Error(`PDFium cannot read page ${number}.`);
         const result = use(pdfium, page);
         functions.FPDF_ClosePage(page);

@@ -1,6 +1,8 @@
-import { openPdfImages } from '../../../../pipelines/branding/reading/ocr/page-image.ts';
+import { renderPage } from '../../../../pipelines/branding/reading/ocr/page-image.ts';
 import type { GrayImage } from '../../../../pipelines/branding/reading/ocr/png.ts';
 import { rotate } from '../../../../pipelines/branding/reading/ocr/straighten.ts';
+import { openCheckedPdf } from '../../../../pipelines/branding/reading/pdf/checked-pdf.ts';
+import { letterLimits } from './letter-limits.ts';
 import { flate, letterPdf, at } from './pdf-builder.ts';
 
 interface ScanPlan {
@@ -13,9 +15,9 @@ interface ScanPlan {
 
 /** The first page of a PDF as a scanner sees it: printed, laid askew, and noisy. */
 export async function scanOf(pdf: Uint8Array, { dotsPerInch, degrees = 0, noise = 0 }: ScanPlan): Promise<GrayImage> {
-  const images = await openPdfImages(pdf);
-  const image = await images.render(1, dotsPerInch);
-  images.close();
+  const { pages, document } = await openCheckedPdf(pdf, letterLimits);
+  const image = renderPage(document, { page: 1, ...pages[0]! }, dotsPerInch);
+  document.close();
   const laid = degrees === 0 ? image : rotate(image, degrees);
   let state = 7;
   const random = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff) / 0x7fffffff - 0.5;

@@ -1,2 +1,3 @@
 // What page-image.test.ts loads into a process that may read the packages alone.
-export { openPdfImages } from '../../../../../pipelines/branding/reading/ocr/page-image.ts';
+export { renderPage } from '../../../../../pipelines/branding/reading/ocr/page-image.ts';
+export { openPdfium } from '../../../../../pipelines/branding/reading/pdf/pdfium.ts';

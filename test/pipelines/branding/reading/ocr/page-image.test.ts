@@ -8,8 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { writePdf } from '../../../../../samples/letters/pdf-file.ts';
 import { PdfPage } from '../../../../../samples/letters/pdf-page.ts';
 import { certifySigner } from '../../../../../samples/letters/sample-keys.ts';
-import { openPdfImages, renderPixelsMax } from '../../../../../pipelines/branding/reading/ocr/page-image.ts';
+import { renderPage, renderPixelsMax } from '../../../../../pipelines/branding/reading/ocr/page-image.ts';
 import type { GrayImage } from '../../../../../pipelines/branding/reading/ocr/png.ts';
+import { openCheckedPdf } from '../../../../../pipelines/branding/reading/pdf/checked-pdf.ts';
+import { openPdfium } from '../../../../../pipelines/branding/reading/pdf/pdfium.ts';
+import { letterLimits } from '../letter-limits.ts';
 
 const created = new Date('2026-05-01T10:00:00Z');
 
@@ -30,21 +33,25 @@ function pixelAt({ width, height, gray }: GrayImage, x: number, y: number): numb
 
 describe('a page as a picture', () => {
   it('has the size of the page at the resolution, on white', async () => {
-    const images = await openPdfImages(pdfOf(pageWithBox(), new PdfPage({ width: 72, height: 144 })));
-    expect(images.pageCount).toBe(2);
-    expect(images.pageSize(1)).toEqual({ width: 200, height: 100 });
-    const picture = await images.render(1, 144);
+    const { pages, document } = await openCheckedPdf(
+      pdfOf(pageWithBox(), new PdfPage({ width: 72, height: 144 })),
+      letterLimits,
+    );
+    expect(document.pageCount).toBe(2);
+    expect(pages[0]).toMatchObject({ width: 200, height: 100 });
+    const picture = renderPage(document, { page: 1, ...pages[0]! }, 144);
     expect([picture.width, picture.height, picture.gray.length]).toEqual([400, 200, 80_000]);
     expect(pixelAt(picture, 0.5, 0.2)).toBe(0);
     expect(pixelAt(picture, 0.5, 0.8)).toBe(255);
-    expect(await images.render(2, 36)).toMatchObject({ width: 36, height: 72 });
-    images.close();
+    expect(renderPage(document, { page: 2, ...pages[1]! }, 36)).toMatchObject({ width: 36, height: 72 });
+    document.close();
   });
 
   it('is the same each time it is drawn', async () => {
-    const images = await openPdfImages(pdfOf(pageWithBox()));
-    expect(await images.render(1, 100)).toEqual(await images.render(1, 100));
-    images.close();
+    const document = await openPdfium(pdfOf(pageWithBox()));
+    const page = { page: 1, width: 200, height: 100 };
+    expect(renderPage(document, page, 100)).toEqual(renderPage(document, page, 100));
+    document.close();
   });
 
   it('shows the text in a signature field', async () => {
@@ -57,24 +64,24 @@ describe('a page as a picture', () => {
       box: { x: 20, y: 20, width: 200, height: 50 },
       lines: ['Digitally signed by Leona Thornquill'],
     };
-    const images = await openPdfImages(writePdf({ pages: [page], title: 'Test', created, signing }));
-    const { gray } = await images.render(1, 144);
+    const document = await openPdfium(writePdf({ pages: [page], title: 'Test', created, signing }));
+    const { gray } = renderPage(document, { page: 1, width: 300, height: 200 }, 144);
     expect(gray.filter((value) => value < 100).length).toBeGreaterThan(200);
-    images.close();
+    document.close();
   });
 
   it('may have as many pixels as the limit and no more', async () => {
-    const images = await openPdfImages(pdfOf(new PdfPage({ width: 8000, height: renderPixelsMax / 8000 })));
-    expect(await images.render(1, 72)).toMatchObject({ width: 8000, height: renderPixelsMax / 8000 });
-    await expect(images.render(1, 72.01)).rejects.toThrow(/larger than 40000000 pixels/);
-    images.close();
+    const size = { width: 8000, height: renderPixelsMax / 8000 };
+    const document = await openPdfium(pdfOf(new PdfPage(size)));
+    expect(renderPage(document, { page: 1, ...size }, 72)).toMatchObject(size);
+    expect(() => renderPage(document, { page: 1, ...size }, 72.01)).toThrow(/larger than 40000000 pixels/);
+    document.close();
   });
 
   it.each([0, 3, 1.5, Number.NaN])('is refused for page %d of a document of two', async (page) => {
-    const images = await openPdfImages(pdfOf(pageWithBox(), pageWithBox()));
-    expect(() => images.pageSize(page)).toThrow('The document has no page');
-    await expect(images.render(page, 72)).rejects.toThrow('The document has no page');
-    images.close();
+    const document = await openPdfium(pdfOf(pageWithBox(), pageWithBox()));
+    expect(() => renderPage(document, { page, width: 200, height: 100 }, 72)).toThrow('PDFium cannot read page');
+    document.close();
   });
 
   it.each<[string, Uint8Array]>([
@@ -83,7 +90,7 @@ describe('a page as a picture', () => {
     ['the head alone', Buffer.from('%PDF-1.7\n')],
     ['a cut-off start', pdfOf(pageWithBox()).subarray(0, 100)],
   ])('ends in an ordinary error for %s', async (_, bytes) => {
-    await expect(openPdfImages(bytes)).rejects.toThrow('PDFium cannot read the document.');
+    await expect(openPdfium(bytes)).rejects.toThrow('PDFium cannot read the document.');
   });
 
   it('is drawn in a process that may read the packages and nothing else', async () => {
@@ -93,9 +100,9 @@ describe('a page as a picture', () => {
       await writeFile(join(directory, 'page.pdf'), pdfOf(pageWithBox()));
       const script = `
         import { readFileSync } from 'node:fs';
-        import { openPdfImages } from ${JSON.stringify(`${root}dist/test/pipelines/branding/reading/ocr/page-image-program.js`)};
-        const images = await openPdfImages(readFileSync(${JSON.stringify(join(directory, 'page.pdf'))}));
-        const { width, height } = await images.render(1, 72);
+        import { openPdfium, renderPage } from ${JSON.stringify(`${root}dist/test/pipelines/branding/reading/ocr/page-image-program.js`)};
+        const document = await openPdfium(readFileSync(${JSON.stringify(join(directory, 'page.pdf'))}));
+        const { width, height } = renderPage(document, { page: 1, width: 200, height: 100 }, 72);
         console.log(width, height);`;
       const permission = process.allowedNodeEnvironmentFlags.has('--permission')
         ? '--permission'
