@@ -2,6 +2,7 @@ import type { Box, LetterReading, PageMark, LetterPlace } from '../letter-readin
 import type { FoundPhone } from './letter-numbers.ts';
 import type { FoundSignature } from './letter-signer.ts';
 import { foundIn, type LetterText, type TextLine } from './letter-text.ts';
+import { overlapOf } from '../reading/pdf/page-geometry.ts';
 
 /** Additions to a page that are not part of its print. Each is a case of the rule `page_plain`. */
 type AdditionKind =
@@ -68,20 +69,12 @@ function isOfSignature(box: Box, page: number, { kind, place }: FoundSignature):
 
 /** The line that most of a rectangle's height crosses, the widest of them. */
 function lineUnder({ lines }: LetterText, page: number, box: Box): TextLine | undefined {
-  const crossed = lines.filter(
-    (line) =>
-      line.page === page &&
-      shared(line.box.left, line.box.width, box.left, box.width) > 0 &&
-      shared(line.box.top, line.box.height, box.top, Math.max(box.height, 0.001)) > 0,
-  );
-  return crossed.sort(
-    (a, b) =>
-      shared(b.box.left, b.box.width, box.left, box.width) - shared(a.box.left, a.box.width, box.left, box.width),
-  )[0];
-}
-
-function shared(from: number, length: number, otherFrom: number, otherLength: number): number {
-  return Math.min(from + length, otherFrom + otherLength) - Math.max(from, otherFrom);
+  const crossing = { ...box, height: Math.max(box.height, 0.001) };
+  return lines
+    .filter((line) => line.page === page)
+    .map((line) => ({ line, ...overlapOf(line.box, crossing) }))
+    .filter(({ width, height }) => width > 0 && height > 0)
+    .sort((a, b) => b.width - a.width)[0]?.line;
 }
 
 /** Numbers that are listed behind the signature: on a later page, or under it. */

@@ -13,6 +13,7 @@ import {
   pattern,
 } from './letter-text.ts';
 import { compareNames, comparePeople, looksLikePerson } from '../names/name-match.ts';
+import { shareWithin } from '../reading/pdf/page-geometry.ts';
 
 /**
  * How a letter is signed. `pdf`: a PDF signature that verifies. `electronic`: a name after `/s/`, or the wording of a signing
@@ -417,7 +418,10 @@ function scriptFont({ lines }: LetterText, places: readonly SignaturePlace[]): F
 }
 
 function isAt(line: TextLine, at: number, { lineIndex, lastLineIndex, page, area }: SignaturePlace): boolean {
-  return line.page === page && ((at >= lineIndex - 2 && at <= lastLineIndex + 3) || contains(area, line.box));
+  return (
+    line.page === page &&
+    ((at >= lineIndex - 2 && at <= lastLineIndex + 3) || shareWithin(line.box, area) >= shareInAreaMin)
+  );
 }
 
 function atPlaces(
@@ -429,7 +433,9 @@ function atPlaces(
     const line = letter.lines[place.lineIndex]!;
     const mark = reading.pages
       .find(({ page }) => page === place.page)
-      ?.marks.find((each) => isStroke(each, pageOf(reading, place.page)) && contains(place.area, each.box));
+      ?.marks.find(
+        (each) => isStroke(each, pageOf(reading, place.page)) && shareWithin(each.box, place.area) >= shareInAreaMin,
+      );
     if (mark !== undefined)
       return undetermined(
         line,
@@ -476,12 +482,8 @@ function isStroke({ box }: PageMark, page: LetterPage | undefined): boolean {
   return box.width * box.height <= pictureAreaMax && (box.width > 0.01 || box.height > 0.01);
 }
 
-/** True if most of a rectangle is in another. */
-function contains(area: Box, box: Box): boolean {
-  const width = Math.min(area.left + area.width, box.left + box.width) - Math.max(area.left, box.left);
-  const height = Math.min(area.top + area.height, box.top + box.height) - Math.max(area.top, box.top);
-  return width > 0 && height > 0 && width * height >= 0.3 * box.width * box.height;
-}
+/** Least share of a line or mark in the area of a signature that is a part of it. */
+const shareInAreaMin = 0.3;
 
 /** Where no place is marked, strokes over the signer's name, or in the lower part of a page, may be a signature. */
 function withoutPlace(

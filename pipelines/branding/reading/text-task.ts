@@ -3,6 +3,7 @@ import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignatur
 import type { LetterLimits } from './gate/letter-limits.ts';
 import { openCheckedPdf } from './pdf/checked-pdf.ts';
 import { compareRevisions, type ComparedRevision } from './pdf/revisions/pdf-changes.ts';
+import { overlapOf } from './pdf/page-geometry.ts';
 import { findHiddenFacts, readPageContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
 import { readTypedTexts } from './pdf/pdf-fields.ts';
 import type { PdfFile } from './pdf/pdf-file.ts';
@@ -100,8 +101,7 @@ const strikeOverlapMin = 0.3;
 function strikesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks: readonly PageMark[]): boolean {
   const drawn = marks.filter(({ kind }) => kind === 'drawing' || kind === 'image').map(({ box }) => box);
   return [...lines, ...drawn].some((box) => {
-    const width = Math.min(rule.left + rule.width, box.left + box.width) - Math.max(rule.left, box.left);
-    if (width < strikeOverlapMin * Math.min(rule.width, box.width)) return false;
+    if (overlapOf(rule, box).width < strikeOverlapMin * Math.min(rule.width, box.width)) return false;
     const [top, bottom] = [rule.top, rule.top + rule.height];
     if (!isLevel) return top < box.top + box.height && bottom > box.top && rule.width !== box.width;
     const middle = (top + bottom) / 2;

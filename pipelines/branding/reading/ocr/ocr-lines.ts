@@ -1,7 +1,7 @@
-import type { Box, LetterLine, PageMark } from '../../letter-reading.ts';
+import type { LetterLine, PageMark } from '../../letter-reading.ts';
 import { wordBox } from './ink-marks.ts';
 import type { RecognisedWord } from './ocr-engine.ts';
-import { roundBox, unite } from '../pdf/page-geometry.ts';
+import { roundBox, shareWithin, unite } from '../pdf/page-geometry.ts';
 import type { GrayImage } from './png.ts';
 import { layOut, type TextPiece } from '../pdf/text-layout.ts';
 
@@ -96,10 +96,4 @@ function isBesideWord(word: RecognisedWord, other: RecognisedWord): boolean {
     Math.abs(other.baseline - word.baseline) <
     neighbour.baselineHeightsMax * Math.min(other.lineHeight, word.lineHeight);
   return sameLine && gap < neighbour.gapHeightsMax * word.lineHeight;
-}
-
-function shareWithin(inner: Box, outer: Box): number {
-  const width = Math.min(inner.left + inner.width, outer.left + outer.width) - Math.max(inner.left, outer.left);
-  const height = Math.min(inner.top + inner.height, outer.top + outer.height) - Math.max(inner.top, outer.top);
-  return width <= 0 || height <= 0 ? 0 : (width * height) / Math.max(Number.EPSILON, inner.width * inner.height);
 }

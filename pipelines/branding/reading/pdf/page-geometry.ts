@@ -125,13 +125,26 @@ export function roundBox({ left, top, width, height }: Box): Box {
   return { left: round(left), top: round(top), width: round(width), height: round(height) };
 }
 
+/** Width and height of what two rectangles have in common; one of them is negative where they have nothing. */
+export function overlapOf(a: Box, b: Box): { width: number; height: number } {
+  return {
+    width: Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left),
+    height: Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top),
+  };
+}
+
+/** The part of a rectangle's area that is within another. */
+export function shareWithin(inner: Box, outer: Box): number {
+  const { width, height } = overlapOf(inner, outer);
+  return width <= 0 || height <= 0 ? 0 : (width * height) / Math.max(Number.EPSILON, inner.width * inner.height);
+}
+
 /** Rectangles of lines touch their neighbours' by a hair. */
 const touching = 0.15;
 
 /** True if a rectangle covers a noticeable part of the other. */
 export function isOver(box: Box, other: Box): boolean {
-  const width = Math.min(box.left + box.width, other.left + other.width) - Math.max(box.left, other.left);
-  const height = Math.min(box.top + box.height, other.top + other.height) - Math.max(box.top, other.top);
+  const { width, height } = overlapOf(box, other);
   return width > 0.002 && height > other.height * touching;
 }
 
