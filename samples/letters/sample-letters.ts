@@ -287,7 +287,7 @@ async function scanLetter(
   const images = await scanPdf(writePdf(content), random, { isClean });
   const [first, ...others] = images;
   if (first !== undefined && others.length === 0 && random.chance(0.5))
-    return { bytes: encodeGrayPng(first, { dotsPerInch: scanDotsPerInch }), format: 'png' };
+    return { bytes: encodeGrayPng(first), format: 'png' };
   const pages = images.map((image) => {
     const page = new PdfPage({ width: image.width * pointsPerDot, height: image.height * pointsPerDot });
     page.image(image, { x: 0, y: 0, width: page.width, height: page.height });

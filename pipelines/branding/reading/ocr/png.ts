@@ -10,38 +10,24 @@ export interface GrayImage {
 /** The eight bytes that a PNG starts with (W3C PNG, section 5.2). */
 export const pngSignature: Uint8Array = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 
-/** Metadata of a PNG. */
-interface PngOptions {
-  /** Written as a pHYs chunk, in whole pixels a metre. Without it the picture has no size on paper. */
-  readonly dotsPerInch?: number;
-  /** zlib's level, 0 to 9. */
-  readonly level?: number;
-}
-
 const filterUp = 2;
-const inchesPerMetre = 1 / 0.0254;
 
 /**
  * A picture as a PNG of 8-bit grey. Every row has the filter Up: white space and the strokes of letters continue from one
  * row to the next, so most differences are 0. The same picture gives the same bytes.
  * @throws RangeError if the pixels are not `width` times `height`
  */
-export function encodeGrayPng(
-  { width, height, gray }: GrayImage,
-  { dotsPerInch, level = 6 }: PngOptions = {},
-): Uint8Array {
+export function encodeGrayPng({ width, height, gray }: GrayImage): Uint8Array {
   if (width < 1 || height < 1 || gray.length !== width * height)
     throw new RangeError(`A picture of ${width} x ${height} does not have ${gray.length} pixels.`);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header[8] = 8; // bits a sample; colour type, compression, filter method and interlace stay 0: grey, deflate, adaptive, none
-  const density = dotsPerInch === undefined ? [] : [chunk('pHYs', densityData(dotsPerInch))];
   return Buffer.concat([
     pngSignature,
     chunk('IHDR', header),
-    ...density,
-    chunk('IDAT', deflateSync(filterRows({ width, height, gray }), { level })),
+    chunk('IDAT', deflateSync(filterRows({ width, height, gray }))),
     chunk('IEND', Buffer.alloc(0)),
   ]);
 }
@@ -56,15 +42,6 @@ function filterRows({ width, height, gray }: GrayImage): Buffer {
     for (let x = 0; x < width; x++) filtered[out + 1 + x] = gray[from + x]! - (row === 0 ? 0 : gray[from - width + x]!);
   }
   return filtered;
-}
-
-function densityData(dotsPerInch: number): Buffer {
-  const data = Buffer.alloc(9);
-  const pixelsPerMetre = Math.round(dotsPerInch * inchesPerMetre);
-  data.writeUInt32BE(pixelsPerMetre, 0);
-  data.writeUInt32BE(pixelsPerMetre, 4);
-  data[8] = 1; // the unit is the metre
-  return data;
 }
 
 /** Length, type, data, and the CRC-32 of type and data (W3C PNG, section 5.3). */
