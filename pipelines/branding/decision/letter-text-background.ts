@@ -1,6 +1,4 @@
-import { Worker } from 'node:worker_threads';
-import { ServiceError } from '../../../runtime/errors.ts';
-import { compiledPath } from '../../../runtime/package-root.ts';
+import { answerOfThread } from '../../../runtime/processes/one-answer-thread.ts';
 import { decideLetterText, type LetterTextDecision, type LetterTextFacts } from './letter-text-decision.ts';
 
 /** Limits of a decision on a text. */
@@ -22,29 +20,21 @@ export async function decideLetterTextInBackground(
   signal?: AbortSignal,
 ): Promise<LetterTextDecision> {
   if (isShortLetter(facts)) return decideLetterText(facts);
-  const thread = new Worker(compiledPath('pipelines/branding/decision/letter-text-thread'), {
-    workerData: facts,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: textDecisionLimits.heapMib },
-  });
-  const timer = setTimeout(() => void thread.terminate(), textDecisionLimits.secondsMax * 1000);
-  const abort = () => void thread.terminate();
-  signal?.addEventListener('abort', abort, { once: true });
-  try {
-    return await new Promise<LetterTextDecision>((resolve, reject) => {
-      thread.once('message', resolve);
-      thread.once('error', (cause) => reject(decisionFailed(cause)));
-      thread.once('exit', () =>
-        reject(signal?.aborted ? new ServiceError('interrupted', { operation: 'decide letter' }) : decisionFailed()),
-      );
-      if (signal?.aborted) abort();
-    });
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
-    await thread.terminate();
-  }
+  const { heapMib, secondsMax } = textDecisionLimits;
+  return answerOfThread<LetterTextDecision>(
+    {
+      module: 'pipelines/branding/decision/letter-text-thread',
+      data: facts,
+      heapMib,
+      secondsMax,
+      failure: {
+        code: 'internal',
+        operation: 'decide letter',
+        problem: 'The thread that decides the text of a letter failed, or took too long.',
+      },
+    },
+    signal,
+  );
 }
 
 function isShortLetter({ reading, requestedPhones, csvPhones }: LetterTextFacts): boolean {
@@ -58,12 +48,4 @@ function isShortLetter({ reading, requestedPhones, csvPhones }: LetterTextFacts)
     characters <= textDecisionLimits.charactersAtOnceMax &&
     requestedPhones.length + (csvPhones?.length ?? 0) <= textDecisionLimits.numbersAtOnceMax
   );
-}
-
-function decisionFailed(cause?: unknown): ServiceError {
-  return new ServiceError('internal', {
-    operation: 'decide letter',
-    problem: 'The thread that decides the text of a letter failed, or took too long.',
-    cause,
-  });
 }
