@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import {
-  brandUnknown,
   letterUnknown,
   readBrand,
   readLetterRecord,
   type BrandRecord,
   type LetterRecord,
 } from '../../pipelines/branding/brand/brand-record.ts';
+import { brandUnknown } from '../../pipelines/branding/brand/locked-brand.ts';
 import { operationUnknown, readOperation, type Operation } from '../../pipelines/branding/operation.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { userOf } from './guard.ts';

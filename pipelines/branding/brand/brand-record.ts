@@ -9,7 +9,7 @@ import type { PublicFinding } from '../operation-result.ts';
 import { listFindings, publicFinding } from './result-maker.ts';
 import type { SealedReading } from './letter-record.ts';
 import type { BrandState, LetterState, NumberState } from '../states.ts';
-import type { BrandStatus } from './locked-brand.ts';
+import { brandUnknown, type BrandStatus } from './locked-brand.ts';
 
 /** A brand in a list. */
 export interface BrandSummary {
@@ -158,15 +158,6 @@ export async function readBrand(db: Queryable, handle: string): Promise<BrandRec
   };
 }
 
-/** The error for a brand that does not exist or that the caller may not see. */
-export function brandUnknown(handle: string): ServiceError {
-  return new ServiceError('brand_unknown', {
-    operation: 'show brand',
-    object: handle,
-    hint: '`caller-trust brand list` shows those there are.',
-  });
-}
-
 const lettersShownMax = 100;
 
 /** A number with its id, which can stand in an address where a phone number may not. */
@@ -245,7 +236,7 @@ export async function readLetterRecord(
 /** The error for a letter that does not exist or that the caller may not see. */
 export function letterUnknown(letterId: number): ServiceError {
   return new ServiceError('letter_unknown', {
-    operation: 'show letter',
+    operation: 'find letter',
     object: String(letterId),
     hint: '`caller-trust letter list` shows those there are.',
   });

@@ -39,14 +39,17 @@ export async function takeChangeLock(client: Queryable): Promise<void> {
 export async function lockBrand(client: Queryable, handle: string, owner: string | null): Promise<LockedBrand> {
   await takeChangeLock(client);
   const brand = await queryRow<LockedBrand>(client, sql('branding/lock_brand'), [handle]);
-  if (brand === undefined || (owner !== null && brand.owner !== owner)) {
-    throw new ServiceError('brand_unknown', {
-      operation: 'find brand',
-      object: handle,
-      hint: '`caller-trust brand list` shows those there are.',
-    });
-  }
+  if (brand === undefined || (owner !== null && brand.owner !== owner)) throw brandUnknown(handle);
   return brand;
+}
+
+/** The error for a brand that does not exist or that the caller may not see. */
+export function brandUnknown(handle: string): ServiceError {
+  return new ServiceError('brand_unknown', {
+    operation: 'find brand',
+    object: handle,
+    hint: '`caller-trust brand list` shows those there are.',
+  });
 }
 
 /**

@@ -3,10 +3,11 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
 import { requireAnotherPerson, type EyesPolicy } from '../../access/two-pairs-of-eyes.ts';
+import { letterUnknown } from './brand-record.ts';
 import { moveLetter } from './letter-record.ts';
 import { lockBrand, requireDecidedLetters, type LockedBrand } from './locked-brand.ts';
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
-import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from '../states.ts';
+import { NUMBER_TRANSITIONS, transition, type BrandState, type LetterState, type NumberState } from '../states.ts';
 import { destroyDocument } from '../document-store.ts';
 
 /** Who decides, and why: both are kept in the audit trail. */
@@ -62,19 +63,19 @@ export async function decideBrand({
     await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'brand', brandId: brand.brandId } });
     if (everApproved && approve) await client.query(sql('branding/vouch_for_letters'), [brand.brandId]);
     if (everApproved) return endRevision(client, brand.brandId, { approve, cause });
-    await moveBrand(client, moved(brand), { action: approve ? 'approve' : 'reject', cause });
+    await moveBrand(client, brand, { action: approve ? 'approve' : 'reject', cause });
   });
 }
 
 /** Takes an approved brand's numbers out of the next night. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
 export async function suspendBrand(options: BrandActionOptions): Promise<BrandState> {
-  return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'suspend', cause }));
+  return withBrand(options, (client, brand, cause) => moveBrand(client, brand, { action: 'suspend', cause }));
 }
 
 /** Undoes a suspension. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`, `decided_by_requester` */
 export async function resumeBrand({ eyes, ...options }: BrandActionOptions & SecondPerson): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
-    await moveBrand(client, moved(brand), { action: 'resume', cause });
+    await moveBrand(client, brand, { action: 'resume', cause });
     await requireAnotherPerson(client, {
       eyes,
       actor: cause.actor,
@@ -86,7 +87,7 @@ export async function resumeBrand({ eyes, ...options }: BrandActionOptions & Sec
 /** Ends a brand and its letters for good, and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
 export async function withdrawBrand(options: BrandActionOptions): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
-    await moveBrand(client, moved(brand), { action: 'withdraw', cause });
+    await moveBrand(client, brand, { action: 'withdraw', cause });
     const letters = await queryRows<{ letterId: number; state: LetterState }>(
       client,
       sql('branding/list_open_letters'),
@@ -153,7 +154,6 @@ export async function changeNumber({
   const of = { brandId: 0 };
   await withBrand(options, async (client, brand, cause) => {
     of.brandId = brand.brandId;
-    const { from, to } = NUMBER_TRANSITIONS.actions[action];
     const before = await queryRow<{ state: NumberState }>(client, sql('branding/read_brand_number'), [
       brand.brandId,
       phone,
@@ -164,15 +164,15 @@ export async function changeNumber({
         object: brand.handle,
         problem: 'The brand does not have this number.',
       });
-    const moves = await moveNumbers(client, brand.brandId, {
+    transition(NUMBER_TRANSITIONS, before.state, { action, object: brand.handle });
+    await moveNumbers(client, brand.brandId, {
       action,
-      from,
+      from: [before.state],
       standing: ['covered', 'pending', 'none'],
       phones: [phone],
       at: new Date(),
       cause,
     });
-    if (moves === 0) throw numberRefused(action, before.state, to);
     if (action === 'resume')
       await requireAnotherPerson(client, {
         eyes,
@@ -226,12 +226,7 @@ async function withLetter(
 
 async function readLetterRow(client: Queryable, letterId: number): Promise<LockedLetter> {
   const row = await queryRow<LockedLetter>(client, sql('branding/lock_letter'), [letterId]);
-  if (row === undefined)
-    throw new ServiceError('letter_unknown', {
-      operation: 'find letter',
-      object: String(letterId),
-      hint: '`caller-trust letter list` shows those there are.',
-    });
+  if (row === undefined) throw letterUnknown(letterId);
   return row;
 }
 
@@ -263,18 +258,6 @@ function anotherPending({ handle, pendingRevision: pending }: LockedBrand, revis
         : `Revision ${pending} waits for a decision, in place of revision ${revision}.`,
     hint: 'Load the page again, or run `caller-trust brand show`, and decide what is shown then.',
   });
-}
-
-function numberRefused(action: NumberPersonAction, from: NumberState, to: NumberState): ServiceError {
-  return new ServiceError('transition_refused', {
-    operation: `${action} number`,
-    problem: `The number is ${from}, and cannot become ${to} from there.`,
-    hint: `That takes one that is ${NUMBER_TRANSITIONS.actions[action].from.join(', ')}.`,
-  });
-}
-
-function moved({ brandId, handle, state }: LockedBrand): { brandId: number; handle: string; state: BrandState } {
-  return { brandId, handle, state };
 }
 
 function causeOf({ actor, reason }: Decider): Cause {

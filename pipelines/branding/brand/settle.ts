@@ -100,7 +100,7 @@ export async function endRevision(
   await client.query(sql('branding/end_revision'), [brandId, approve, action, ...causeValues(cause)]);
 }
 
-/** Moves numbers of a brand that are in the given states and standings; returns how many moved. */
+/** Moves numbers of a brand that are in the given states and standings. */
 export async function moveNumbers(
   client: Queryable,
   brandId: number,
@@ -112,10 +112,10 @@ export async function moveNumbers(
     at,
     cause,
   }: Omit<NumberMove, 'reason'> & { phones: readonly string[] | null; at: Date; cause: Cause },
-): Promise<number> {
+): Promise<void> {
   const allowed = from.filter((state) => NUMBER_TRANSITIONS.actions[action].from.includes(state as never));
   const { to } = NUMBER_TRANSITIONS.actions[action];
-  const row = await queryRow<{ moved: number }>(client, sql('branding/move_numbers'), [
+  await client.query(sql('branding/move_numbers'), [
     brandId,
     phones,
     allowed,
@@ -125,5 +125,4 @@ export async function moveNumbers(
     ...causeValues(cause),
     at,
   ]);
-  return row!.moved;
 }
