@@ -1,3 +1,4 @@
+import type { BrandProfile } from '../brand-profile.ts';
 import type { Finding, LetterOutcome } from '../finding.ts';
 import { dayOf, daysBetween } from '../letter/letter-dates.ts';
 import type { KnownForm } from '../form/issued-form.ts';
@@ -22,12 +23,9 @@ export interface ApprovalFacts {
 }
 
 /** The request that a letter came with. */
-interface ApprovalRequest {
+interface ApprovalRequest extends Pick<BrandProfile, 'legalName' | 'dba' | 'displayName'> {
   readonly owner: string;
   readonly brandId: number;
-  readonly legalName: string;
-  readonly dba: string | null;
-  readonly displayName: string;
   /** E.164, each once. */
   readonly requestedPhones: readonly string[];
   /** Those of the form's numbers that the brand has. */

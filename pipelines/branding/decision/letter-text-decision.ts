@@ -1,7 +1,6 @@
 import type { BrandProfile } from '../brand-profile.ts';
-import type { Finding } from '../finding.ts';
 import { dayOf } from '../letter/letter-dates.ts';
-import { decideLetterByRules, refusalFinding } from '../letter/letter-decision.ts';
+import { decideLetterByRules, refusalFinding, type LetterDecision } from '../letter/letter-decision.ts';
 import { extractFields, type LetterFields } from '../letter/letter-fields.ts';
 import { findFormCodes } from '../form/issued-form.ts';
 import type { LetterReadingOutcome } from '../letter-reading.ts';
@@ -20,12 +19,9 @@ export interface LetterTextFacts {
 }
 
 /** The findings on the text of a letter. They help a person decide and approve nothing. */
-export interface LetterTextDecision {
-  readonly findings: readonly Finding[];
+export interface LetterTextDecision extends LetterDecision {
   /** Null if it could not be read. */
   readonly fields: LetterFields | null;
-  readonly signedOn: string | null;
-  readonly coveredPhones: readonly string[];
   /** Codes of issued forms in the text. */
   readonly formCodes: readonly string[];
 }
@@ -61,13 +57,7 @@ export function decideLetterText({
     reading,
     fields,
   });
-  return {
-    findings: decision.findings,
-    fields,
-    signedOn: decision.signedOn,
-    coveredPhones: decision.coveredPhones,
-    formCodes: findFormCodes(reading),
-  };
+  return { ...decision, fields, formCodes: findFormCodes(reading) };
 }
 
 /** Kiribati's Line Islands are 14 hours ahead of UTC. */

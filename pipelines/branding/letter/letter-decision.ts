@@ -1,4 +1,5 @@
 import { makeExcerpt } from '../../phone/text-cleaning.ts';
+import type { BrandProfile } from '../brand-profile.ts';
 import type { Finding } from '../finding.ts';
 import { daysBetween } from './letter-dates.ts';
 import type { FoundDate, LetterFields } from './letter-fields.ts';
@@ -10,7 +11,7 @@ import {
   type PdfSignature,
   type LetterPlace,
 } from '../letter-reading.ts';
-import { LETTER_RULES, findingsBy, letterRuleLimits, letterRuleVersion, type FindingSource } from './letter-rules.ts';
+import { LETTER_RULES, findingsBy, letterRuleLimits, type FindingSource } from './letter-rules.ts';
 import { hasTitleWord } from './letter-labels.ts';
 import { isVerified } from './letter-signer.ts';
 import { foldSameLength, foundIn, lineIndexAt, letterTextOf, type LetterText } from './letter-text.ts';
@@ -44,19 +45,10 @@ interface LetterDecisionInput {
 }
 
 /** The brand that the letter is for, as it was submitted. */
-export interface LetterBrand {
-  readonly legalName: string;
-  readonly dba: string | null;
-  readonly displayName: string;
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string;
-  readonly address: string | null;
-}
+export type LetterBrand = Pick<BrandProfile, 'legalName' | 'dba' | 'displayName' | 'country' | 'address'>;
 
 /** The result of the rules for a letter. */
 export interface LetterDecision {
-  /** `letter-rules/2`. */
-  readonly ruleVersion: string;
   /** One or more for each rule, in the order of the rules. */
   readonly findings: readonly Finding[];
   /** The signing date, if found. */
@@ -88,12 +80,7 @@ export function decideLetterByRules(input: LetterDecisionInput): LetterDecision 
     ...judgeCsv(letterCase),
     ...judgeOtherBrands(letterCase),
   ];
-  return {
-    ruleVersion: letterRuleVersion,
-    findings,
-    signedOn: input.fields.signingDate?.date ?? null,
-    coveredPhones: [...letterCase.covered],
-  };
+  return { findings, signedOn: input.fields.signingDate?.date ?? null, coveredPhones: [...letterCase.covered] };
 }
 
 /** The finding on a letter that could not be read. */
