@@ -1,7 +1,7 @@
 import { findPhones, isPhoneRefusal, judgePhone, type PhoneInText } from '../../phone/phone-number.ts';
 import type { DateInText } from './letter-dates.ts';
 import type { LetterReading, LetterPlace } from '../letter-reading.ts';
-import { lineIndexAt, placeOfLine, type LetterText, type TextLine, pattern } from './letter-text.ts';
+import { lastIndexAt, lineIndexAt, placeOfLine, type LetterText, type TextLine, pattern } from './letter-text.ts';
 
 /** A number that the letter lists for branding. */
 export interface FoundPhone {
@@ -94,7 +94,7 @@ const authorizes = pattern('g')`
 
 type State = 'list' | 'bare' | 'closed';
 interface Change {
-  readonly offset: number;
+  readonly start: number;
   readonly state: State;
 }
 
@@ -112,14 +112,14 @@ function changesOf({ folded, flat }: LetterText): readonly Change[] {
       .slice(match.index + match[0].length, match.index + match[0].length + 60)
       .split(/[:;\n+]|\. /)[0]!;
     const excluded = noPhones.test(`${before}${match[0]}`) || `${before}${match[0]}${after}`.search(exclusion) !== -1;
-    return { offset: match.index + match[0].length, state: excluded ? 'closed' : 'list' };
+    return { start: match.index + match[0].length, state: excluded ? 'closed' : 'list' };
   });
   const ends = [...folded.matchAll(endOfList), ...flat.matchAll(exclusion)].map((match): Change => ({
-    offset: match.index,
+    start: match.index,
     state: 'closed',
   }));
-  const wordings = [...flat.matchAll(authorizes)].map((match): Change => ({ offset: match.index, state: 'bare' }));
-  const all = [...starts, ...ends, ...wordings].sort((a, b) => a.offset - b.offset);
+  const wordings = [...flat.matchAll(authorizes)].map((match): Change => ({ start: match.index, state: 'bare' }));
+  const all = [...starts, ...ends, ...wordings].sort((a, b) => a.start - b.start);
   // wording in a sentence that already names a list does not end the list
   return all.filter((change, at) => change.state !== 'bare' || all[at - 1]?.state !== 'list');
 }
@@ -191,26 +191,19 @@ class Sorter {
     this.put(phone, numbers ?? [phone.phone, ...(last === null ? [] : [last])], numbers === null ? 'text' : 'range');
   }
 
+  /** The state after the last change before an offset. */
+  private stateAt(offset: number): State {
+    return this.changes[lastIndexAt(this.changes, offset)]?.state ?? 'closed';
+  }
+
   private put(from: Phone, numbers: readonly string[], source: 'text' | 'range'): void {
-    const target = isListed(this.letter, from, stateAt(this.changes, from.offset)) ? this.listed : this.others;
+    const target = isListed(this.letter, from, this.stateAt(from.offset)) ? this.listed : this.others;
     for (const phone of numbers) {
       if (this.listed.length + this.others.length === this.numbersMax) this.complete = false;
       else target.push({ phone, source, place: placeOfLine(from.line) });
       if (!this.complete) return;
     }
   }
-}
-
-/** The state after the last change before an offset. */
-function stateAt(changes: readonly Change[], offset: number): State {
-  let low = 0;
-  let high = changes.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (changes[middle]!.offset <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return changes[low - 1]?.state ?? 'closed';
 }
 
 const contactLabel = pattern('')`

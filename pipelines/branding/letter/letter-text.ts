@@ -114,16 +114,21 @@ function foldCharacter(character: string): string {
   return folded.length === 1 ? folded : character;
 }
 
-/** The index of the line that holds a character of the letter's text. */
-export function lineIndexAt({ lines }: LetterText, offset: number): number {
-  let low = 0;
-  let high = lines.length - 1;
+/** The index of the last of some ordered places that begins at an offset or before it; -1 if none does. */
+export function lastIndexAt(places: readonly { readonly start: number }[], offset: number): number {
+  let low = -1;
+  let high = places.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (lines[middle]!.start <= offset) low = middle;
+    if (places[middle]!.start <= offset) low = middle;
     else high = middle - 1;
   }
   return low;
+}
+
+/** The index of the line that holds a character of the letter's text. */
+export function lineIndexAt({ lines }: LetterText, offset: number): number {
+  return lastIndexAt(lines, offset);
 }
 
 /** A text and its source. */
