@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 
 /** Limits of a submitted file. */
@@ -34,12 +35,9 @@ export async function readSubmittedFile(path: string, kind: keyof typeof SUBMITT
     const stats = await file.stat();
     if (!stats.isFile()) throw fileInvalid(rule, 'It is not a regular file.');
     if (stats.size > rule.bytesMax) throw fileInvalid(rule, `It is larger than ${rule.bytesMax} bytes.`);
-    const bytes = Buffer.alloc(rule.bytesMax + 1);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < bytes.length; length += read)
-      ({ bytesRead: read } = await file.read(bytes, length, Math.min(bytes.length - length, 1 << 20), length));
-    if (length > rule.bytesMax) throw fileInvalid(rule, `It is larger than ${rule.bytesMax} bytes.`);
-    return Buffer.from(bytes.subarray(0, length));
+    const bytes = await buffer(file.createReadStream({ end: rule.bytesMax, autoClose: false })); // it may have grown
+    if (bytes.length > rule.bytesMax) throw fileInvalid(rule, `It is larger than ${rule.bytesMax} bytes.`);
+    return bytes;
   } finally {
     await file.close();
   }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { dayOf } from '../letter/letter-dates.ts';
 import type { LetterPlace } from '../letter-reading.ts';
@@ -95,18 +96,12 @@ export async function renderLetterForm(
   });
   for (const [name, path] of Object.entries(fonts)) doc.registerFont(name, paths.resolve(path));
   checkCharacters(doc, content);
-  const bytes = collect(doc);
+  const bytes = buffer(doc);
   writeBody(doc, { content, texts, issue });
   const signaturePlace = addSignatureField(doc, texts);
   writeFooters(doc, { texts, issue });
   doc.end();
   return { bytes: await bytes, signaturePlace };
-}
-
-async function collect(doc: PDFKit.PDFDocument): Promise<Uint8Array> {
-  const parts: Buffer[] = [];
-  for await (const part of doc) parts.push(part as Buffer);
-  return Buffer.concat(parts);
 }
 
 /** Scripts that run from left to right without shaping, and that the fonts have. */

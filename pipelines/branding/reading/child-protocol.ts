@@ -24,12 +24,9 @@ export async function answerRequest<Settings, Result>(
   work: (settings: Settings, bytes: Uint8Array) => Promise<Result>,
 ): Promise<void> {
   process.stdout.write(readyLine);
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const request = Buffer.concat(chunks);
+  const request = Buffer.concat((await process.stdin.toArray()) as Buffer[]);
   const start = 4 + request.readUInt32BE(0);
   const settings = JSON.parse(request.toString('utf8', 4, start)) as Settings;
-  chunks.length = 0;
   const answer = await work(settings, request.subarray(start)).then(
     (result): ChildAnswer<Result> => ({ result }),
     refusedAnswer,

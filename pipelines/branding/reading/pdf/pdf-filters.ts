@@ -76,6 +76,10 @@ function streamTooLarge(bytesMax: number): LetterRefused {
   return new LetterRefused('letter_limit_exceeded', `A stream of the PDF unpacks to more than ${bytesMax} bytes.`);
 }
 
+function streamDamaged(): LetterRefused {
+  return new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.');
+}
+
 /** Streams that were cut short are read up to there, as PDF readers do. */
 const tolerant = { finishFlush: constants.Z_SYNC_FLUSH } as const;
 
@@ -85,29 +89,22 @@ function inflate(raw: Uint8Array, bytesMax: number): Uint8Array {
     return inflateSync(raw, { ...tolerant, maxOutputLength: bytesMax });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw streamTooLarge(bytesMax);
-    throw new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.');
+    throw streamDamaged();
   }
 }
 
-function countInflated(raw: Uint8Array, bytesMax: number): Promise<number> {
-  if (raw.length === 0) return Promise.resolve(0);
-  return new Promise((resolve, reject) => {
-    let count = 0;
-    const stream = createInflate({ ...tolerant, chunkSize: 256 * 1024 });
-    stream.on('data', (chunk: Uint8Array) => {
-      count += chunk.length;
-      if (count > bytesMax) stream.destroy(streamTooLarge(bytesMax));
-    });
-    stream.once('end', () => resolve(count));
-    stream.once('error', (error) =>
-      reject(
-        error instanceof LetterRefused
-          ? error
-          : new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.'),
-      ),
-    );
-    stream.end(raw);
-  });
+async function countInflated(raw: Uint8Array, bytesMax: number): Promise<number> {
+  if (raw.length === 0) return 0;
+  let count = 0;
+  const inflating = createInflate({ ...tolerant, chunkSize: 256 * 1024 });
+  inflating.end(raw);
+  try {
+    for await (const chunk of inflating)
+      if ((count += (chunk as Buffer).length) > bytesMax) throw streamTooLarge(bytesMax);
+  } catch (error) {
+    throw error instanceof LetterRefused ? error : streamDamaged();
+  }
+  return count;
 }
 
 const lzwClear = 256;
@@ -131,8 +128,7 @@ function decodeLzw(raw: Uint8Array, bytesMax: number, { isLate = false }: Stream
       [width, next, previous] = [9, 258, -1];
       continue;
     }
-    if (code > next || (code === next && previous < 0))
-      throw new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.');
+    if (code > next || (code === next && previous < 0)) throw streamDamaged();
     const at = output.length;
     if (previous >= 0 && next < 4096) {
       // The entry is the string before and the first byte of this one: consecutive bytes of the output.
