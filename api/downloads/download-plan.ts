@@ -8,8 +8,8 @@ export interface Representation {
   readonly size: number;
   /** Strong entity tag with its quotes: the SHA-256 of the bytes. */
   readonly etag: string;
-  /** Never later than the clock of the process that serves it. */
-  readonly lastModified: Date;
+  /** Never later than the clock of the process that serves it. Undefined: no date says which bytes these are. */
+  readonly lastModified: Date | undefined;
   /** False if the previous version has the same date to the second: the date then does not identify the version. */
   readonly dateIsStrong: boolean;
   /** Headers of 200, 206 and 304 answers. */
@@ -85,8 +85,13 @@ interface PublishedFile {
   readonly dateIsStrong: boolean;
 }
 
+/** A representation whose date is known. */
+export interface DatedRepresentation extends Representation {
+  readonly lastModified: Date;
+}
+
 /** The representation of a published file. */
-export function describePublishedFile(file: PublishedFile): Representation {
+export function describePublishedFile(file: PublishedFile): DatedRepresentation {
   const etag = `"${file.sha256}"`;
   return {
     size: file.bytes,

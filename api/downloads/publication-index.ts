@@ -8,7 +8,7 @@ import { type Publication, type PublishedVersion, categoriesVersion } from '../.
 import { ServiceError, isServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type Queryable, queryRows } from '../../runtime/postgres.ts';
-import { describePublishedFile, type Representation } from './download-plan.ts';
+import { describePublishedFile, type DatedRepresentation } from './download-plan.ts';
 import { makeJsonDocument, type JsonDocument } from '../http/json-document.ts';
 import { FileChecks, type PublishedFile } from './file-checks.ts';
 import { SharedFile } from './shared-file.ts';
@@ -26,7 +26,7 @@ export interface ServedArtefact extends VersionFiles {
   readonly publication: LivePublication;
   readonly manifest: Manifest;
   readonly manifestDocument: JsonDocument;
-  readonly representation: Representation;
+  readonly representation: DatedRepresentation;
   readonly file: SharedFile;
 }
 

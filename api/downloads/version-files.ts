@@ -33,11 +33,14 @@ export function describeVersionFiles(version: ServedVersion, artefact: Represent
   };
 }
 
-/** The file beside an artefact of each kind: how a download is named after its version, and what it is. */
+/**
+ * The file beside an artefact of each kind: how a download is named after its version, what it is, and whether the date of the version
+ * says which bytes it has: a night makes the filter of a version again with another FILTER_BITS.
+ */
 const fileKinds = {
-  delta: { ending: 'delta.tsv.gz', mediaType: 'application/gzip' },
-  index: { ending: 'index.tsv', mediaType: indexMediaType },
-  filter: { ending: 'filter.bin', mediaType: filterMediaType },
+  delta: { ending: 'delta.tsv.gz', mediaType: 'application/gzip', isDated: true },
+  index: { ending: 'index.tsv', mediaType: indexMediaType, isDated: true },
+  filter: { ending: 'filter.bin', mediaType: filterMediaType, isDated: false },
 } as const;
 
 interface FileFacts {
@@ -53,17 +56,23 @@ function describeVersionFile(
   { sha256, bytes, kind, from }: FileFacts,
   artefact: Representation,
 ): VersionFile {
-  const { ending, mediaType } = fileKinds[kind];
+  const { ending, mediaType, isDated } = fileKinds[kind];
   const name = `${from === undefined ? '' : `v${from}-`}v${version}.${ending}`;
   const etag = `"${sha256}"`;
-  const { 'X-Cache-Rows': _rows, ...versionHeaders } = artefact.versionHeaders;
+  const { 'X-Cache-Rows': _rows, 'Last-Modified': date, ...versionHeaders } = artefact.versionHeaders;
   return {
     stored: { cache, country, sha256, kind },
     representation: {
       ...artefact,
       size: bytes,
       etag,
-      versionHeaders: { ...versionHeaders, ETag: etag, ...(from === undefined ? {} : { 'X-Cache-From': from }) },
+      lastModified: isDated ? artefact.lastModified : undefined,
+      versionHeaders: {
+        ...versionHeaders,
+        ETag: etag,
+        ...(isDated && date !== undefined ? { 'Last-Modified': date } : {}),
+        ...(from === undefined ? {} : { 'X-Cache-From': from }),
+      },
       contentHeaders: {
         'Content-Type': mediaType,
         'Content-Disposition': `attachment; filename="${[cache, country, name].filter((part) => part !== '').join('-')}"`,

@@ -229,6 +229,10 @@ it('serves the filter of the spammers with the headers of a file, and no filter 
     const known = await get(path, { 'if-none-match': `"${sha256}"` }, method);
     expect([known.status, (await known.arrayBuffer()).byteLength]).toEqual([304, 0]);
   }
+  const date = (await get('/v1/caches/spammer_phones', {}, 'HEAD')).headers.get('last-modified')!;
+  expect(response.headers.get('last-modified')).toBeNull(); // the version keeps its date when FILTER_BITS changes
+  expect((await get(path, { 'if-modified-since': date })).status).toBe(200);
+  expect((await get(path, { 'if-range': date, range: 'bytes=0-7' })).status).toBe(200);
   const part = await get(path, { range: 'bytes=0-7' });
   expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([
     206,
