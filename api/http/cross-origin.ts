@@ -13,6 +13,7 @@ const exposedHeaders = [
   'Repr-Digest',
   'Retry-After',
   'X-Cache-As-Of',
+  'X-Cache-From',
   'X-Cache-Rows',
   'X-Cache-Version',
   'X-Request-Id',

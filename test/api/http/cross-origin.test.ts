@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { decideCrossOrigin } from '../../../api/http/cross-origin.ts';
 import { useTestDatabase } from '../../support/database.ts';
-import { useTestApi } from '../support/running-api.ts';
+import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';
+import { until, useTestApi } from '../support/running-api.ts';
 
 const page = 'https://app.example.com';
 const preflight = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization,range' };
@@ -95,6 +96,19 @@ it('every answer to an allowed origin can be read by its page: files, parts, 304
       'access-control-expose-headers': expect.stringMatching(exposed) as string,
     });
   }
+});
+
+it('a page can read every header that a delta has of its own', async () => {
+  const brands = { cache: 'branded_phones', country: '' } as const;
+  const history = new PublishedHistory({ db: database.db, store: open.store, artefact: brands });
+  for (const rows of [50, 51]) await history.publish(inventedRows(rows, () => 'Northwind Dental'));
+  const delta = '/v1/caches/branded_phones/delta?from=1';
+  await until(async () => (await open.get(delta, {}, 'HEAD')).status === 200);
+  const { headers } = await open.get(delta, { origin: page }, 'HEAD');
+  const exposed = headers.get('access-control-expose-headers')!.toLowerCase().split(', ');
+  const own = [...headers.keys()].filter((name) => name.startsWith('x-cache-'));
+  expect(own).toContain('x-cache-from');
+  expect(exposed).toEqual(expect.arrayContaining(own));
 });
 
 it('without the setting no answer has a header for pages of other origins', async () => {
