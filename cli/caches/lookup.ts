@@ -40,7 +40,10 @@ export function addLookupCommand(program: Command): void {
       'ask for at least so many bytes, for every number the same, so that the length tells the service nothing',
       parseCount,
     )
-    .option('--filter-first', 'ask only for a number that the filter of the cache finds; with --dir that is kept')
+    .option(
+      '--filter-first',
+      'ask only for a number that the filter of the cache finds, which is kept with --dir; spammer_phones and spam_ranges have one',
+    )
     .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')
     .addHelpText(
       'after',

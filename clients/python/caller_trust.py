@@ -1284,12 +1284,13 @@ def look_up(
     """Looks a number up in the published file with one range request: the service learns the segment, not the number.
 
     `pad_to`: bytes that the request has at least; all of a version then have one length and begin on one grid, so that the
-    length tells nothing of the number. `filter_first`: reads the filter, and asks only for a number that it finds; a version
-    without a filter is asked as without this. `directory` keeps the filter for the next time.
+    length tells nothing of the number. `filter_first`: reads the filter, and asks only for a number that it finds; of a version
+    without a filter, as all of profile and branded phones are, nothing is asked, and `artefact_not_found` is raised. `directory`
+    keeps the filter for the next time.
     """
 
     def look(manifest: Manifest) -> LookedUp:
-        if filter_first and manifest.filter is not None and phone not in _fetch_filter(client, manifest, directory):
+        if filter_first and phone not in _fetch_filter(client, manifest, directory):
             return LookedUp(manifest.version, None, manifest.is_verified)
         return _look_up_in(client, manifest, key_of(artefact[0], phone), pad_to)
 
@@ -1308,8 +1309,6 @@ def read_filter(
     """
 
     def read(manifest: Manifest) -> Tuple[int, NumberFilter]:
-        if manifest.filter is None:
-            raise ClientError("artefact_not_found", "The published version has no filter.")
         return manifest.version, _fetch_filter(client, manifest, directory)
 
     return _on_present_version(client, artefact, trust, read)
@@ -1330,7 +1329,8 @@ def _on_present_version(
 
 def _fetch_filter(client: Client, manifest: Manifest, directory: Union[str, Path, None]) -> NumberFilter:
     remote = manifest.filter
-    assert remote is not None
+    if remote is None:
+        raise ClientError("artefact_not_found", "The published version has no filter.")
     if remote.bytes > _FILTER_BYTES_MAX:
         raise ClientError("filter_invalid", f"The filter is longer than {_FILTER_BYTES_MAX} bytes.")
     path = None if directory is None else Path(directory) / f"{copy_name(manifest.artefact)}.filter.bin"

@@ -19,6 +19,8 @@ const us = { cache: 'phones', country: 'US' } as const;
 const history = new PublishedHistory({ db: database.db, store, artefact: us });
 const first = await history.publish(inventedRows(5000, (n) => `SPAM\t${1 + (n % 5)}\t\t\t\t`));
 await history.publish(inventedRows(5100, (n) => (n % 90 === 0 ? 'FRAUD\t7\t\t\t\t' : `SPAM\t${1 + (n % 5)}\t\t\t\t`)));
+const spammers = new PublishedHistory({ db: database.db, store, artefact: { cache: 'spammer_phones', country: '' } });
+await spammers.publish(inventedRows(300));
 await until(async () => (await get('/v1/caches/phones?country=US', {}, 'HEAD')).headers.get('x-cache-version') === '2');
 
 const oldFile = await readFile(store.path({ ...us, sha256: first.stored.file.sha256 }));

@@ -231,6 +231,8 @@ describe('caller-trust lookup', () => {
     for (const more of [['--pad', '65536'], ['--filter-first'], ['--filter-first', '--pad', '65536']])
       expect([(await look(listed, ...more)).code, (await look('+12129999999', ...more)).code]).toEqual([0, 1]);
     expect((await look(listed, '--pad', '1073741825')).stderr).toContain('[usage_invalid]');
+    const profile = await runCli(env, 'lookup', url, listed, '--filter-first', '--key-file', keyFile);
+    expect([profile.code, profile.stderr]).toEqual([1, expect.stringContaining('[artefact_not_found]')]);
     const inCopy = await runCli(env, 'lookup', directory, listed, '--pad', '10');
     expect([inCopy.code, /\[(\w+)\]/.exec(inCopy.stderr)?.[1]]).toEqual([2, 'usage_invalid']);
   });

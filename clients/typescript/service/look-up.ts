@@ -21,8 +21,8 @@ interface LookUpOptions extends PublishedSource {
    */
   readonly padTo?: number | undefined;
   /**
-   * True: the filter of the version is read first, and the service is asked for rows only if that finds the number. A version
-   * without a filter is asked as without this.
+   * True: the filter of the version is read first, and the service is asked for rows only if that finds the number. Of a version
+   * without a filter, as all of profile and branded phones are, nothing is asked: the look-up fails with `artefact_not_found`.
    */
   readonly filterFirst?: boolean | undefined;
 }
@@ -37,7 +37,8 @@ export interface LookedUp {
 /**
  * Looks a number up in a published artefact without downloading it: reads the manifest, the segment index, and the segment
  * that would contain the number's row; all of them as the signed list names them, where a root is known.
- * @throws ClientError `download_failed`, `download_damaged`, `segment_index_invalid`, `filter_invalid`, or the service's own error
+ * @throws ClientError `download_failed`, `download_damaged`, `segment_index_invalid`, `filter_invalid`, `artefact_not_found`, or the
+ * service's own error
  */
 export function lookUp(options: LookUpOptions): Promise<LookedUp> {
   return onPresentVersion(options, async (manifest) => {
@@ -50,7 +51,7 @@ async function lookUpIn(options: LookUpOptions, manifest: ServedManifest): Promi
   if (options.filterFirst === true) {
     const filter = await filterOfManifest(options, manifest);
     if (filter === 'changed') return filter;
-    if (filter?.has(options.phone) === false) return null;
+    if (!filter.has(options.phone)) return null;
   }
   const index = await readIndex(options, manifest);
   if (index === 'changed') return 'changed';

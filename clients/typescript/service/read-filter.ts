@@ -20,22 +20,21 @@ export interface ReadFilter {
 export function readFilter(source: PublishedSource): Promise<ReadFilter> {
   return onPresentVersion(source, async (manifest) => {
     const filter = await filterOfManifest(source, manifest);
-    if (filter === undefined)
-      throw new ClientError('artefact_not_found', {
-        operation: 'read filter',
-        object: formatArtefact(source.artefact),
-        problem: 'The published version has no filter.',
-      });
     return filter === 'changed' ? filter : { version: manifest.version, filter };
   });
 }
 
-/** The filter that a manifest names; undefined if it names none. @throws as {@link readFilter} */
+/** The filter that a manifest names. @throws as {@link readFilter} */
 export async function filterOfManifest(
   { client, artefact, store }: PublishedSource,
   { filter: remote }: ServedManifest,
-): Promise<NumberFilter | 'changed' | undefined> {
-  if (remote === null) return undefined;
+): Promise<NumberFilter | 'changed'> {
+  if (remote === null)
+    throw new ClientError('artefact_not_found', {
+      operation: 'read filter',
+      object: formatArtefact(artefact),
+      problem: 'The published version has no filter.',
+    });
   if (remote.bytes > filterBytesMax)
     throw new ClientError('filter_invalid', {
       operation: 'read filter',
