@@ -1,8 +1,9 @@
+import { createReadStream } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { applyDeltaFile, type AppliedDelta } from '../../clients/typescript/files/apply-delta-file.ts';
 import { checkFile } from '../../clients/typescript/files/check-file.ts';
-import { NumberFilter } from '../../clients/typescript/format/number-filter.ts';
+import { filterBytesMax, NumberFilter } from '../../clients/typescript/format/number-filter.ts';
 import { contentOf } from '../../clients/typescript/service/manifest.ts';
 import { readSignedManifest } from '../../clients/typescript/service/manifest-source.ts';
 import { readStoredTargets } from '../../clients/typescript/service/publication-trust.ts';
@@ -58,10 +59,7 @@ export function addCacheCommands(program: Command): void {
 }
 
 async function checkFilter(path: string, texts: string[]): Promise<Outcome> {
-  const bytes = await readFile(path).catch((error: unknown) => {
-    throw readable(error);
-  });
-  const filter = new NumberFilter(bytes);
+  const filter = new NumberFilter(await readFilterFile(path));
   const numbers = texts.map((text) => {
     const judged = judgePhone(text);
     if (isPhoneRefusal(judged))
@@ -79,6 +77,17 @@ async function checkFilter(path: string, texts: string[]): Promise<Outcome> {
     ])}\n\n${formatCount(keys)} ${of}; one in ${formatCount(1 / falsePositiveRate)} others is found too: look a number up before you act.`,
     failed: numbers.every(({ found }) => !found),
   };
+}
+
+/** The bytes of a file, or one byte more of them than a filter may have. */
+async function readFilterFile(path: string): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  try {
+    for await (const part of createReadStream(path, { end: filterBytesMax })) parts.push(part as Buffer);
+  } catch (error) {
+    throw readable(error, path);
+  }
+  return Buffer.concat(parts);
 }
 
 async function applyDelta({
@@ -164,12 +173,12 @@ async function requireOffered(path: string, deltas: readonly { readonly sha256: 
   });
 }
 
-/** Reports a file that cannot be opened as a usage error. */
-function readable(error: unknown): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || !('path' in error)) return error;
+/** Reports a file that cannot be opened, or is a directory, as a usage error; without a `path` that of the error. */
+function readable(error: unknown, path?: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || (path === undefined && !('path' in error))) return error;
   return new ServiceError('usage_invalid', {
     operation: 'open file',
-    object: String(error.path),
+    object: path ?? String((error as NodeJS.ErrnoException).path),
     problem: 'The file cannot be opened.',
     cause: error,
   });

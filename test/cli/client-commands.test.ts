@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -252,6 +252,8 @@ describe('caller-trust cache check-filter', () => {
   beforeAll(async () => {
     await publish(spammers, inventedRows(20));
     await writeFile(file, Buffer.from(await (await get('/v1/caches/spammer_phones/filter')).arrayBuffer()));
+    await writeFile(join(directory, 'huge'), '');
+    await truncate(join(directory, 'huge'), 4 * 1024 ** 3);
   });
 
   it('says which numbers the filter finds, and what that is worth', async () => {
@@ -265,7 +267,13 @@ describe('caller-trust cache check-filter', () => {
 
   it.each([
     ['a file that is no filter', () => keyFile, 'filter_invalid'],
+    [
+      'a file of 4 GiB, of which it reads no more than a filter may have',
+      () => join(directory, 'huge'),
+      'filter_invalid',
+    ],
     ['a file that is not there', () => join(directory, 'nowhere'), 'usage_invalid'],
+    ['a directory', () => directory, 'usage_invalid'],
   ])('refuses %s', async (_what, path, error) => {
     const result = await runCli(env, 'cache', 'check-filter', path(), '+12129999999');
     expect([result.code, /\[(\w+)\]/.exec(result.stderr)?.[1]]).toEqual([error === 'usage_invalid' ? 2 : 1, error]);
