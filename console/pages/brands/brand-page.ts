@@ -12,7 +12,7 @@ import {
   When,
   ActionButton,
   Notice,
-  Dialog,
+  DialogButton,
   Field,
   ProblemNotice,
   ChoiceField,
@@ -124,7 +124,7 @@ function BrandActions({
     onDone();
   };
   return html`${state === 'withdrawn' ? null : html`<${Link} href=${`/brands/${handle}/update`} class="button">Update Managed Brand</${Link}>`}
-    ${names.map((name) => html`<${ReasonButton} key=${name} label=${effects[name].label} kind=${effects[name].isDanger ? 'danger' : ''} title=${`${effects[name].label} ${handle}?`} confirm=${`${effects[name].label} the brand`} isDanger=${effects[name].isDanger} act=${act(name)}><p>${effects[name].effect}</p></${ReasonButton}>`)}` as VNode;
+    ${names.map((name) => html`<${ReasonButton} key=${name} label=${effects[name].label} title=${`${effects[name].label} ${handle}?`} confirm=${`${effects[name].label} the brand`} isDanger=${effects[name].isDanger} act=${act(name)}><p>${effects[name].effect}</p></${ReasonButton}>`)}` as VNode;
 }
 
 /** Decides a brand in review, or the pending revision of an approved one. */
@@ -168,12 +168,8 @@ const formLanguages = {
 
 /** Issues and saves the form of a letter for a brand. */
 function IssueForm({ handle }: { handle: string }): VNode {
-  const [isOpen, setOpen] = useState(false);
   const [saved, setSaved] = useState<string | null>(null);
-  return html`<div class="actions"><button type="button" onClick=${() => setOpen(true)}>Issue letter of authorization</button>${saved === null ? null : html`<span role="status">Saved as ${saved}. Have it signed in its signature field and submit it, unchanged, within 30 days.</span>`}</div>
-    <${Dialog} title="Issue letter of authorization" isOpen=${isOpen} onClose=${() => setOpen(false)}>
-      <${FormOrder} handle=${handle} onClose=${() => setOpen(false)} onSaved=${setSaved} />
-    </${Dialog}>` as VNode;
+  return html`<div class="actions"><${DialogButton} label="Issue letter of authorization" title="Issue letter of authorization">${(close: () => void) => html`<${FormOrder} handle=${handle} onClose=${close} onSaved=${setSaved} />`}</${DialogButton}>${saved === null ? null : html`<span role="status">Saved as ${saved}. Have it signed in its signature field and submit it, unchanged, within 30 days.</span>`}</div>`;
 }
 
 function FormOrder({

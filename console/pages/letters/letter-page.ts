@@ -88,6 +88,6 @@ function LetterActions({
   };
   const isThere = document.destroyedAt === null;
   return html`${isThere ? html`<${Link} class="button" href=${`/review/letters/${letterId}`}>${undecided.has(state) ? 'Review' : 'See its pages'}</${Link}>` : null}
-    ${inForce.has(state) ? html`<${ReasonButton} label="Withdraw" kind="danger" title=${`Withdraw letter ${letterId}?`} confirm="Withdraw the letter" isDanger=${true} act=${act('withdraw')}><p>Its numbers leave the next night unless another letter names them. Nothing undoes it.</p></${ReasonButton}>` : null}
-    ${isThere && !undecided.has(state) && mayDo('operator') ? html`<${ReasonButton} label="Destroy the document" kind="danger" title=${`Destroy the document of letter ${letterId}?`} confirm="Destroy the document" isDanger=${true} act=${act('delete')}><p>Its key is destroyed: the file and what was read from it are lost. States and findings stay.</p></${ReasonButton}>` : null}` as VNode;
+    ${inForce.has(state) ? html`<${ReasonButton} label="Withdraw" title=${`Withdraw letter ${letterId}?`} confirm="Withdraw the letter" isDanger=${true} act=${act('withdraw')}><p>Its numbers leave the next night unless another letter names them. Nothing undoes it.</p></${ReasonButton}>` : null}
+    ${isThere && !undecided.has(state) && mayDo('operator') ? html`<${ReasonButton} label="Destroy the document" title=${`Destroy the document of letter ${letterId}?`} confirm="Destroy the document" isDanger=${true} act=${act('delete')}><p>Its key is destroyed: the file and what was read from it are lost. States and findings stay.</p></${ReasonButton}>` : null}` as VNode;
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../answers/json.ts';
 import type { NightSettings, ReleasedFiles, RequestedNight } from '../../answers/night-answers.ts';
-import { ActionButton, Dialog, ChoiceField } from '../shell/components.ts';
+import { ActionButton, DialogButton, ChoiceField } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { asProblem, postOnce, Problem, sendJson } from '../shell/request.ts';
@@ -29,22 +29,18 @@ export function RunNight({
   only?: string;
   kind?: 'primary' | '';
 }): VNode {
-  const [isOpen, setOpen] = useState(false);
   const [key, setKey] = useState<string>(makeKey);
-  const run = async (choice: NightChoice) => {
+  const run = (close: () => void) => async (choice: NightChoice) => {
     const { runId } = await askForNight(choice, key).catch((error: unknown) => {
       const problem = asProblem(error);
       if (problem.code === 'idempotency_conflict') setKey(makeKey());
       throw problem.code === 'idempotency_conflict' ? changedSince(problem) : problem;
     });
     setKey(makeKey());
-    setOpen(false);
+    close();
     goTo(`/nights/${runId}`);
   };
-  return html`<span>
-    <button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button>
-    <${Dialog} title="Run a night now" isOpen=${isOpen} onClose=${() => setOpen(false)}><${Choices} choices=${choices} only=${only} run=${run} onLeave=${() => setOpen(false)} /></${Dialog}>
-  </span>`;
+  return html`<${DialogButton} label=${label} kind=${kind} title="Run a night now">${(close: () => void) => html`<${Choices} choices=${choices} only=${only} run=${run(close)} onLeave=${close} />`}</${DialogButton}>`;
 }
 
 /** Releases files that gates hold: one by name, or all held files if several are held for the same reason. */

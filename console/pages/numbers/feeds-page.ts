@@ -13,7 +13,7 @@ import {
   type Columns,
   When,
   ActionButton,
-  Dialog,
+  DialogButton,
   Field,
   ChoiceField,
 } from '../shell/components.ts';
@@ -30,7 +30,7 @@ export default function FeedsPage(): VNode {
   const place = usePlace();
   const arrivals = useReading<FeedArrivals>('/api/feeds');
   const loads = useReading<FeedLoads>(`/api/feeds/loads${queryOf(place.query, ['state', 'before'])}`);
-  return html`<${Page} title="Feeds" lead="Files that bring facts about numbers. A load that differs from those before it is held until an operator decides." actions=${mayDo('operator') ? html`<${FeedUpload} />` : null}>
+  return html`<${Page} title="Feeds" lead="Files that bring facts about numbers. A load that differs from those before it is held until an operator decides." actions=${mayDo('operator') ? html`<${DialogButton} label="Load a file" kind="primary" title="Load a file">${(close: () => void) => html`<${UploadForm} onLeave=${close} />`}</${DialogButton}>` : null}>
     <${Read} reading=${arrivals} what="when feeds came" show=${({ arrivals: all }: Json<FeedArrivals>) => html`<${Arrivals} arrivals=${all} />`} />
     <${Section} title="Loads">
       <${Filters}><${ChoiceFilter} name="state" label="State" choices=${states} /></${Filters}>
@@ -83,15 +83,7 @@ function Loads({ page: { loads, next } }: { page: Json<FeedLoads> }): VNode {
 
 const feeds = ['complaints', 'reputation', 'directory'];
 
-/** A button with a dialog that submits a file for a feed and shows its load. */
-function FeedUpload(): VNode {
-  const [isOpen, setOpen] = useState(false);
-  return html`<span>
-    <button type="button" class="primary" onClick=${() => setOpen(true)}>Load a file</button>
-    <${Dialog} title="Load a file" isOpen=${isOpen} onClose=${() => setOpen(false)}><${UploadForm} onLeave=${() => setOpen(false)} /></${Dialog}>
-  </span>`;
-}
-
+/** Submits a file for a feed and shows its load. */
 function UploadForm({ onLeave }: { onLeave: () => void }): VNode {
   const [feed, setFeed] = useState(feeds[0]!);
   const [source, setSource] = useState('');

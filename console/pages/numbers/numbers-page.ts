@@ -63,7 +63,7 @@ function FoundNumber({
   const clear = async (reason: string) =>
     onChanged(await sendJson<ShownNumber>('POST', '/api/numbers/clear', { phone, reason }));
   return html`<div class="page" aria-live="polite">
-    <${Section} title=${phone} actions=${mayDo('reviewer') ? html`<${ReasonButton} label="Clear the number" title=${`Clear ${phone}`} confirm="Clear it" isDanger=${true} kind="danger" act=${clear}><p>It is published as NEUTRAL until a feed has another word on it, or new complaints come.</p></${ReasonButton}>` : null}>
+    <${Section} title=${phone} actions=${mayDo('reviewer') ? html`<${ReasonButton} label="Clear the number" title=${`Clear ${phone}`} confirm="Clear it" isDanger=${true} act=${clear}><p>It is published as NEUTRAL until a feed has another word on it, or new complaints come.</p></${ReasonButton}>` : null}>
       <${Facts} entries=${factsOf(number)} />
     </${Section}>
     <${Section} title="History"><${LabelChanges} changes=${changes} /></${Section}>

@@ -4,7 +4,7 @@ import type { VerificationState } from '../../answers/verification-answers.ts';
 import { BatchBar, BatchKey, describeRate, useRate } from './batch-progress.ts';
 import {
   ActionButton,
-  Dialog,
+  DialogButton,
   Empty,
   Facts,
   LiveMark,
@@ -98,17 +98,16 @@ function Actions({
 }
 
 function CancelBatch({ path, onDone }: { path: string; onDone: () => void }): VNode {
-  const [isOpen, setOpen] = useState(false);
-  const act = async () => {
+  const act = (close: () => void) => async () => {
     await sendJson('POST', `${path}/cancel`);
-    setOpen(false);
+    close();
     onDone();
   };
-  return html`<button type="button" class="danger" onClick=${() => setOpen(true)}>Cancel the batch</button>
-    <${Dialog} title="Cancel the batch?" isOpen=${isOpen} onClose=${() => setOpen(false)}>
-      <p>What has no outcome yet ends in error. Outcomes that are there stay, and the batch can be tried again later.</p>
-      <div class="actions"><button type="button" onClick=${() => setOpen(false)}>Let it go on</button><${ActionButton} kind="danger" act=${act}>Cancel the batch</${ActionButton}></div>
-    </${Dialog}>`;
+  return html`<${DialogButton} label="Cancel the batch" kind="danger" title="Cancel the batch?">${(
+    close: () => void,
+  ) => html`
+    <p>What has no outcome yet ends in error. Outcomes that are there stay, and the batch can be tried again later.</p>
+    <div class="actions"><button type="button" onClick=${close}>Let it go on</button><${ActionButton} kind="danger" act=${act(close)}>Cancel the batch</${ActionButton}></div>`}</${DialogButton}>`;
 }
 
 const reasonColumns: Columns<Json<LiveBatch>['reasons'][number]> = [

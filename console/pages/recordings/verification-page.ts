@@ -2,7 +2,7 @@ import type { IdentityAnswer, LiveVerification, ScoredWindow } from '../../answe
 import type { RecordingWaveform } from '../../answers/verification-answers.ts';
 import {
   ActionButton,
-  Dialog,
+  DialogButton,
   Facts,
   Field,
   LiveMark,
@@ -154,19 +154,18 @@ function describeVoice(voice: Json<RecordingWaveform>['channels'][number]['voice
 }
 
 function DeleteRecording({ sha256, onDeleted }: { sha256: string; onDeleted: () => void }): VNode {
-  const [isOpen, setOpen] = useState(false);
   const [reason, setReason] = useState('');
-  const act = async () => {
+  const act = (close: () => void) => async () => {
     await sendJson('DELETE', `/api/recordings/${sha256}`, { reason });
-    setOpen(false);
+    close();
     onDeleted();
   };
-  return html`<button type="button" class="danger" onClick=${() => setOpen(true)}>Delete the recording</button>
-    <${Dialog} title="Delete the recording?" isOpen=${isOpen} onClose=${() => setOpen(false)}>
-      <p>The audio is removed permanently, for every verification of the same file. Scores and reasons stay.</p>
-      <${Field} label="Reason" hint="Kept with the recording.">${(ids: object) => html`<input value=${reason} maxlength="500" onInput=${({ currentTarget }: { currentTarget: HTMLInputElement }) => setReason(currentTarget.value)} ...${ids} />`}</${Field}>
-      <div class="actions"><button type="button" onClick=${() => setOpen(false)}>Keep it</button><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${act}>Delete</${ActionButton}></div>
-    </${Dialog}>`;
+  return html`<${DialogButton} label="Delete the recording" kind="danger" title="Delete the recording?">${(
+    close: () => void,
+  ) => html`
+    <p>The audio is removed permanently, for every verification of the same file. Scores and reasons stay.</p>
+    <${Field} label="Reason" hint="Kept with the recording.">${(ids: object) => html`<input value=${reason} maxlength="500" onInput=${({ currentTarget }: { currentTarget: HTMLInputElement }) => setReason(currentTarget.value)} ...${ids} />`}</${Field}>
+    <div class="actions"><button type="button" onClick=${close}>Keep it</button><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${act(close)}>Delete</${ActionButton}></div>`}</${DialogButton}>`;
 }
 
 const identityColumns: Columns<Json<IdentityAnswer>> = [

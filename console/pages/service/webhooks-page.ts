@@ -8,7 +8,7 @@ import type {
 } from '../../answers/webhook-answers.ts';
 import {
   ActionButton,
-  Dialog,
+  DialogButton,
   Empty,
   Field,
   Name,
@@ -104,23 +104,14 @@ function EndpointActions({
   };
   if (state === 'disabled') return html`<${ActionButton} act=${() => change('enable', {})}>Enable</${ActionButton}>`;
   return html`<span class="actions">
-    <${ReplayButton} name=${name} onReplayed=${onChanged} />
-    <${ReasonButton} label="Disable" kind="danger" title=${`Disable ${name}`} confirm="Disable" isDanger act=${(reason: string) => change('disable', { reason })}>
+    <${DialogButton} label="Replay" title=${`Replay to ${name}`}>${(close: () => void) => html`<${ReplayForm} name=${name} onLeave=${close} onReplayed=${onChanged} />`}</${DialogButton}>
+    <${ReasonButton} label="Disable" title=${`Disable ${name}`} confirm="Disable" isDanger act=${(reason: string) => change('disable', { reason })}>
       <p>Nothing is sent to it until it is enabled again. What is pending fails, and can be replayed then.</p>
     </${ReasonButton}>
   </span>`;
 }
 
-/** A button with a dialog that replays everything since an instant. */
-function ReplayButton({ name, onReplayed }: { name: string; onReplayed: () => void }): VNode {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  return html`<span>
-    <button type="button" onClick=${() => setOpen(true)}>Replay</button>
-    <${Dialog} title=${`Replay to ${name}`} isOpen=${isOpen} onClose=${close}><${ReplayForm} name=${name} onLeave=${close} onReplayed=${onReplayed} /></${Dialog}>
-  </span>`;
-}
-
+/** Replays everything since an instant. */
 function ReplayForm({
   name,
   onLeave,

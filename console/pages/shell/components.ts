@@ -321,6 +321,23 @@ export function Dialog({
   </dialog>`;
 }
 
+/** A button that opens a modal dialog; `children` shows its content, and is given what closes it. */
+export function DialogButton({
+  label,
+  kind = '',
+  title,
+  children,
+}: {
+  label: string;
+  kind?: 'primary' | 'danger' | '';
+  title: string;
+  children: (close: () => void) => Shown;
+}): VNode {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return html`<button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button><${Dialog} title=${title} isOpen=${isOpen} onClose=${close}>${isOpen ? children(close) : null}</${Dialog}>` as VNode;
+}
+
 /** Buttons for the next page of a list and for its start. */
 export function Pager({
   next,

@@ -1,11 +1,10 @@
-import { ActionButton, Dialog, Field } from './components.ts';
+import { ActionButton, DialogButton, Field } from './components.ts';
 import { html, useState, type Shown, type VNode } from './view.ts';
 
-/** A dialog that asks for the reason of an action. */
-interface ReasonDialogProps {
+/** A button that opens a dialog, which asks for the reason of an action. */
+interface ReasonButtonProps {
+  readonly label: string;
   readonly title: string;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
   /** The text of the confirming button. */
   readonly confirm: string;
   readonly isDanger?: boolean;
@@ -16,11 +15,17 @@ interface ReasonDialogProps {
 }
 
 /** Asks for the reason of an action, which is kept in the audit trail. */
-function ReasonDialog({ title, isOpen, onClose, confirm, isDanger = false, act, children }: ReasonDialogProps): VNode {
-  return html`<${Dialog} title=${title} isOpen=${isOpen} onClose=${onClose}><${ReasonForm} onClose=${onClose} confirm=${confirm} isDanger=${isDanger} act=${act}>${children}</${ReasonForm}></${Dialog}>`;
+export function ReasonButton({ label, title, isDanger = false, ...form }: ReasonButtonProps): VNode {
+  return html`<${DialogButton} label=${label} kind=${isDanger ? 'danger' : ''} title=${title}>${(close: () => void) => html`<${ReasonForm} ...${form} isDanger=${isDanger} onClose=${close} />`}</${DialogButton}>`;
 }
 
-function ReasonForm({ onClose, confirm, isDanger, act, children }: Omit<ReasonDialogProps, 'title' | 'isOpen'>): VNode {
+function ReasonForm({
+  onClose,
+  confirm,
+  isDanger,
+  act,
+  children,
+}: Omit<ReasonButtonProps, 'label' | 'title'> & { onClose: () => void }): VNode {
   const [reason, setReason] = useState('');
   const confirmed = async () => {
     await act(reason);
@@ -42,14 +47,4 @@ export function ReasonField({
   hint?: string;
 }): VNode {
   return html`<${Field} label="Reason" hint=${hint}>${(ids: object) => html`<textarea rows="3" maxlength="500" required value=${reason} onInput=${({ target }: Event) => onInput((target as HTMLTextAreaElement).value)} ...${ids}></textarea>`}</${Field}>`;
-}
-
-/** A button that opens such a dialog. */
-export function ReasonButton({
-  label,
-  kind = '',
-  ...dialog
-}: Omit<ReasonDialogProps, 'isOpen' | 'onClose'> & { label: string; kind?: '' | 'danger' }): VNode {
-  const [isOpen, setOpen] = useState(false);
-  return html`<button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button><${ReasonDialog} ...${dialog} isOpen=${isOpen} onClose=${() => setOpen(false)} />` as VNode;
 }

@@ -186,7 +186,7 @@ function DeleteButton({ id, onDeleted }: { id: string; onDeleted: () => void }):
     await sendJson('DELETE', `/api/voiceprints/${id}`, { reason });
     onDeleted();
   };
-  return html`<${ReasonButton} label="Delete" kind="danger" title="Delete the voiceprint" confirm="Delete permanently" isDanger=${true} act=${destroy}>
+  return html`<${ReasonButton} label="Delete" title="Delete the voiceprint" confirm="Delete permanently" isDanger=${true} act=${destroy}>
     <p>Its key and its bytes are destroyed permanently. Consent, history and past results stay. Backups made before hold it until they age out.</p>
   </${ReasonButton}>`;
 }
