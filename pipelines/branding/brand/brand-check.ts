@@ -1,6 +1,5 @@
 import type { BrandProfile } from '../brand-profile.ts';
 import type { Finding } from '../finding.ts';
-import type { LetterPlace } from '../letter-reading.ts';
 import {
   NEARNESS,
   nearProtectedName,
@@ -28,12 +27,8 @@ export const BRAND_CHECKS = {
 } as const;
 
 /** A finding of one of these checks. */
-export function brandFinding(
-  code: keyof typeof BRAND_CHECKS,
-  severity: 'pass' | 'review',
-  place: LetterPlace | null = null,
-): Finding {
-  return { code, severity, message: BRAND_CHECKS[code][severity], place, excerpt: null };
+export function brandFinding(code: keyof typeof BRAND_CHECKS, severity: 'pass' | 'review'): Finding {
+  return { code, severity, message: BRAND_CHECKS[code][severity], place: null, excerpt: null };
 }
 
 /** True if a person must decide because of a finding. */

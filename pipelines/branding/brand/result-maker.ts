@@ -1,7 +1,7 @@
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { Finding } from '../finding.ts';
-import type { ClaimedRow, NumberClaims } from './number-claims.ts';
+import type { NumberClaims } from './number-claims.ts';
 import type { OperationKind } from '../operation.ts';
 import { rejectsShownMax, type NumbersResult, type OperationResult, type PublicFinding } from '../operation-result.ts';
 import type { BrandState, LetterState, NumberState } from '../states.ts';
@@ -94,10 +94,8 @@ async function numbersResult(client: Queryable, brandId: number, { rows }: Numbe
     known: count('known'),
     rejected: refused.length,
     states: Object.fromEntries(states.map(({ state, count: numbers }) => [state, numbers])),
-    rejects: refused.slice(0, rejectsShownMax).map(shownReject),
+    rejects: refused
+      .slice(0, rejectsShownMax)
+      .map(({ line, phone, outcome: code, reason }) => ({ line, phone, code, reason })),
   };
-}
-
-function shownReject({ line, phone, outcome, reason }: ClaimedRow): NumbersResult['rejects'][number] {
-  return { line, phone, code: outcome, reason };
 }

@@ -228,15 +228,15 @@ class CellGrid {
     return this.byLine
       .slice(from, cell.lineIndex + linesAround + 1)
       .flat()
-      .filter((other) => this.onSamePage(other, cell));
+      .filter((other) => this.pageOf(other) === this.pageOf(cell));
   }
 
   private isLabel(cell: LabelCell): boolean {
     return this.alone.test(cell.folded) || /^[a-z /'()]{2,40}:/.test(cell.folded);
   }
 
-  private onSamePage(a: LabelCell, b: LabelCell): boolean {
-    return this.letter.lines[a.lineIndex]!.page === this.letter.lines[b.lineIndex]!.page;
+  private pageOf({ lineIndex }: LabelCell): number {
+    return this.letter.lines[lineIndex]!.page;
   }
 }
 

@@ -431,11 +431,10 @@ function atPlaces(
 ): FoundSignature | null {
   for (const place of places) {
     const line = letter.lines[place.lineIndex]!;
-    const mark = reading.pages
-      .find(({ page }) => page === place.page)
-      ?.marks.find(
-        (each) => isStroke(each, pageOf(reading, place.page)) && shareWithin(each.box, place.area) >= shareInAreaMin,
-      );
+    const page = reading.pages.find((each) => each.page === place.page);
+    const mark = page?.marks.find(
+      (each) => isStroke(each, page) && shareWithin(each.box, place.area) >= shareInAreaMin,
+    );
     if (mark !== undefined)
       return undetermined(
         line,
@@ -468,16 +467,12 @@ function typedTwice({ lines }: LetterText, { lineIndex }: SignaturePlace, { name
   return isRepeated || isSigner ? first : null;
 }
 
-function pageOf(reading: LetterReading, page: number): LetterPage | undefined {
-  return reading.pages.find((each) => each.page === page);
-}
-
 const rule = { heightMax: 0.008, aspectMin: 12 };
 const pictureAreaMax = 0.25;
 
 /** Excludes the ruled line to sign on, frames and backgrounds. */
-function isStroke({ box }: PageMark, page: LetterPage | undefined): boolean {
-  const [width, height] = [box.width * (page?.width ?? 1), box.height * (page?.height ?? 1)];
+function isStroke({ box }: PageMark, page: LetterPage): boolean {
+  const [width, height] = [box.width * page.width, box.height * page.height];
   if (box.height <= rule.heightMax && width > height * rule.aspectMin) return false;
   return box.width * box.height <= pictureAreaMax && (box.width > 0.01 || box.height > 0.01);
 }

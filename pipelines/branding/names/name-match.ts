@@ -22,11 +22,8 @@ export function compareNames(left: string, right: string): NameComparison {
   return isNearSpelling(coreA.plain, coreB.plain) ? 'near' : 'other';
 }
 
-/** A word of a text, folded as by `foldWordsBothWays`, with its position. */
-export interface TextWord {
-  readonly word: string;
-  /** The same with umlauts spelled out (`mueller`). */
-  readonly spelledOut: string;
+/** A word of a text with its position. */
+export interface TextWord extends FoldedWord {
   /** Offset of its first character and the one after its last. */
   readonly start: number;
   readonly end: number;
@@ -38,7 +35,7 @@ export interface TextWord {
 export function wordsInText(text: string): readonly TextWord[] {
   return [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+|[&+]/gu)].flatMap((match) =>
     foldWordsBothWays(match[0]).map(({ plain, spelledOut }) => ({
-      word: plain,
+      plain,
       spelledOut,
       written: match[0],
       start: match.index,
@@ -80,7 +77,7 @@ export function findName(
   if (core.length === 0) return null;
   let best: NameInText | null = null;
   for (let at = 0; at + core.length <= words.length; at++) {
-    if (!core.every((word, offset) => isWritten(words[at + offset]!, word))) continue;
+    if (!core.every((word, offset) => isSameWord(words[at + offset]!, word))) continue;
     const found: NameInText = {
       kind: kindOfOccurrence({ text, words, from: at, to: at + core.length, name, form }),
       start: words[at]!.start,
@@ -88,19 +85,7 @@ export function findName(
     if (best === null || ranks[found.kind] < ranks[best.kind]) best = found;
     if (best.kind === 'whole') return best;
   }
-  return (
-    best ??
-    (options.near
-      ? findNear(
-          words,
-          core.map(({ plain }) => plain),
-        )
-      : null)
-  );
-}
-
-function isWritten({ word, spelledOut }: TextWord, wanted: FoldedWord): boolean {
-  return isSameWord({ plain: word, spelledOut }, wanted);
+  return best ?? (options.near ? findNear(words, core) : null);
 }
 
 interface Occurrence {
@@ -136,7 +121,7 @@ function isWrittenAsName(written: string, name: string): boolean {
 
 function formAfter(words: readonly TextWord[], at: number): { form: string; words: number } | null {
   for (let count = formWordsMax; count > 0; count--) {
-    const form = legalFormOf(words.slice(at, at + count).map(({ word }) => word));
+    const form = legalFormOf(words.slice(at, at + count).map(({ plain }) => plain));
     // `as`, `co`, `se` and others are words of their own in some language: small letters make no form
     if (form !== undefined && words[at]!.written !== words[at]!.written.toLowerCase()) return { form, words: count };
   }
@@ -153,23 +138,21 @@ function isJoined(text: string, last: TextWord, next: TextWord | undefined): boo
   const goesOn =
     /^ ?(?:& |- ?)?$/.test(between) ||
     (between === '\n' && last.end - text.lastIndexOf('\n', last.start) > fullLineCharacters);
-  return goesOn && (next.written === '&' || (/^\p{Lu}/u.test(next.written) && !notPartOfNames.has(next.word)));
+  return goesOn && (next.written === '&' || (/^\p{Lu}/u.test(next.written) && !notPartOfNames.has(next.plain)));
 }
 
 function isJoinedBefore(text: string, previous: TextWord | undefined, first: TextWord): boolean {
   if (previous === undefined || text.slice(previous.end, first.start) !== ' ') return false;
-  return previous.written === '&' || (/^\p{Lu}/u.test(previous.written) && !notPartOfNames.has(previous.word));
+  return previous.written === '&' || (/^\p{Lu}/u.test(previous.written) && !notPartOfNames.has(previous.plain));
 }
 
-function findNear(words: readonly TextWord[], core: readonly string[]): NameInText | null {
-  const wanted = core.join('');
+function findNear(words: readonly TextWord[], core: readonly FoldedWord[]): NameInText | null {
+  const letters = (some: readonly FoldedWord[]) => some.map(({ plain }) => plain).join('');
+  const wanted = letters(core);
   for (let at = 0; at < words.length; at++) {
     for (let count = Math.max(1, core.length - 1); count <= core.length + 1; count++) {
-      const candidate = words
-        .slice(at, at + count)
-        .map(({ word }) => word)
-        .join('');
-      if (isNearSpelling(candidate, wanted)) return { kind: 'near', start: words[at]!.start };
+      if (isNearSpelling(letters(words.slice(at, at + count)), wanted))
+        return { kind: 'near', start: words[at]!.start };
     }
   }
   return null;

@@ -301,7 +301,11 @@ function containsLook(shown: Comparable, { look, looks, entry, generic }: ReadyN
   if (look.length < lookLettersMin || looks.some(({ length }) => length < 3)) return false;
   const words = looks.every((wanted) => shown.looks.includes(wanted));
   const rest = shown.looks.filter((each) => !looks.includes(each));
-  if (words && !generic && (!(entry.common || look.length === lookLettersMin) || rest.every(isGenericLook)))
+  if (
+    words &&
+    !generic &&
+    (!(entry.common || look.length === lookLettersMin) || rest.every((each) => genericLooks.has(each)))
+  )
     return true;
   return !entry.common && !generic && look.length >= runLettersMin && shown.look.includes(look);
 }
@@ -313,10 +317,6 @@ const genericLooks: ReadonlySet<string> = new Set(genericWords.map(lookOf));
 const claimingWords = genericWords.filter(
   (word) => word.length >= misspelledLettersMin && isGeneric({ plain: word, spelledOut: word }, ['role', 'contact']),
 );
-
-function isGenericLook(look: string): boolean {
-  return genericLooks.has(look);
-}
 
 /** Some consecutive words, joined, differ from the protected name by a few letters. */
 function isEditedFrom(

@@ -58,7 +58,7 @@ export function relateName(shown: string, { legalName, dba }: CompanyNames): Nam
   const best = verdicts.sort((a, b) => strength(a) - strength(b))[0]!;
   if (!isRelation(best))
     return { related: false, reason: best === 'no_words' && !sharesScript(shown, companies) ? 'other_script' : best };
-  if (!rolesOf(name.core).every((word) => contains(split[0]!.core, word)))
+  if (!name.core.every((word) => !isGeneric(word, ['role']) || contains(split[0]!.core, word)))
     return { related: false, reason: 'claimed_role' };
   if (name.form !== null && !split.some(({ form }) => form === name.form))
     return { related: false, reason: 'other_form' };
@@ -114,10 +114,6 @@ function hasOtherTrade(shown: readonly FoldedWord[], company: readonly FoldedWor
 /** A word that distinguishes businesses: not a generic one, nor a single letter of an alphabet. */
 function isDistinctive(word: FoldedWord): boolean {
   return !isGeneric(word) && (word.plain.length > 1 || /[\p{Script=Han}\p{Script=Hangul}]/u.test(word.plain));
-}
-
-function rolesOf(words: readonly FoldedWord[]): readonly FoldedWord[] {
-  return words.filter((word) => isGeneric(word, ['role']));
 }
 
 function contains(words: readonly FoldedWord[], wanted: FoldedWord): boolean {

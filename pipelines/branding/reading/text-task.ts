@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../../../runtime/digest.ts';
 import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../letter-reading.ts';
 import type { LetterLimits } from './gate/letter-limits.ts';
 import { openCheckedPdf } from './pdf/checked-pdf.ts';
-import { compareRevisions, type ComparedRevision } from './pdf/revisions/pdf-changes.ts';
+import { compareRevisions } from './pdf/revisions/pdf-changes.ts';
 import { overlapOf } from './pdf/page-geometry.ts';
 import { findHiddenFacts, readPageContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
 import { readTypedTexts } from './pdf/pdf-fields.ts';
@@ -54,13 +54,14 @@ export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): P
     pages: read,
     scans,
     signatures,
-    revisions: revisions.map((each) => describeRevision(bytes, each)),
+    revisions: revisions.map(({ end, kind, changes }) => ({
+      end,
+      sha256: sha256Of(bytes.subarray(0, end)),
+      kind,
+      changes,
+    })),
     embeddedCsv,
   };
-}
-
-function describeRevision(bytes: Uint8Array, { end, kind, changes }: ComparedRevision): PdfRevision {
-  return { end, sha256: createHash('sha256').update(bytes.subarray(0, end)).digest('hex'), kind, changes };
 }
 
 interface PageTask {

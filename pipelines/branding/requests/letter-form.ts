@@ -154,12 +154,7 @@ async function requestedPhonesOf(file: Uint8Array | undefined, named: readonly s
   const refused = rows.find(({ phone }) => phone === null);
   if (file === undefined && refused !== undefined)
     throw formRequestInvalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);
-  return normalizePhones(rows.flatMap(({ phone }) => phone ?? []));
-}
-
-/** Each number once, in ascending order of its bytes. */
-function normalizePhones(phones: readonly string[]): readonly string[] {
-  return [...new Set(phones)].sort((a, b) => (a < b ? -1 : 1));
+  return [...new Set(rows.flatMap(({ phone }) => phone ?? []))].sort(); // each number once, in ascending order of its bytes
 }
 
 function contentOf(

@@ -202,7 +202,10 @@ async function applyOperation(
       ...target,
       findings: await findingsOn(client, names, target.profile),
     });
-  await settleBrand(client, brand.brandId, { at, cause: automatic(cause, decided) });
+  await settleBrand(client, brand.brandId, {
+    at,
+    cause: decided === null ? cause : { ...cause, actor: decided.ruleVersion, reason: decided.reason },
+  });
   return makeResult(client, { brandId: brand.brandId, letterId, claims, kind: operation.kind });
 }
 
@@ -273,10 +276,6 @@ function letterTarget(brand: LockedBrand, { kind }: OperationRecord): { revision
   if (kind === 'add_phone_number' && brand.approvedRevision !== null && brand.approvedProfile !== null)
     return { revision: brand.approvedRevision, profile: brand.approvedProfile };
   return { revision: brand.pendingRevision ?? brand.approvedRevision ?? brand.lastRevision, profile: brand.profile };
-}
-
-function automatic(cause: Cause, decided: DecidedLetter | null): Cause {
-  return decided === null ? cause : { ...cause, actor: decided.ruleVersion, reason: decided.reason };
 }
 
 /** What was found about names before the lock was taken, if it still holds for a profile. @throws ChangedMeanwhile */

@@ -100,11 +100,13 @@ function isNear(a: Box, b: Box, { x, y }: { x: number; y: number }): boolean {
   );
 }
 
+const boxesMax = 400;
+
 /**
  * Joins rectangles that are near each other, until no two are. At most `boxesMax` are kept; the rest is
  * dropped, so that the time is bounded.
  */
-export function cluster(boxes: readonly Box[], near: { x: number; y: number }, boxesMax = 400): Box[] {
+export function cluster(boxes: readonly Box[], near: { x: number; y: number }): Box[] {
   const joined: Box[] = [];
   for (const box of boxes) {
     let grown = box;
