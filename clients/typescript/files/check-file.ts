@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { DamagedCompression } from '../base/compression.ts';
 import { ClientError } from '../base/errors.ts';
 import { beginSha256 } from '../base/sha256.ts';
@@ -12,12 +13,15 @@ export interface PromisedFile {
   readonly segmentRowsMax?: number | null;
 }
 
+const readBytesMax = 1 << 20;
+
 /**
  * Compares the digests of a file with those in its manifest.
  * @throws ClientError `download_damaged`, or the error of the disk
  */
 export async function checkFile(path: string, promised: PromisedFile): Promise<void> {
-  const bytes = createReadStream(path, { highWaterMark: 1 << 20 });
+  const { size } = await stat(path);
+  const bytes = createReadStream(path, { highWaterMark: Math.min(Math.max(size, 1), readBytesMax) }); // each read allocates as much
   const content = promised.contentSha256 ?? null;
   const found =
     content === null

@@ -3,7 +3,7 @@ import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
 import type { Basis } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { parseSegmentIndex, type Segment } from '../../../clients/typescript/format/segment-index.ts';
-import { sha256Of, sha256OfStream } from '../../../runtime/digest.ts';
+import { sha256Of, sha256OfFile } from '../../../runtime/digest.ts';
 
 /** The opened files of the published version that a build copies from. */
 export interface OpenBasis extends Basis {
@@ -14,8 +14,6 @@ export interface OpenBasis extends Basis {
   check(): Promise<void>;
   close(): Promise<void>;
 }
-
-const checkBytes = 1024 * 1024;
 
 /**
  * Opens the file and the index of a basis. The index is checked against its digest.
@@ -48,8 +46,7 @@ export async function openBasis(
       return blocks;
     },
     check: async () => {
-      const bytes = handle.createReadStream({ autoClose: false, start: 0, highWaterMark: checkBytes });
-      if ((await sha256OfStream(bytes)) !== basis.file.sha256) throw unusable('The file is damaged.');
+      if ((await sha256OfFile(handle)) !== basis.file.sha256) throw unusable('The file is damaged.');
     },
     close: () => handle.close(),
   };

@@ -321,12 +321,16 @@ function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<U
   return readGzip(readDeltaBytes(store, name));
 }
 
+const readBytesMax = 1 << 18;
+
 /** The bytes of a stored delta. @throws ServiceError `delta_invalid` at the end if their digest is not the name of the file */
 async function* readDeltaBytes(store: ArtefactStore, name: StoredName): AsyncGenerator<Uint8Array> {
   const handle = await store.open(name);
   const hash = createHash('sha256');
   try {
-    yield* hashing(handle.createReadStream({ autoClose: false, highWaterMark: 1 << 18 }), hash);
+    const { size } = await handle.stat();
+    const highWaterMark = Math.min(Math.max(size, 1), readBytesMax); // each read allocates as much
+    yield* hashing(handle.createReadStream({ autoClose: false, highWaterMark }), hash);
   } finally {
     await handle.close();
   }

@@ -1,4 +1,4 @@
-import { sha256OfStream } from '../../../runtime/digest.ts';
+import { sha256OfFile } from '../../../runtime/digest.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { filterKeysMax } from '../../../clients/typescript/format/number-filter.ts';
 import type { FilterFile } from '../artefact-facts.ts';
@@ -40,7 +40,7 @@ async function isWhole(store: ArtefactStore, artefact: ArtefactName, { sha256 }:
   try {
     const handle = await store.open(name);
     try {
-      if ((await sha256OfStream(handle.createReadStream({ autoClose: false, start: 0 }))) !== sha256) return false;
+      if ((await sha256OfFile(handle)) !== sha256) return false;
     } finally {
       await handle.close();
     }

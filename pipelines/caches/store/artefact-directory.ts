@@ -5,7 +5,7 @@ import type { ArtefactStore, UnfinishedFile } from './artefact-store.ts';
 import { LocalFile, type StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredName } from './stored-name.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { sha256OfStream } from '../../../runtime/digest.ts';
+import { sha256OfFile } from '../../../runtime/digest.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
 /** Files of artefacts in a directory: `<cache>[/<country>]/<sha256>` with the ending of its kind, and unfinished ones in `unfinished/`. */
@@ -78,12 +78,9 @@ export class ArtefactDirectory implements ArtefactStore {
   }
 }
 
-const readBackBytes = 1024 * 1024;
-
 /** Reads a new file back. @throws ServiceError `artefact_not_stored` unless the digest of its bytes is that of its name */
 export async function requireDigest(handle: FileHandle, name: StoredName): Promise<void> {
-  const bytes = handle.createReadStream({ autoClose: false, start: 0, highWaterMark: readBackBytes });
-  if ((await sha256OfStream(bytes)) === name.sha256) return;
+  if ((await sha256OfFile(handle)) === name.sha256) return;
   throw new ServiceError('artefact_not_stored', {
     operation: 'store file',
     object: formatStoredName(name),
