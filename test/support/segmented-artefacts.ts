@@ -83,7 +83,7 @@ export class PublishedHistory {
   /** Publishes rows as the next version, with deltas from the versions before. */
   async publish(
     plain: Buffer | string,
-    { segmentRowsMax, deltasKept = 14 }: PublishOptions = {},
+    { segmentRowsMax, deltasKept = 4 }: PublishOptions = {},
   ): Promise<{ version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] }> {
     const stored = await storeArtefact(this.#store, this.#artefact, {
       plain: Buffer.from(plain),
