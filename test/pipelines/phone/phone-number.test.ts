@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   getCountries,
   getCountryCallingCode,
@@ -56,6 +57,7 @@ describe('the compiled numbering plans', () => {
     let valid = 0;
     let unsure = 0;
     const seen: string[] = [...exampleNumbers];
+    const others: unknown[] = [];
     while (checked < 200_000) {
       const number =
         random() < 0.6
@@ -67,13 +69,13 @@ describe('the compiled numbering plans', () => {
       const expected = byLibrary(number);
       if (expected !== null && seen.length < 20_000) seen.push(number);
       if (verdict.kind === 'unsure') unsure++;
-      else
-        expect([number, verdict.kind === 'valid' ? { phone: number, country: verdict.country } : null]).toEqual([
-          number,
-          expected,
-        ]);
+      else {
+        const found = verdict.kind === 'valid' ? { phone: number, country: verdict.country } : null;
+        if (!isDeepStrictEqual(found, expected)) others.push({ number, found, expected }); // 200,000 calls of expect take seconds
+      }
       if (verdict.kind === 'valid') valid++;
     }
+    expect(others).toEqual([]);
     expect(valid).toBeGreaterThan(40_000);
     expect(unsure).toBeLessThan(20_000);
 
