@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { createKey } from '../../../pipelines/access/keys.ts';
 import { loadKeySecret } from '../../../pipelines/access/key-secret.ts';
 import { useConsole } from '../../console/support/console-process.ts';
+import { openStreamingConsole } from '../../console/support/streaming-console.ts';
 import { pcm16, wavFile } from '../../support/audio-file.ts';
 import { runCli, type CliResult } from '../../support/cli.ts';
 import { useFolder } from '../../support/recording-batch.ts';
@@ -38,10 +39,10 @@ const call = () => join(folder, 'call.wav');
 const cli = (...args: string[]) => runCli(env, 'verify', ...args);
 
 /** A run of the command line whose standard input stays open, and quiet after the bytes that it is given. */
-function cliWithQuietInput(input: Buffer, ...args: string[]) {
+function cliWithQuietInput(input: Buffer, args: readonly string[] = [], further: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['dist/cli.js', 'verify', '-', '--stream', ...args], {
     cwd: root,
-    env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv,
+    env: { PATH: process.env['PATH'], ...env, ...further } as NodeJS.ProcessEnv,
   });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
@@ -157,7 +158,7 @@ describe('verify --stream of standard input that is quiet', () => {
     ['a WAV file', wav.subarray(0, 30_044), []],
     ['raw samples', samples.subarray(0, 30_000), ['--encoding', 'pcm_s16le', '--rate', '8000']],
   ])('ends at once at Ctrl-C: %s', async (_what, input, args) => {
-    const { child, output, ended } = cliWithQuietInput(input, ...args);
+    const { child, output, ended } = cliWithQuietInput(input, args);
     await until(async () => output.stdout.includes('channel'), 'it has begun');
     const since = performance.now();
     child.kill('SIGINT');
@@ -166,8 +167,16 @@ describe('verify --stream of standard input that is quiet', () => {
   });
 
   it('ends with the error of the console', async () => {
-    const { ended } = cliWithQuietInput(wav.subarray(0, 30_044));
-    expect(await ended).toMatchObject({ code: 1, stderr: expect.stringContaining('[stream_idle]') as string });
+    const impatient = await openStreamingConsole({}, { streamIdleSecondsMax: 2 });
+    try {
+      const { key: ownKey } = await impatient.makeKey();
+      const { ended } = cliWithQuietInput(wav.subarray(0, 30_044), ['--url', impatient.url], {
+        CALLER_TRUST_KEY: ownKey,
+      });
+      expect(await ended).toMatchObject({ code: 1, stderr: expect.stringContaining('[stream_idle]') as string });
+    } finally {
+      await impatient.close();
+    }
   });
 
   it('ends where what it was given cannot be streamed', async () => {
