@@ -34,17 +34,21 @@ interface UploadOwner {
 /** What a file takes on the disk at least, and its row in the database. */
 export const uploadBytesCounted = 4096;
 
-/** How many uploads there are, and bytes that they have or will have on the disk; of `client`, how many are incomplete. */
-export async function measureUploads(
-  db: Queryable,
-  client: string | null = null,
-): Promise<{ open: number; uploads: number; bytes: number }> {
+/** The uploads of all clients together. */
+interface UploadCounts {
+  /** Of one client, those that are incomplete. */
+  readonly open: number;
+  readonly uploads: number;
+  /** That they have or will have on the disk. */
+  readonly bytes: number;
+  /** Of those that are complete, and so on the disk. */
+  readonly bytesComplete: number;
+}
+
+/** Counts uploads; without a `client` none is counted as open. */
+export async function measureUploads(db: Queryable, client: string | null = null): Promise<UploadCounts> {
   const values = [client, uploadBytesCounted];
-  return (await queryRow<{ open: number; uploads: number; bytes: number }>(
-    db,
-    sql('submissions/measure_uploads'),
-    values,
-  ))!; // the statement returns one row
+  return (await queryRow<UploadCounts>(db, sql('submissions/measure_uploads'), values))!; // the statement returns one row
 }
 
 /**

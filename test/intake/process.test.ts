@@ -74,6 +74,11 @@ describe('the intake', () => {
         / MiB free in \/, and uploads may take 8,583,068,\d{3} MiB more\. Make room/,
       ) as string,
     });
+    await db.query('UPDATE upload SET bytes = 8000000000000000'); // opened, and nothing of it received
+    expect(await doctor({ INTAKE_DISK_BYTES_MAX: '8000000000000000' })).toMatchObject({
+      warns: true,
+      detail: expect.stringContaining('uploads may take 7,629,394,532 MiB more') as string,
+    });
     expect(await doctor({ INTAKE_DATABASE_URL: database.url })).toMatchObject({
       code: 69,
       good: false,
