@@ -15,7 +15,7 @@ WITH marked AS (
   WHERE (live_from > least($2::timestamptz, $3::timestamptz) AND live_from <= greatest($2::timestamptz, $3::timestamptz))
     OR (live_until > least($2::timestamptz, $3::timestamptz) AND live_until <= greatest($2::timestamptz, $3::timestamptz))
 ), changed AS (
-  SELECT cache, country, prefix FROM marked
+  SELECT cache, country, prefix FROM marked WHERE cache <> 'branded_phones'
   UNION ALL
   SELECT 'branded_phones', '', prefix FROM branded
   UNION ALL

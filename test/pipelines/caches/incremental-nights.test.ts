@@ -12,6 +12,7 @@ import { useTestDatabase } from '../../support/database.ts';
 import { runWholeNight, useStore } from '../../support/night.ts';
 import { manyNumbers, putBranded, putNumbers } from '../../support/numbers.ts';
 import { Seeded } from '../../../runtime/seeded.ts';
+import { sql } from '../../../sql/sql.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
@@ -355,6 +356,23 @@ describe('an incremental night', () => {
       verdict: 'damaged',
       detail: kind === 'index' ? 'segment index' : 'delta from version 1',
     });
+  });
+
+  it('counts each marked brand once, up to the most keys that are listed', async () => {
+    const { rows } = await db.query<{ basis: string }>('SELECT pg_current_snapshot()::text AS basis');
+    await putNumbers(db, [{ phone: '+12025550001' }, { phone: '+12025550002' }]);
+    await db.query('TRUNCATE change_mark');
+    for (const phone of ['+12025550001', '+12025550002']) await putBranded(db, phone, 'Northwind Dental');
+    const listed = async (atMost: number) => {
+      const values = [rows[0]!.basis, new Date(), new Date(), atMost];
+      return queryRows<{ cache: string; list: string[] | null }>(db, sql('nights/list_changed_prefixes'), values);
+    };
+    const marked = ['+12025550001', '+12025550002'];
+    expect((await listed(2)).map(({ cache, list }) => [cache, list?.toSorted()]).sort()).toEqual([
+      ['branded_phones', marked],
+      ['phones', marked],
+    ]);
+    expect((await listed(1)).map(({ list }) => list)).toEqual([null, null]);
   });
 
   it('reads the segments of which more than a quarter changed, and ranges that a large statement marked', async () => {
