@@ -74,6 +74,17 @@ describe('the reader of docs/filters.md', () => {
     expect(own.every((phone) => filter.has(phone))).toBe(true);
   });
 
+  it.each([0, 5_000_000])('refuses a file that cannot hold as many keys as it says, as the client does: %d', (keys) => {
+    const file = join(directory, 'keys');
+    const bytes = Buffer.from(buildFilter(Float64Array.of(12_025_550_000), { keyType: 'phone', bits: 8 }));
+    bytes.writeUInt32LE(keys, 24);
+    writeFileSync(file, bytes);
+    expect(() => new NumberFilter(bytes)).toThrow(expect.objectContaining({ code: 'filter_invalid' }));
+    const { status, stderr } = spawnSync('python3', [program, file, '+12025550000'], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('the filter is damaged');
+  });
+
   it('refuses a file that ends early', () => {
     const file = join(directory, 'short');
     writeFileSync(file, buildFilter(Float64Array.of(12_025_550_000), { keyType: 'phone', bits: 8 }).subarray(0, -1));
