@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWholeFile } from './whole-file.ts';
+import { ifExists } from './if-exists.ts';
 
 /**
  * A secret of 64 hex digits in a file of the state directory, created by the first call. Processes that start together get
@@ -18,10 +19,5 @@ export async function readOrMakeSecret(stateDir: string, name: string): Promise<
 
 /** The secret in a file of the state directory; undefined if there is none. */
 export async function readSecret(stateDir: string, name: string): Promise<string | undefined> {
-  try {
-    return (await readFile(join(stateDir, name), 'utf8')).trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return (await ifExists(readFile(join(stateDir, name), 'utf8')))?.trim();
 }

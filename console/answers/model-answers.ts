@@ -15,6 +15,7 @@ import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
+import { ifExists } from '../../runtime/if-exists.ts';
 export type { DefaultChange, ListedDefaultChange };
 
 /** A model as a row of the registry's table. */
@@ -70,11 +71,8 @@ const cardBytesMax = 256 * 1024;
 /** The text of a file beside a model's manifest, or null if there is none. */
 export async function readBeside(directory: string | null, name: 'card.md' | 'det.svg'): Promise<string | null> {
   if (directory === null) return null;
-  const text = await readFile(join(directory, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  return text === null || text.length > cardBytesMax ? null : text;
+  const text = await ifExists(readFile(join(directory, name), 'utf8'));
+  return text === undefined || text.length > cardBytesMax ? null : text;
 }
 
 /** Changes of defaults on the models page. */

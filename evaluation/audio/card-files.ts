@@ -9,6 +9,7 @@ import type { EvaluationReport } from './evaluation-report.ts';
 import { evaluationFileName, formatEvaluation, readStoredEvaluation } from './stored-evaluation.ts';
 import { readUnseenEvaluation } from './unseen-evaluation.ts';
 import { readTrainingData } from './training-data.ts';
+import { ifExists } from '../../runtime/if-exists.ts';
 
 /** The files of an evaluation in the directory of a model, by name. */
 type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;
@@ -51,16 +52,9 @@ export async function renderCardFiles(directory: string): Promise<CardFiles> {
     'card.md': renderCard({
       manifest,
       report,
-      about: await readAbout(directory),
+      about: (await ifExists(readFile(join(directory, 'about.md'), 'utf8'))) ?? '',
       data,
       unseen: await readUnseenEvaluation(directory),
     }),
   };
-}
-
-async function readAbout(directory: string): Promise<string> {
-  return readFile(join(directory, 'about.md'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
 }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SCORE_NAMES } from '../../pipelines/audio/verification.ts';
 import { evaluationSchema, type EvaluationReport } from './evaluation-report.ts';
+import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
 
 /** Name of the file beside a model's manifest that holds its evaluation. */
 export const evaluationFileName = 'evaluation.json';
@@ -25,11 +25,7 @@ const form = z.looseObject({
 
 /** The evaluation that is kept in a model's directory, or undefined if there is none. @throws z.ZodError if the file holds something else */
 export async function readStoredEvaluation(directory: string): Promise<EvaluationReport | undefined> {
-  const text = await readFile(join(directory, evaluationFileName), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return text === undefined ? undefined : (form.parse(JSON.parse(text)) as unknown as EvaluationReport);
+  return (await readModelFile(join(directory, evaluationFileName), form)) as unknown as EvaluationReport | undefined;
 }
 
 /** Digits of a stored figure: more than any interval resolves. */

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
 
 /** The facts about training data in a card. */
 export interface TrainingData {
@@ -31,12 +31,9 @@ const form = z.looseObject({
 
 /** Reads a stated data manifest, or undefined if there is none. @throws z.ZodError if the file has another form */
 export async function readTrainingData(file: string): Promise<TrainingData | undefined> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (text === undefined) return undefined;
-  const { corpus, made, heldOut } = form.parse(JSON.parse(text));
+  const data = await readModelFile(file, form);
+  if (data === undefined) return undefined;
+  const { corpus, made, heldOut } = data;
   return {
     ...corpus,
     copies: Object.keys(made.vocoderCopies).sort(),

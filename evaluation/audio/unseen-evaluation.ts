@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
 
 /** Name of the file beside a model's manifest that holds its figures on what was left out; training/folds.py writes it. */
 const unseenFileName = 'unseen.json';
@@ -74,10 +74,6 @@ export type UnseenEvaluation = z.output<typeof form>;
 export type UnseenFigures = z.output<typeof figures>;
 
 /** Reads the figures of a model's directory, or undefined if it has none. @throws z.ZodError if the file has another form */
-export async function readUnseenEvaluation(directory: string): Promise<UnseenEvaluation | undefined> {
-  const text = await readFile(join(directory, unseenFileName), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return text === undefined ? undefined : form.parse(JSON.parse(text));
+export function readUnseenEvaluation(directory: string): Promise<UnseenEvaluation | undefined> {
+  return readModelFile(join(directory, unseenFileName), form);
 }

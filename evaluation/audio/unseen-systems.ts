@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
 
 /** Name of the file beside a model's manifest that holds its figures on systems never seen; training/unseen_systems.py writes it. */
 const fileName = 'unseen-systems.json';
@@ -49,12 +49,8 @@ export interface UnseenSystems {
 
 /** Reads the figures of a model's directory, shortest recordings first; none where it has none. @throws z.ZodError if the file has another form */
 export async function readUnseenSystems(directory: string): Promise<UnseenSystems[]> {
-  const text = await readFile(join(directory, fileName), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (text === undefined) return [];
-  return Object.entries(form.parse(JSON.parse(text)).lengths)
+  const measurements = await readModelFile(join(directory, fileName), form);
+  return Object.entries(measurements?.lengths ?? {})
     .map(([length, figures]) => ({
       seconds: Number.parseInt(length),
       systems: figures.systems,

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { createWholeFile, writeWholeFile } from '../../runtime/whole-file.ts';
+import { ifExists } from '../../runtime/if-exists.ts';
 
 /** An entry of `taken/<inbox>/<id>/<name>`. */
 export interface TakenEntry {
@@ -91,13 +92,8 @@ function nameWithId({ name, id }: TakenEntry): string {
 }
 
 /** The stats of a path, without following a link; undefined if it does not exist. */
-export async function statOrUndefined(path: string | Buffer): Promise<Stats | undefined> {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+export function statOrUndefined(path: string | Buffer): Promise<Stats | undefined> {
+  return ifExists(lstat(path));
 }
 
 /** False for a link to a folder, which is not followed. */

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { DriftReport } from './drift-report.ts';
+import { readModelFile } from '../models/model-file.ts';
 
 /** Name of the file beside a model's manifest with the report on which the registry made it the default: the output of `models drift`. */
 const fileName = 'drift.json';
@@ -26,11 +26,6 @@ export interface ShippedDrift {
 export async function readShippedDrift(directory: string | null): Promise<ShippedDrift | null> {
   if (directory === null) return null;
   const file = join(directory, fileName);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  if (text === null) return null;
-  const { old, counts } = form.parse(JSON.parse(text));
-  return { old: old.model, counts, file };
+  const report = await readModelFile(file, form);
+  return report === undefined ? null : { old: report.old.model, counts: report.counts, file };
 }

@@ -7,6 +7,7 @@ import { containerOfRaw, type RawAudio } from '../decode/raw-audio.ts';
 import { containerOf } from '../decode/sniff.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
+import { ifExists } from '../../../runtime/if-exists.ts';
 
 /** A path of the file system, whose names need not be UTF-8. */
 export type FilePath = string | Buffer;
@@ -66,7 +67,7 @@ export class AudioStore {
   }
 
   async has({ sha256, bytes }: AudioContent): Promise<boolean> {
-    return (await statOrNull(this.pathOf(sha256)))?.size === bytes;
+    return (await ifExists(stat(this.pathOf(sha256))))?.size === bytes;
   }
 
   /**
@@ -142,8 +143,8 @@ export class AudioStore {
   private async removeIdle(paths: readonly string[], idleMs: number): Promise<number> {
     let removed = 0;
     for (const path of paths) {
-      const stats = await statOrNull(path);
-      if (stats === null || Date.now() - stats.ctimeMs <= idleMs) continue;
+      const stats = await ifExists(stat(path));
+      if (stats === undefined || Date.now() - stats.ctimeMs <= idleMs) continue;
       await rm(path, { force: true });
       removed += 1;
     }
@@ -255,15 +256,5 @@ function requireNoHeader(start: Buffer): void {
 }
 
 async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-}
-
-async function statOrNull(path: string): Promise<Stats | null> {
-  return stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  return (await ifExists(readdir(directory))) ?? [];
 }

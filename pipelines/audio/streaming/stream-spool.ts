@@ -7,6 +7,7 @@ import { CHANNEL_MODES } from '../verification.ts';
 import { STREAM_ENCODINGS, frameBytesOf, wavHeader, wavHeaderBytes, type StreamFormat } from './stream-format.ts';
 import { becomeHolder, endHolder, holderForm, holderLives, type Holder } from './stream-holder.ts';
 import { writeWholeFile } from '../../../runtime/whole-file.ts';
+import { ifExists } from '../../../runtime/if-exists.ts';
 
 const factsForm = z.strictObject({
   id: z.guid(),
@@ -262,16 +263,6 @@ function notWritten(cause: unknown): ServiceError {
     hint: 'The audio that arrived before is verified. Check the free space below STATE_DIR.',
     cause,
   });
-}
-
-/** The result, or undefined if the file does not exist. */
-async function ifExists<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Undefined for malformed text. */

@@ -7,6 +7,7 @@ import { formatStoredName, parseStoredName, type StoredName } from './stored-nam
 import { ServiceError } from '../../../runtime/errors.ts';
 import { sha256OfFile } from '../../../runtime/digest.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
+import { ifExists } from '../../../runtime/if-exists.ts';
 
 /** Files of artefacts in a directory: `<cache>[/<country>]/<sha256>` with the ending of its kind, and unfinished ones in `unfinished/`. */
 export class ArtefactDirectory implements ArtefactStore {
@@ -57,13 +58,12 @@ export class ArtefactDirectory implements ArtefactStore {
   }
 
   async list(): Promise<(StoredName & { readonly bytes: number })[]> {
-    const paths = await readdir(this.directory, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
-      throw error;
-    });
+    const paths = (await ifExists(readdir(this.directory, { recursive: true }))) ?? [];
     const names = paths.map(parseStoredName).filter((name) => name !== undefined);
-    const files = await Promise.all(names.map(async (name) => ({ name, size: await sizeOf(this.path(name)) })));
-    return files.flatMap(({ name, size }) => (size === undefined ? [] : [{ ...name, bytes: size }]));
+    const files = await Promise.all(
+      names.map(async (name) => ({ name, stats: await ifExists(stat(this.path(name))) })),
+    );
+    return files.flatMap(({ name, stats }) => (stats === undefined ? [] : [{ ...name, bytes: stats.size }])); // one may have been removed meanwhile
   }
 
   /** Nothing to do: there is no other copy. */
@@ -87,14 +87,4 @@ export async function requireDigest(handle: FileHandle, name: StoredName): Promi
     problem: 'The bytes read back from the new file are not those that were written.',
     hint: 'Check the memory of the machine and the disk of ARTEFACT_DIR.',
   });
-}
-
-/** Bytes of a file; undefined if it was removed meanwhile. */
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
