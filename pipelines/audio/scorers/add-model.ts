@@ -104,7 +104,7 @@ async function tryModel(manifest: ModelManifest, weightsFile: string, config: Ad
   });
   try {
     const { logits } = probedForm.parse(
-      await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile, execution: executionOf(config) }),
+      await scorer.run({ kind: 'probe', manifest, weightsFile, execution: executionOf(config) }),
     );
     if (logits.length === 0) throw addedModelInvalid(manifest, 'It returned no score for the test signal.');
   } catch (error) {

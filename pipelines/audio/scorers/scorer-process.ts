@@ -3,7 +3,13 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { ChildFailure, type SandboxedChild } from '../../../runtime/processes/sandboxed-child.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { PcmIntake, PcmNotTaken, pcmDescriptor, type TakePcm } from '../scoring/pcm-intake.ts';
-import { answerForm, decodedForm, type ScorerAnswer, type ScorerTask } from '../scoring/scorer-protocol.ts';
+import {
+  answerForm,
+  decodedForm,
+  errorOfFailure,
+  type ScorerAnswer,
+  type ScorerTask,
+} from '../scoring/scorer-protocol.ts';
 import { startScorer, throwUnavailable } from './start-scorer.ts';
 
 /** Limits of one task; a process that exceeds one is killed. */
@@ -137,11 +143,7 @@ export class ScorerProcess {
 
 function resultOf(answer: TaskAnswer): unknown {
   if (answer.kind === 'done') return answer.result;
-  if (answer.kind === 'refused') throw new AudioRefusal(answer.reason, answer.detail);
-  throw new ServiceError(answer.isModelFault ? 'model_invalid' : 'internal', {
-    operation: 'score recording',
-    problem: answer.problem,
-  });
+  throw errorOfFailure(answer, 'score recording');
 }
 
 function taskErrorOf({ kind, message, cause }: ChildFailure): Error {

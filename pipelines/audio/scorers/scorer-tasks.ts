@@ -11,25 +11,15 @@ import { scoreRecording } from '../scoring/score-recording.ts';
 import type { ScorerTask } from '../scoring/scorer-protocol.ts';
 import { WindowBatch } from '../scoring/window-batch.ts';
 
-type SentModel = Extract<ScorerTask, { kind: 'score' }>['models']['phone'];
-
 /** Performs one task of a child. The result has the form of its kind in the protocol. */
 export async function performTask(task: ScorerTask, opened: OpenModels): Promise<unknown> {
   switch (task.kind) {
     case 'score':
-      return scoreRecording({
-        ...task,
-        models: {
-          phone: received(task.models.phone),
-          digital: received(task.models.digital),
-          byRate: task.models.byRate,
-        },
-        opened,
-      });
+      return scoreRecording({ ...task, opened });
     case 'embed':
       return sendable(await embedVoice({ ...task, opened }));
     case 'waveform':
-      return readWaveform({ ...task, model: received(task.model), opened });
+      return readWaveform({ ...task, opened });
     case 'decode':
       return decodePcm({ ...task, write: writePcm });
     case 'probe':
@@ -40,11 +30,6 @@ export async function performTask(task: ScorerTask, opened: OpenModels): Promise
 /** JSON has no arrays of float32; a number holds each value exactly. */
 function sendable({ embedding, ...facts }: EmbeddedVoice): unknown {
   return { ...facts, embedding: Array.from(embedding) };
-}
-
-/** The parent checked it when it read the registry. */
-function received(model: SentModel): ResolvedModel | null {
-  return model === null ? null : { ...model, manifest: model.manifest as ModelManifest };
 }
 
 /** Windows of the test signal: more than one, so that a graph with a fixed batch is detected. */

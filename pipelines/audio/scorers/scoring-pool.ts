@@ -6,15 +6,14 @@ import type { Log } from '../../../runtime/log.ts';
 import { unmeasured, type Metrics } from '../../../runtime/metrics/metrics.ts';
 import { resampleRates } from '../signal/resample.ts';
 import type { DecodeLimits } from '../decode/recording.ts';
-import type { ModelManifest } from '../models/manifest.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import { executionOf, memoryOfModels } from './model-limits.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
-import type { EmbeddedVoice } from '../scoring/embed-voice.ts';
-import type { RecordingWaveform } from '../scoring/recording-waveform.ts';
+import type { EmbeddedVoice, VoiceFile } from '../scoring/embed-voice.ts';
+import type { RecordingWaveform, WaveformRequest } from '../scoring/recording-waveform.ts';
 import { PcmNotTaken, type TakePcm } from '../scoring/pcm-intake.ts';
-import type { DecodedPcm } from '../scoring/recording-pcm.ts';
+import type { DecodedPcm, PcmRequest } from '../scoring/recording-pcm.ts';
 import { ScorerProcess, scoringInterrupted } from './scorer-process.ts';
 import { decodedForm, embeddedForm, scoredForm, waveformForm, type ScorerTask } from '../scoring/scorer-protocol.ts';
 import type { ModelChoice } from '../models/named-model.ts';
@@ -26,10 +25,11 @@ export interface PoolRequest {
   readonly settings: ScoringSettings;
 }
 
+/** One recording to draw, with the voice that the model's detector finds. */
+type DrawingRequest = Pick<WaveformRequest, 'file' | 'model' | 'settings'>;
+
 /** One recording to decode. */
-interface DecodingRequest {
-  readonly file: string;
-  readonly pcmBytesMax: number;
+interface DecodingRequest extends Pick<PcmRequest, 'file' | 'pcmBytesMax'> {
   readonly take: TakePcm;
 }
 
@@ -46,16 +46,13 @@ export interface ScoringPool {
    * @throws AudioRefusal as `score`, and `no_voice`
    * @throws ServiceError as `score`
    */
-  embed(request: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice>;
+  embed(request: VoiceFile, signal?: AbortSignal): Promise<EmbeddedVoice>;
   /**
    * Computes the waveform of a recording, with the voice that the model's detector finds.
    * @throws AudioRefusal as `score`
    * @throws ServiceError as `score`
    */
-  waveform(
-    request: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings },
-    signal?: AbortSignal,
-  ): Promise<RecordingWaveform>;
+  waveform(request: DrawingRequest, signal?: AbortSignal): Promise<RecordingWaveform>;
   /**
    * Decodes a recording at its own rate and with all of its channels to samples of 16 bits, which `take` receives in parts.
    * @throws AudioRefusal as `score`, and `recording_too_long` if the samples take more than `pcmBytesMax`
@@ -80,9 +77,6 @@ type PoolConfig = Pick<
   | 'modelThreads'
 >;
 
-/** Lowest rate of a recording, in Hz, whatever the model. */
-const sampleRateMin = resampleRates.min;
-
 /** Tasks after which a process is replaced: native code may leak, and memory fragments. */
 const tasksMax = 5000;
 
@@ -97,25 +91,23 @@ export function decodeLimitsOf(config: Omit<PoolConfig, 'modelMemoryBytesMax' | 
   return {
     bytesMax: config.audioBytesMax,
     channelsMax: config.audioChannelsMax,
-    sampleRateMin,
+    sampleRateMin: resampleRates.min,
     sampleRateMax: resampleRates.max,
     secondsMax: config.audioSecondsMax,
     wallSecondsMax: config.audioWorkSecondsMax,
   };
 }
 
-/** Opens a pool, which starts processes when they are needed. */
-export function openScoringPool({
-  config,
-  log,
-  metrics = unmeasured,
-}: {
+interface PoolOptions {
   readonly config: PoolConfig;
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly metrics?: Metrics;
-}): ScoringPool {
-  const pool = new Pool({ config, log, metrics });
-  metrics.atScrape(['caller_trust_scorers_running'], (set) =>
+}
+
+/** Opens a pool, which starts processes when they are needed. */
+export function openScoringPool(options: PoolOptions): ScoringPool {
+  const pool = new Pool(options);
+  options.metrics?.atScrape(['caller_trust_scorers_running'], (set) =>
     set('caller_trust_scorers_running', {}, pool.pids().length),
   );
   return pool;
@@ -139,7 +131,7 @@ interface Waiting extends Asking {
 
 class Pool implements ScoringPool {
   private readonly config: PoolConfig;
-  private readonly log: Pick<Log, 'warn' | 'error'>;
+  private readonly log: PoolOptions['log'];
   private readonly metrics: Metrics;
   private readonly idle: ScorerProcess[] = [];
   private readonly busy = new Set<ScorerProcess>();
@@ -148,7 +140,7 @@ class Pool implements ScoringPool {
   private readonly starting = new Map<Promise<unknown>, number>();
   private isClosed = false;
 
-  constructor({ config, log, metrics }: { config: PoolConfig; log: Pick<Log, 'warn' | 'error'>; metrics: Metrics }) {
+  constructor({ config, log, metrics = unmeasured }: PoolOptions) {
     this.config = config;
     this.log = log;
     this.metrics = metrics;
@@ -172,10 +164,7 @@ class Pool implements ScoringPool {
     );
   }
 
-  async embed(
-    { file, directory }: { readonly file: string; readonly directory: string },
-    signal?: AbortSignal,
-  ): Promise<EmbeddedVoice> {
+  async embed({ file, directory }: VoiceFile, signal?: AbortSignal): Promise<EmbeddedVoice> {
     const { embedding, ...facts } = await this.perform(
       { kind: 'embed', file, directory, limits: decodeLimitsOf(this.config) },
       embeddedForm,
@@ -184,14 +173,7 @@ class Pool implements ScoringPool {
     return { ...facts, embedding: Float32Array.from(embedding) };
   }
 
-  waveform(
-    {
-      file,
-      model,
-      settings,
-    }: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings },
-    signal?: AbortSignal,
-  ): Promise<RecordingWaveform> {
+  waveform({ file, model, settings }: DrawingRequest, signal?: AbortSignal): Promise<RecordingWaveform> {
     return this.perform(
       { kind: 'waveform', file, model: this.sendable(model), settings, limits: decodeLimitsOf(this.config) },
       waveformForm,
@@ -246,7 +228,10 @@ class Pool implements ScoringPool {
   private enqueue(task: ScorerTask, { signal, take }: Asking): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.isClosed || signal?.aborted) return reject(scoringInterrupted());
-      const memoryBytesMax = memoryOfModels(modelsOf(task), this.config);
+      const memoryBytesMax = memoryOfModels(
+        modelsOf(task).map(({ manifest }) => manifest),
+        this.config,
+      );
       const waiting: Waiting = {
         task,
         memoryBytesMax,
@@ -351,11 +336,9 @@ class Pool implements ScoringPool {
     }
   }
 
-  /** The part of a model that is sent to a child. */
-  private sendable(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' }>['models']['phone'] {
-    if (model === null) return null;
-    const { name, manifest, manifestSha256, weightsFile } = model;
-    return { name, manifest, manifestSha256, weightsFile, execution: executionOf(this.config) };
+  /** A model as it is sent to a child. */
+  private sendable(model: ResolvedModel | null): ResolvedModel | null {
+    return model && { ...model, execution: executionOf(this.config) };
   }
 
   private countEnd(cause: 'lost' | 'worn' | 'start_failed'): void {
@@ -371,15 +354,14 @@ class Pool implements ScoringPool {
   }
 }
 
-/** The manifests of the models that a task runs. */
-function modelsOf(task: ScorerTask): ModelManifest[] {
-  const models = task.kind === 'score' ? [task.models.phone, task.models.digital] : [];
-  return models.flatMap((model) => (model === null ? [] : [model.manifest as ModelManifest]));
+/** The models that a task runs. */
+function modelsOf(task: ScorerTask): ResolvedModel[] {
+  return task.kind === 'score' ? [task.models.phone, task.models.digital].filter((model) => model !== null) : [];
 }
 
 /** The files of a task, for the log of its fault. */
 function fileFacts(task: ScorerTask): Record<string, string> {
   if (task.kind !== 'score') return {};
-  const weights = [task.models.phone, task.models.digital].flatMap((model) => model?.weightsFile ?? []);
+  const weights = modelsOf(task).map(({ weightsFile }) => weightsFile);
   return { recording: task.file, weights: weights.join(', ') };
 }

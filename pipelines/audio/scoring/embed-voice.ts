@@ -16,10 +16,14 @@ export interface EmbeddedVoice {
   readonly audio: AudioFacts;
 }
 
-interface EmbeddingRequest {
+/** A recording whose voice is embedded. */
+export interface VoiceFile {
   readonly file: string;
   /** Directory of the voiceprint model. */
   readonly directory: string;
+}
+
+interface EmbeddingRequest extends VoiceFile {
   readonly limits: DecodeLimits;
   readonly opened: OpenModels;
 }

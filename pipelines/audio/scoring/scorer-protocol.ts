@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
+import { errorMessageOf, isServiceError, ServiceError } from '../../../runtime/errors.ts';
+import type { ModelManifest } from '../models/manifest.ts';
+import { AUDIO_REASONS, AudioRefusal, type AudioReason } from '../reasons.ts';
 import {
   CHANNEL_MODES,
   DECISION_LABELS,
@@ -13,17 +15,20 @@ import {
 // nothing but these forms may leave it.
 
 /** Longest text of a refusal or fault in a message. */
-export const detailCharactersMax = 1000;
+const detailCharactersMax = 1000;
 
 /** Most buckets of a waveform: as many as a wide screen has columns. */
 export const waveformBucketsMax = 2000;
 
 const executionForm = z.object({ threads: z.int().positive(), windowsAtOnce: z.int().positive() }).optional();
 
-/** A model in a message; its manifest was checked when the registry was read. */
+/** A manifest in a message, which was checked when the registry was read. */
+const manifestForm = z.looseObject({}).transform((given) => given as unknown as ModelManifest);
+
+/** A model in a message. */
 export const modelForm = z.object({
   name: z.string(),
-  manifest: z.looseObject({}),
+  manifest: manifestForm,
   manifestSha256: z.string(),
   weightsFile: z.string(),
   execution: executionForm,
@@ -38,11 +43,14 @@ const limitsForm = z.object({
   wallSecondsMax: z.number(),
 });
 
+/** The settings of a task. */
+export const settingsForm = z.object({ channels: z.enum(CHANNEL_MODES) });
+
 const scoreTask = z.object({
   kind: z.literal('score'),
   file: z.string(),
   models: z.object({ phone: modelForm.nullable(), digital: modelForm.nullable(), byRate: z.boolean() }),
-  settings: z.object({ channels: z.enum(CHANNEL_MODES) }),
+  settings: settingsForm,
   limits: limitsForm,
 });
 
@@ -52,7 +60,7 @@ const waveformTask = z.object({
   kind: z.literal('waveform'),
   file: z.string(),
   model: modelForm.nullable(),
-  settings: z.object({ channels: z.enum(CHANNEL_MODES) }),
+  settings: settingsForm,
   limits: limitsForm,
 });
 
@@ -66,7 +74,7 @@ const decodeTask = z.object({
 
 const probeTask = z.object({
   kind: z.literal('probe'),
-  manifest: z.looseObject({}),
+  manifest: manifestForm,
   weightsFile: z.string(),
   execution: executionForm,
 });
@@ -76,8 +84,7 @@ const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTas
 /** A task, and the number that identifies its answer. */
 export const requestForm = z.object({ id: z.number().int(), task: taskForm });
 
-type ScorerRequest = z.output<typeof requestForm>;
-export type ScorerTask = ScorerRequest['task'];
+export type ScorerTask = z.output<typeof taskForm>;
 
 const share = z.number().min(0).max(1);
 const scoresForm = z.object(
@@ -88,7 +95,7 @@ const scoresForm = z.object(
 );
 const seconds = z.number().nonnegative();
 /** A reason of the closed list. */
-export const reasonForm = z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]);
+const reasonForm = z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]);
 const audioForm = z.object({
   format: z.string(),
   codec: z.string(),
@@ -170,24 +177,46 @@ export const decodedForm = z.object({
 /** The output of a model for a test signal. */
 export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.number())) });
 
+/** A task that has no result, for a reason of the closed list. */
+export const refusedForm = z.object({
+  kind: z.literal('refused'),
+  reason: reasonForm,
+  detail: z.string().max(detailCharactersMax),
+});
+
+/** A task that has no result because of a fault. */
+export const failedForm = z.object({
+  kind: z.literal('failed'),
+  isModelFault: z.boolean(),
+  problem: z.string().max(detailCharactersMax),
+});
+
+type TaskFailure = z.output<typeof refusedForm> | z.output<typeof failedForm>;
+
+/** What a child sends of an error of its work. */
+export function failureOfTask(error: unknown): TaskFailure {
+  if (error instanceof AudioRefusal)
+    return { kind: 'refused', reason: error.reason, detail: error.detail.slice(0, detailCharactersMax) };
+  const problem = isServiceError(error) ? error.problem : errorMessageOf(error);
+  const isModelFault = isServiceError(error, 'model_invalid');
+  return { kind: 'failed', isModelFault, problem: problem.slice(0, detailCharactersMax) };
+}
+
+/** The error that it stands for in the parent. */
+export function errorOfFailure(failure: TaskFailure, operation: string): AudioRefusal | ServiceError {
+  if (failure.kind === 'refused') return new AudioRefusal(failure.reason, failure.detail);
+  const { isModelFault, problem } = failure;
+  return new ServiceError(isModelFault ? 'model_invalid' : 'internal', { operation, problem });
+}
+
+const answered = { id: z.number().int(), residentBytes: z.number() };
+
 /** A message of a child: that it is ready, or the outcome of a request with the resident memory after it. */
 export const answerForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
-  z.object({ kind: z.literal('done'), id: z.number().int(), residentBytes: z.number(), result: z.unknown() }),
-  z.object({
-    kind: z.literal('refused'),
-    id: z.number().int(),
-    residentBytes: z.number(),
-    reason: reasonForm,
-    detail: z.string().max(detailCharactersMax),
-  }),
-  z.object({
-    kind: z.literal('failed'),
-    id: z.number().int(),
-    residentBytes: z.number(),
-    isModelFault: z.boolean(),
-    problem: z.string().max(2000),
-  }),
+  z.object({ kind: z.literal('done'), ...answered, result: z.unknown() }),
+  refusedForm.extend(answered),
+  failedForm.extend(answered),
 ]);
 
 export type ScorerAnswer = z.output<typeof answerForm>;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { AudioRefusal } from '../reasons.ts';
+import { errorOfFailure } from '../scoring/scorer-protocol.ts';
 import type { ScoredRecording, ScoredWindow } from '../verification.ts';
 import { frameBytesOf, secondsOf } from './stream-format.ts';
 import type { ScoringEvent, StreamScorerProcess } from './stream-scorer-process.ts';
@@ -115,9 +115,8 @@ export class LiveStream {
     try {
       const process = await scorers.assign();
       if (this.isOver) return;
-      const { name, manifest, manifestSha256, weightsFile } = model;
       const stream = process.open(
-        { model: { name, manifest, manifestSha256, weightsFile }, format, settings },
+        { model, format, settings },
         { onEvent: (event) => this.receive(event), onLost: () => this.loseScorer() },
       );
       this.scorer = { process, stream };
@@ -152,14 +151,8 @@ export class LiveStream {
         this.isOver = true;
         return this.outcome.resolve(event.result);
       case 'refused':
-        return this.fail(new AudioRefusal(event.reason, event.detail));
       case 'failed':
-        return this.fail(
-          new ServiceError(event.isModelFault ? 'model_invalid' : 'internal', {
-            operation: 'score stream',
-            problem: event.problem,
-          }),
-        );
+        return this.fail(errorOfFailure(event, 'score stream'));
     }
   }
 

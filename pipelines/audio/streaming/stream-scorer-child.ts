@@ -1,12 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
-import type { ModelManifest } from '../models/manifest.ts';
 import { openParentChannel } from '../../../runtime/processes/parent-channel.ts';
-import { AudioRefusal } from '../reasons.ts';
 import { OpenModels } from '../scoring/open-models.ts';
 import { streamCommandForm, type StreamEvent, type StreamCommand } from './stream-scorer-protocol.ts';
 import { StreamScoring } from './stream-scoring.ts';
-import { detailCharactersMax } from '../scoring/scorer-protocol.ts';
+import { failureOfTask } from '../scoring/scorer-protocol.ts';
 
 // The process that scores streams: several in turn, one message of each at a time. It has no secrets, no network and no writable
 // files. If it dies, the parent sends the audio, which it keeps, to another one.
@@ -52,11 +49,10 @@ async function performCommands(): Promise<void> {
 async function performCommand(stream: ScoredStream, command: StreamCommand): Promise<void> {
   const number = command.stream;
   if (command.kind === 'open') {
-    const model = { ...command.model, manifest: command.model.manifest as ModelManifest }; // the parent checked it when it read the registry
-    stream.scoring = await StreamScoring.open(
-      { ...command, model },
-      { opened, onWindow: (window) => emit({ kind: 'window', stream: number, window }) },
-    );
+    stream.scoring = await StreamScoring.open(command, {
+      opened,
+      onWindow: (window) => emit({ kind: 'window', stream: number, window }),
+    });
   } else if (command.kind === 'audio') {
     await stream.scoring!.push(command.bytes);
     stream.bytes += command.bytes.length;
@@ -74,15 +70,7 @@ async function performCommand(stream: ScoredStream, command: StreamCommand): Pro
 
 function refuseStream(stream: number, error: unknown): void {
   streams.delete(stream);
-  if (error instanceof AudioRefusal)
-    return emit({ kind: 'refused', stream, reason: error.reason, detail: error.detail.slice(0, detailCharactersMax) });
-  const problem = isServiceError(error) ? error.problem : errorMessageOf(error);
-  emit({
-    kind: 'failed',
-    stream,
-    isModelFault: isServiceError(error, 'model_invalid'),
-    problem: problem.slice(0, detailCharactersMax),
-  });
+  emit({ ...failureOfTask(error), stream });
 }
 
 emit({ kind: 'ready' });

@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { modelForm, reasonForm, scoredForm, windowForm, detailCharactersMax } from '../scoring/scorer-protocol.ts';
-import { CHANNEL_MODES } from '../verification.ts';
+import {
+  failedForm,
+  modelForm,
+  refusedForm,
+  scoredForm,
+  settingsForm,
+  windowForm,
+} from '../scoring/scorer-protocol.ts';
 import { STREAM_ENCODINGS } from './stream-format.ts';
 
 // The messages between the console and the processes that score streams, checked on both sides. The parent
@@ -14,7 +20,7 @@ export const streamCommandForm = z.discriminatedUnion('kind', [
     stream,
     model: modelForm,
     format: z.object({ encoding: z.enum(STREAM_ENCODINGS), sampleRate: z.number().int(), channels: z.number().int() }),
-    settings: z.object({ channels: z.enum(CHANNEL_MODES) }),
+    settings: settingsForm,
   }),
   z.object({ kind: z.literal('audio'), stream, bytes: z.instanceof(Uint8Array) }),
   z.object({ kind: z.literal('end'), stream }),
@@ -35,13 +41,8 @@ export const streamEventForm = z.discriminatedUnion('kind', [
     voiceSeconds: z.number().nonnegative(),
   }),
   z.object({ kind: z.literal('scored'), stream, result: scoredForm }),
-  z.object({ kind: z.literal('refused'), stream, reason: reasonForm, detail: z.string().max(detailCharactersMax) }),
-  z.object({
-    kind: z.literal('failed'),
-    stream,
-    isModelFault: z.boolean(),
-    problem: z.string().max(detailCharactersMax),
-  }),
+  refusedForm.extend({ stream }),
+  failedForm.extend({ stream }),
 ]);
 
 /** A message from such a process. `scored`, `refused` and `failed` close the stream. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { readAudioContent } from '../store/audio-store.ts';
 import { performSeveral } from '../batches/perform-several.ts';
 import { AudioRefusal } from '../reasons.ts';
-import type { EmbeddedVoice } from '../scoring/embed-voice.ts';
+import type { EmbeddedVoice, VoiceFile } from '../scoring/embed-voice.ts';
 import type { VoiceModel } from './voice-model.ts';
 import { enrolmentLimits, enrolVoice, type EnrolmentFinding, type Voiceprint } from '../voiceprint/enrolment.ts';
 import type { RecordingEmbedding } from '../voiceprint/recording-embedding.ts';
@@ -19,10 +19,7 @@ import {
 /** Embeds a voice in a child process; see scoring/scoring-pool.ts. */
 export interface VoiceEmbedder {
   /** @throws AudioRefusal */
-  embed(
-    request: { readonly file: string; readonly directory: string },
-    signal?: AbortSignal,
-  ): Promise<Pick<EmbeddedVoice, 'embedding' | 'voiceSeconds'>>;
+  embed(request: VoiceFile, signal?: AbortSignal): Promise<Pick<EmbeddedVoice, 'embedding' | 'voiceSeconds'>>;
 }
 
 export interface VoiceWork extends VoiceprintStore {
@@ -114,7 +111,7 @@ async function embedEach(
  */
 export async function embedForEnrolment(
   pool: VoiceEmbedder,
-  request: { file: string; directory: string },
+  request: VoiceFile,
   signal: AbortSignal,
 ): Promise<RecordingEmbedding | null> {
   try {
