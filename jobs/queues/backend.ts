@@ -1,20 +1,23 @@
+import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import {
   assertSchemaCompatibility,
   createPostgresBackend,
   createRedisBackend,
-  FlowProducer,
   LATEST_SCHEMA_VERSION,
-  Queue,
   runMigrations,
   SchemaMigrationRequiredError,
   withBackend,
-  Worker,
+  type BackendClasses,
+  type FlowProducer,
+  type IQueueBackend,
   type Job,
   type JobsOptions,
   type JobType,
   type Processor,
+  type Queue,
+  type QueueOptions,
   type Telemetry,
   type WorkerOptions,
 } from 'bullmq';
@@ -23,7 +26,7 @@ import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { connect, sessionConfig } from '../../runtime/postgres.ts';
 import { isTracing } from '../../runtime/tracing/tracing.ts';
-import { connectRedis, type Redis } from '../../runtime/redis.ts';
+import { connectRedis } from '../../runtime/redis.ts';
 import { sqlWithLiterals } from '../../sql/sql.ts';
 import { jobCrashesMax, QUEUES, queueNames, type JobConfig, type JobName, type QueueName } from './queues.ts';
 
@@ -158,7 +161,10 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
   const onError = (error: Error): void => log.warn({ err: error }, 'the connection of the queues broke');
   if (config.redisUrl === undefined) {
     await requireQueueSchema(databaseUrl, config);
-    return wrapQueues('postgres', postgresProducers({ databaseUrl, telemetry, onError }));
+    const connection = postgresConnection(databaseUrl, connectionsMax.producer);
+    const producers = makeProducers(withBackend(createPostgresBackend), { connection, ...telemetry });
+    for (const each of producers.emitters) each.on('error', onError);
+    return wrapQueues('postgres', producers);
   }
   // Twenty reconnections take about ten seconds; then a waiting producer fails.
   const client = await connectRedis({
@@ -167,7 +173,15 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
     commandRetriesMax: 20,
     onError,
   });
-  return wrapQueues('redis', redisProducers({ client, telemetry, onError }));
+  const options = { connection: client, prefix: redisPrefix, ...telemetry };
+  const producers = makeProducers(withBackend(createRedisBackend), options);
+  return wrapQueues('redis', {
+    ...producers,
+    async close() {
+      await producers.close();
+      client.disconnect();
+    },
+  });
 }
 
 /**
@@ -197,50 +211,24 @@ export async function startWorkers(
   databaseUrl: string,
   requests: readonly WorkerRequest[],
 ): Promise<RunningWorkers> {
-  if (config.redisUrl === undefined) return startPostgresWorkers(config, databaseUrl, requests);
-  return startRedisWorkers(config, config.redisUrl, requests);
-}
-
-async function startPostgresWorkers(
-  config: JobConfig,
-  databaseUrl: string,
-  requests: readonly WorkerRequest[],
-): Promise<RunningWorkers> {
-  await requireQueueSchema(databaseUrl, config);
-  const { Worker: PostgresWorker } = withBackend(createPostgresBackend);
-  const telemetry = await findTelemetry();
-  const connection = postgresConnection(databaseUrl, connectionsMax.worker);
-  const workers = requests.map((request) =>
-    attachListeners(
-      new PostgresWorker(request.queue, processorOf(request), {
-        ...workerOptions(config, request.queue),
-        connection,
-        ...telemetry,
-      }),
-      request,
-    ),
-  );
-  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
-  return { close: () => closeAll(workers) };
-}
-
-async function startRedisWorkers(
-  config: JobConfig,
-  url: string,
-  requests: readonly WorkerRequest[],
-): Promise<RunningWorkers> {
+  if (config.redisUrl === undefined) {
+    await requireQueueSchema(databaseUrl, config);
+    const connection = postgresConnection(databaseUrl, connectionsMax.worker);
+    return runWorkers(withBackend(createPostgresBackend), { connection }, { config, requests });
+  }
   const onError = (error: Error): void => requests[0]?.onError(error);
-  const client = await connectRedis({ url, name: 'caller-trust worker', commandRetriesMax: null, onError });
-  const telemetry = await findTelemetry();
-  const workers = requests.map((request) => {
-    const options = { ...workerOptions(config, request.queue), prefix: redisPrefix, connection: client, ...telemetry };
-    return attachListeners(new Worker(request.queue, processorOf(request), options, createRedisBackend), request);
+  const connection = await connectRedis({
+    url: config.redisUrl,
+    name: 'caller-trust worker',
+    commandRetriesMax: null,
+    onError,
   });
-  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  const options = { connection, prefix: redisPrefix };
+  const workers = await runWorkers(withBackend(createRedisBackend), options, { config, requests });
   return {
     async close() {
-      await closeAll(workers);
-      client.disconnect();
+      await workers.close();
+      connection.disconnect();
     },
   };
 }
@@ -252,22 +240,26 @@ async function findTelemetry(): Promise<QueueTelemetry> {
   return isTracing() ? { telemetry: (await import('./queue-telemetry.ts')).makeTelemetry() } : {};
 }
 
-/** The part of a BullMQ worker that both backends share. */
-interface BackendWorker {
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'failed', listener: (job: ActiveJob | undefined, error: Error) => void): unknown;
-  on(event: 'lockRenewalFailed', listener: (jobIds: string[]) => void): unknown;
-  on(event: 'stalled', listener: (jobId: string) => void): unknown;
-  waitUntilReady(): Promise<void>;
-  close(): Promise<void>;
-}
-
-function attachListeners<Listened extends BackendWorker>(worker: Listened, request: WorkerRequest): Listened {
-  worker.on('error', request.onError);
-  worker.on('failed', request.onFailed);
-  worker.on('lockRenewalFailed', request.onLocksLost);
-  worker.on('stalled', request.onStalled);
-  return worker;
+async function runWorkers<Backend extends IQueueBackend, Connection>(
+  { Worker }: BackendClasses<Backend, Connection>,
+  options: QueueOptions<Connection>,
+  { config, requests }: { readonly config: JobConfig; readonly requests: readonly WorkerRequest[] },
+): Promise<RunningWorkers> {
+  const telemetry = await findTelemetry();
+  const workers = requests.map((request) => {
+    const worker = new Worker(request.queue, processorOf(request), {
+      ...workerOptions(config, request.queue),
+      ...options,
+      ...telemetry,
+    });
+    worker.on('error', request.onError);
+    worker.on('failed', request.onFailed);
+    worker.on('lockRenewalFailed', request.onLocksLost);
+    worker.on('stalled', request.onStalled);
+    return worker;
+  });
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  return { close: () => closeAll(workers) };
 }
 
 function processorOf(request: WorkerRequest): Processor {
@@ -311,42 +303,18 @@ type BackendJob = Pick<
   'id' | 'name' | 'data' | 'opts' | 'timestamp' | 'finishedOn' | 'attemptsMade' | 'failedReason' | 'retry' | 'promote'
 >;
 
-interface ProducersOptions {
-  readonly telemetry: QueueTelemetry;
-  readonly onError: (error: Error) => void;
-}
-
-function postgresProducers({
-  databaseUrl,
-  telemetry,
-  onError,
-}: ProducersOptions & { readonly databaseUrl: string }): Producers {
-  const { Queue: PostgresQueue, FlowProducer: PostgresFlowProducer } = withBackend(createPostgresBackend);
-  const connection = postgresConnection(databaseUrl, connectionsMax.producer);
-  const queues = new Map(queueNames.map((name) => [name, new PostgresQueue(name, { connection, ...telemetry })]));
-  const flows = new PostgresFlowProducer({ connection, ...telemetry });
-  for (const queue of queues.values()) queue.on('error', onError);
-  flows.on('error', onError);
+function makeProducers<Backend extends IQueueBackend, Connection>(
+  { Queue: BackedQueue, FlowProducer }: BackendClasses<Backend, Connection>,
+  options: QueueOptions<Connection>,
+): Producers & { readonly emitters: readonly Pick<EventEmitter, 'on'>[] } {
+  const queues = new Map(queueNames.map((name) => [name, new BackedQueue(name, options)]));
+  const flows = new FlowProducer(options);
+  const emitters = [...queues.values(), flows];
   return {
+    emitters,
     queue: (name) => queues.get(name)!,
     addFlow: (flow) => flows.add(flow),
-    close: () => closeAll([...queues.values(), flows]),
-  };
-}
-
-function redisProducers({ client, telemetry, onError }: ProducersOptions & { readonly client: Redis }): Producers {
-  const options = { connection: client, prefix: redisPrefix, ...telemetry };
-  const queues = new Map(queueNames.map((name) => [name, new Queue(name, options, createRedisBackend)]));
-  const flows = new FlowProducer(options, createRedisBackend);
-  for (const queue of queues.values()) queue.on('error', onError);
-  flows.on('error', onError);
-  return {
-    queue: (name) => queues.get(name)!,
-    addFlow: (flow) => flows.add(flow),
-    async close() {
-      await closeAll([...queues.values(), flows]);
-      client.disconnect();
-    },
+    close: () => closeAll(emitters),
   };
 }
 
