@@ -145,7 +145,7 @@ function proofJob({ db, queues }: ReconcileOptions, proofId: number): Reconciled
 async function reconcileNight(options: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
   const { db, queues } = options;
   const nightJob = jobIds.night(night.runId);
-  const publicationJob = publicationOf(night);
+  const publicationJob = jobIds.publication(night);
   const isOpening = isLive(await queues.state('nights', nightJob));
   const isPublishing = isLive(await queues.state('publications', publicationJob));
   await failLostBuilds(options, night, done);
@@ -171,8 +171,4 @@ async function failLostBuilds({ db, queues }: ReconcileOptions, night: OpenNight
 
 function failureWithCode(code: ErrorCode): { code: ErrorCode; reason: string } {
   return { code, reason: ERRORS[code].meaning };
-}
-
-function publicationOf({ runId, generation }: OpenNight): string {
-  return jobIds.publication({ runId, generation });
 }

@@ -1,4 +1,5 @@
 import type { EvaluationReport, ScoreFigures } from './evaluation-report.ts';
+import { escapeXml } from '../../pipelines/audio/drift/drift-picture.ts';
 
 /** A curve of the picture: pairs of false alarm and miss, and its equal error rate. */
 interface DetCurve {
@@ -41,9 +42,9 @@ export function drawDetCurves(curves: readonly DetCurve[], title: string): strin
   const { left, top, size } = plot;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="12" fill="#222">`,
-    `<title>${escapeText(title)}</title>`,
+    `<title>${escapeXml(title)}</title>`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
-    `<text x="${left}" y="26" font-size="15" font-weight="bold">${escapeText(title)}</text>`,
+    `<text x="${left}" y="26" font-size="15" font-weight="bold">${escapeXml(title)}</text>`,
     `<text x="${left}" y="43" fill="#555">Lower left is better. The dot is the equal error rate. Full line: synthesis; broken line: replay.</text>`,
     ...ticks.flatMap(drawTick),
     `<rect x="${left}" y="${top}" width="${size}" height="${size}" fill="none" stroke="#222"/>`,
@@ -81,7 +82,7 @@ function drawLegend({ name, rate, broken }: DetCurve, colour: string, at: number
   const y = plot.top + 12 + at * 34;
   return [
     `<line x1="${x}" y1="${y - 4}" x2="${x + 24}" y2="${y - 4}" stroke="${colour}" stroke-width="2"${broken ? ' stroke-dasharray="7 4"' : ''}/>`,
-    `<text x="${x + 30}" y="${y}">${escapeText(name)}</text>`,
+    `<text x="${x + 30}" y="${y}">${escapeXml(name)}</text>`,
     `<text x="${x + 30}" y="${y + 14}" fill="#555">${(rate * 100).toFixed(1)} %</text>`,
   ].join('');
 }
@@ -98,10 +99,6 @@ function down(share: number): string {
 function place(share: number): number {
   const inside = Math.min(highest, Math.max(lowest, share));
   return (probit(inside) - probit(lowest)) / (probit(highest) - probit(lowest));
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /**

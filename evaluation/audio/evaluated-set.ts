@@ -34,22 +34,18 @@ export const attackOf = { synthesis: 'synthetic', replay: 'replay' } as const sa
 
 export { SCORE_NAMES, type ScoreName };
 
-/** The trials of a score among the given recordings of a set: bonafide ones and attacks by `isAttack`, without those that have no score. */
+/** The trials of a score among the given recordings of a set: bonafide ones and the attacks that it detects, without those that have no score. */
 export function trialsOf(
   { rows }: EvaluatedSet,
   outcomes: ModelOutcomes['outcomes'],
-  {
-    places,
-    score,
-    isAttack,
-  }: { readonly places: readonly number[]; readonly score: ScoreName; readonly isAttack: (row: IndexRow) => boolean },
+  { places, score }: { readonly places: readonly number[]; readonly score: ScoreName },
 ): Trial[] {
   return places.flatMap((item) => {
     const row = rows[item]!;
     const outcome = outcomes[item];
     const value = outcome?.state === 'performed' ? outcome.scores[score] : null;
     const authentic = row.label === 'bonafide';
-    return value === null || (!authentic && !isAttack(row)) ? [] : [{ item, score: value, authentic }];
+    return value === null || (!authentic && row.label !== attackOf[score]) ? [] : [{ item, score: value, authentic }];
   });
 }
 

@@ -30,7 +30,6 @@ import {
   type Trial,
 } from './statistics/error-curve.ts';
 import {
-  attackOf,
   groupTrials,
   SCORE_NAMES,
   speakerVerificationRates,
@@ -279,7 +278,7 @@ function startSection(input: PartInput, model: ModelOutcomes, channel: string): 
 /** Empty if the score lacks bonafide recordings or attacks. */
 function startScore(input: PartInput, model: ModelOutcomes, score: ScoreName): Finish<ScoreFigures>[] {
   const { set, places } = input;
-  const trials = trialsOf(set, model.outcomes, { places, score, isAttack: ({ label }) => label === attackOf[score] });
+  const trials = trialsOf(set, model.outcomes, { places, score });
   const ranked = rankTrials(trials);
   const curve = errorCurve(ranked);
   if (curve === undefined) return [];
@@ -364,9 +363,10 @@ function startComparison(
     channel,
   }: { readonly from: ModelOutcomes; readonly to: ModelOutcomes; readonly score: ScoreName; readonly channel: string },
 ): Finish<ModelComparison>[] {
-  const [before, after] = [from, to].map(({ outcomes }) =>
-    trialsOf(set, outcomes, { places, score, isAttack: ({ label }) => label === attackOf[score] }),
-  ) as [Trial[], Trial[]];
+  const [before, after] = [from, to].map(({ outcomes }) => trialsOf(set, outcomes, { places, score })) as [
+    Trial[],
+    Trial[],
+  ];
   const inBefore = new Set(before.map(({ item }) => item));
   const common = new Set(after.flatMap(({ item }) => (inBefore.has(item) ? [item] : [])));
   const rankCommon = (trials: readonly Trial[]) =>

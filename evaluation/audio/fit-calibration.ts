@@ -68,7 +68,7 @@ export function fitCalibration(
 ): FittedCalibration {
   const places = [...set.rows.keys()];
   const attack = attackOf[score];
-  const carried = trialsOf(set, outcomes, { places, score, isAttack: (row) => row.label === attack });
+  const carried = trialsOf(set, outcomes, { places, score });
   const trials = carried.map((trial) => ({
     ...trial,
     score: Math.log(trial.score / (1 - trial.score)) / carryingSlope,

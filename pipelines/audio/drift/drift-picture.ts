@@ -191,6 +191,7 @@ function text(atX: number, atY: number, content: string, attributes = ''): strin
   return `<text x="${round(atX)}" y="${round(atY)}"${attributes === '' ? '' : ` ${attributes}`}>${escapeXml(content)}</text>`;
 }
 
-function escapeXml(content: string): string {
+/** Text as content or attribute of XML. */
+export function escapeXml(content: string): string {
   return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
