@@ -23,7 +23,8 @@ const aheadSeconds = 2;
 /** Processes that one stream may lose before it is scored from its file instead. */
 const lossesMax = 2;
 
-interface LiveStreamListener {
+/** Receives what is scored of a stream while it arrives. */
+export interface StreamWatcher {
   onWindow(window: ScoredWindow): void;
   /** More audio was scored, or scoring has ended. */
   onProgress(): void;
@@ -32,7 +33,7 @@ interface LiveStreamListener {
 interface LiveStreamOptions extends StreamScoringRequest {
   readonly spool: StreamSpool;
   readonly scorers: StreamScorers;
-  readonly listener: LiveStreamListener;
+  readonly listener: StreamWatcher;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sampleBytes, type SampleFormat } from '../decode/sample-formats.ts';
 import { unknownWavBytes, wavHeaderBytesOf, wavHeaderOf } from '../decode/wav-writing.ts';
 
@@ -7,12 +8,14 @@ export const STREAM_ENCODINGS = ['pcm_s16le', 'pcm_f32le', 'pcm_mulaw', 'pcm_ala
 export type StreamEncoding = (typeof STREAM_ENCODINGS)[number];
 
 /** Format of the bytes of a stream: samples, with the channels interleaved. */
-export interface StreamFormat {
-  readonly encoding: StreamEncoding;
+export const streamFormatForm = z.strictObject({
+  encoding: z.enum(STREAM_ENCODINGS),
   /** In Hz. */
-  readonly sampleRate: number;
-  readonly channels: number;
-}
+  sampleRate: z.int().positive(),
+  channels: z.int().positive(),
+});
+
+export type StreamFormat = Readonly<z.output<typeof streamFormatForm>>;
 
 /** Each encoding as the reader of samples knows it, and as a WAV file names it (RFC 2361). */
 const facts = {

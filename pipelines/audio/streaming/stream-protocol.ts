@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../runtime/errors.ts';
 import { CHANNEL_MODES, WINDOW_LABELS } from '../verification.ts';
 import { scoresForm, verificationDetailForm } from '../batches/client-verification.ts';
-import { STREAM_ENCODINGS } from './stream-format.ts';
+import { streamFormatForm } from './stream-format.ts';
 
 /**
  * The messages of an audio stream between the console and its clients. docs/streaming.md shows them.
@@ -18,12 +18,7 @@ const startForm = z.strictObject({
   type: z.literal('start'),
   /** `phone/v8`, `phone`, `digital`; with `auto` the sample rate decides the family. */
   model: z.string().min(1).max(80).default('auto'),
-  format: z.strictObject({
-    encoding: z.enum(STREAM_ENCODINGS),
-    /** In Hz. */
-    sampleRate: z.int().positive(),
-    channels: z.int().positive(),
-  }),
+  format: streamFormatForm,
   channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]),
   /** Name of the recording in lists. */
   name: z.string().min(1).max(200).default('stream'),

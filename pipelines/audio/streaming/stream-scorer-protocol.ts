@@ -7,7 +7,7 @@ import {
   settingsForm,
   windowForm,
 } from '../scoring/scorer-protocol.ts';
-import { STREAM_ENCODINGS } from './stream-format.ts';
+import { streamFormatForm } from './stream-format.ts';
 
 // The messages between the console and the processes that score streams, checked on both sides. The parent
 // numbers the streams; messages of one stream keep their order.
@@ -15,13 +15,7 @@ import { STREAM_ENCODINGS } from './stream-format.ts';
 const stream = z.number().int();
 
 export const streamCommandForm = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('open'),
-    stream,
-    model: modelForm,
-    format: z.object({ encoding: z.enum(STREAM_ENCODINGS), sampleRate: z.number().int(), channels: z.number().int() }),
-    settings: settingsForm,
-  }),
+  z.object({ kind: z.literal('open'), stream, model: modelForm, format: streamFormatForm, settings: settingsForm }),
   z.object({ kind: z.literal('audio'), stream, bytes: z.instanceof(Uint8Array) }),
   z.object({ kind: z.literal('end'), stream }),
   z.object({ kind: z.literal('cancel'), stream }),

@@ -7,10 +7,10 @@ import { AudioRefusal } from '../reasons.ts';
 import { checkDeclared } from '../decode/limit-checks.ts';
 import { decodeLimitsOf } from '../scorers/scoring-pool.ts';
 import { chooseModel, requireModels } from '../models/named-model.ts';
-import type { Batch } from '../batches/batch.ts';
-import type { ScoredRecording, ScoredWindow } from '../verification.ts';
+import type { Batch, BatchMode } from '../batches/batch.ts';
+import type { ScoredRecording } from '../verification.ts';
 import type { VerificationDetailAnswer } from '../batches/client-verification.ts';
-import { LiveStream } from './live-stream.ts';
+import { LiveStream, type StreamWatcher } from './live-stream.ts';
 import { audioBytesIn, frameBytesOf, secondsOf, type StreamFormat } from './stream-format.ts';
 import { submitStream, isAudioStored, readOutcome, type SubmissionServices } from './stream-submission.ts';
 import { silentMs } from './stream-holder.ts';
@@ -35,13 +35,7 @@ export interface StreamOwner {
   /** The client, as API keys name it. */
   readonly owner: string;
   readonly requestedBy: string;
-  readonly mode: 'api' | 'webDemo';
-}
-
-export interface StreamWatcher {
-  onWindow(window: ScoredWindow): void;
-  /** More audio was scored, or scoring has ended. */
-  onProgress(): void;
+  readonly mode: BatchMode;
 }
 
 /** The audio streams of one console: received, scored while they arrive, and submitted as verifications. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { CHANNEL_MODES } from '../verification.ts';
-import { STREAM_ENCODINGS, frameBytesOf, wavHeader, wavHeaderBytes, type StreamFormat } from './stream-format.ts';
+import { streamFormatForm, frameBytesOf, wavHeader, wavHeaderBytes, type StreamFormat } from './stream-format.ts';
 import { becomeHolder, endHolder, holderForm, holderLives, type Holder } from './stream-holder.ts';
 import { writeWholeFile } from '../../../runtime/whole-file.ts';
 import { ifExists } from '../../../runtime/if-exists.ts';
@@ -17,7 +17,7 @@ const factsForm = z.strictObject({
   model: z.string(),
   channels: z.enum(CHANNEL_MODES),
   name: z.string(),
-  format: z.strictObject({ encoding: z.enum(STREAM_ENCODINGS), sampleRate: z.int(), channels: z.int() }),
+  format: streamFormatForm,
   startedAt: z.iso.datetime(),
   /** The process that receives it. */
   holder: holderForm,
@@ -32,23 +32,22 @@ export interface SpooledStream {
   readonly audioPath: string;
 }
 
-interface SpoolDirectoryOptions {
-  readonly log: Pick<Log, 'warn' | 'error'>;
-}
-
 /** The directory of arriving streams: `<id>.wav` with the audio so far, and `<id>.json` with the facts. Several processes may share it. */
 export class SpoolDirectory {
   private readonly directory: string;
-  private readonly log: SpoolDirectoryOptions['log'];
+  private readonly log: Pick<Log, 'warn' | 'error'>;
   private readonly holder: Holder;
 
   /** Makes the directory, if there is none. */
-  static async open(directory: string, { log }: SpoolDirectoryOptions): Promise<SpoolDirectory> {
+  static async open(
+    directory: string,
+    { log }: { readonly log: Pick<Log, 'warn' | 'error'> },
+  ): Promise<SpoolDirectory> {
     await mkdir(directory, { recursive: true, mode: 0o750 });
     return new SpoolDirectory(directory, log, await becomeHolder());
   }
 
-  private constructor(directory: string, log: SpoolDirectoryOptions['log'], holder: Holder) {
+  private constructor(directory: string, log: Pick<Log, 'warn' | 'error'>, holder: Holder) {
     this.directory = directory;
     this.log = log;
     this.holder = holder;
