@@ -70,3 +70,9 @@ export class AudioRefusal extends Error {
     this.detail = detail;
   }
 }
+
+/** The refusal, where an error is one. @throws any other error */
+export function refusalOrThrow(error: unknown): AudioRefusal {
+  if (error instanceof AudioRefusal) return error;
+  throw error;
+}

@@ -20,7 +20,7 @@ import { cancelBatch, finishBatch, readBatch, type Batch, type BatchMode, type B
 import { loadRegistry, type ModelRegistry } from '../models/registry.ts';
 import { performSeveral } from './perform-several.ts';
 import type { RawAudio } from '../decode/raw-audio.ts';
-import { AudioRefusal, type AudioReason } from '../reasons.ts';
+import { AudioRefusal, refusalOrThrow, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, defaultSettings, type ScoringSettings } from '../verification.ts';
 import { requireResolution, modelOrRefusal } from '../models/named-model.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
@@ -107,7 +107,7 @@ async function submitGroups(
   if (group.done === true) throw submissionInvalid('It names no recording.');
   const found = await findOrMakeBatch(intake, request);
   const batch = await readBatch(intake.db, found.id);
-  const judge = modelJudge(batch, registryOf(intake));
+  const judge = modelJudge(intake, batch);
   let items = 0;
   for (; group.done !== true; group = await groups.next()) {
     intake.signal?.throwIfAborted();
@@ -219,22 +219,22 @@ function digestOfRequest({ model, mode, settings }: CheckedSubmission): string {
 }
 
 /** What a requested name means for an item: a model, null where the sample rate decides, or a refusal. */
-type ModelJudge = (requested: string) => { readonly model: string | null } | AudioRefusal;
+type JudgedModel = { readonly model: string | null } | AudioRefusal;
+
+type ModelJudge = (requested: string) => Promise<JudgedModel>;
 
 /** The families stand for the models of when the batch was made, also for items that are submitted later. */
-function modelJudge(
-  { pinned }: Batch,
-  registry: () => Promise<ModelRegistry>,
-): (requested: string) => Promise<ReturnType<ModelJudge>> {
-  const known = new Map<string, ReturnType<ModelJudge>>();
+function modelJudge({ db, config }: BatchIntake, { pinned }: Batch): ModelJudge {
+  const known = new Map<string, JudgedModel>();
+  let registry: Promise<ModelRegistry> | undefined;
   return async (requested) => {
-    const judged = known.get(requested) ?? judgeModel(requested, pinned, await registry());
+    const judged = known.get(requested) ?? judgeModel(requested, pinned, await (registry ??= loadRegistry(db, config)));
     if (known.size < 1000) known.set(requested, judged);
     return judged;
   };
 }
 
-function judgeModel(requested: string, pinned: Batch['pinned'], registry: ModelRegistry): ReturnType<ModelJudge> {
+function judgeModel(requested: string, pinned: Batch['pinned'], registry: ModelRegistry): JudgedModel {
   if (requested === 'auto') return { model: null };
   if (requested === 'phone' || requested === 'digital') {
     const model = pinned[requested];
@@ -244,23 +244,18 @@ function judgeModel(requested: string, pinned: Batch['pinned'], registry: ModelR
   return found instanceof AudioRefusal ? found : { model: found.name };
 }
 
-function registryOf({ db, config }: BatchIntake): () => Promise<ModelRegistry> {
-  let registry: Promise<ModelRegistry> | undefined;
-  return () => (registry ??= loadRegistry(db, config));
-}
-
 /** An item with its place, ready to be read. */
 interface PlacedItem extends SubmittedItem {
   readonly line: number;
   readonly requestedModel: string;
-  readonly judge: (requested: string) => Promise<ReturnType<ModelJudge>>;
+  readonly judge: ModelJudge;
 }
 
 function prepareItems(
   items: readonly SubmittedItem[],
   before: number,
   { requestedModel }: Batch,
-  judge: PlacedItem['judge'],
+  judge: ModelJudge,
 ): PlacedItem[] {
   return items.map((item, at) => ({
     ...item,
@@ -323,11 +318,6 @@ async function receiveItems(
     taken.push({ ...item, model: judged.model, audio: received, refusal: null });
   });
   return taken;
-}
-
-function refusalOrThrow(error: unknown): AudioRefusal {
-  if (error instanceof AudioRefusal) return error;
-  throw error;
 }
 
 interface PieceRecord {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { SCORE_NAMES, type ScoreName } from '../verification.ts';
+import { SCORE_NAMES } from '../verification.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
 /** Limits of a manifest, documented in docs/audio-models.md. */
@@ -293,11 +293,6 @@ export function columnsPerScore(activation: Activation): 1 | 2 {
   return activation === 'softmax-pair' || activation === 'logit-pair' ? 2 : 1;
 }
 
-/** The scores that a model gives, in the order of its columns. */
-export function scoresIn({ output }: Pick<ModelManifest, 'output'>): readonly ScoreName[] {
-  return output.layout;
-}
-
 /**
  * Checks a parsed manifest against the form of its kind.
  * @throws ServiceError `model_invalid` that names the field
@@ -309,7 +304,11 @@ export function parseManifest<Kind extends ManifestKind = 'authenticity'>(
   const form = manifestForms[kind ?? 'authenticity'];
   const parsed = form.safeParse(given);
   if (!parsed.success)
-    throw manifestInvalid(describeIssue(parsed.error.issues[0]), 'docs/audio-models.md has each field.');
+    throw new ServiceError('model_invalid', {
+      operation: 'open model',
+      problem: describeIssue(parsed.error.issues[0]!),
+      hint: 'docs/audio-models.md has each field.',
+    });
   return parsed.data as Manifests[Kind]; // zod does not follow which form the kind chose
 }
 
@@ -433,21 +432,11 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue | undefined): string {
-  const field = issue === undefined || issue.path.length === 0 ? '' : `'s ${issue.path.join('.')}`;
-  return `The manifest${field}: ${issue?.message ?? 'not valid'}.`;
+function describeIssue({ path, message }: z.core.$ZodIssue): string {
+  return `The manifest${path.length === 0 ? '' : `'s ${path.join('.')}`}: ${message}.`;
 }
 
 /** The problem goes into results, so the path is not part of it. */
 function unusable(file: string, problem: string, cause?: unknown): ServiceError {
   return new ServiceError('model_invalid', { operation: 'open model', object: file, problem, cause });
-}
-
-function manifestInvalid(problem: string, hint?: string, cause?: unknown): ServiceError {
-  return new ServiceError('model_invalid', {
-    operation: 'open model',
-    problem,
-    ...(hint === undefined ? {} : { hint }),
-    cause,
-  });
 }

@@ -15,32 +15,24 @@ export interface ReleaseName {
   readonly patch: number | null;
 }
 
-const audioForm = /^([1-9]\d{3})\.(0[1-9]|1[0-2])\.r(0|[1-9]\d{0,3})(?:p(0|[1-9]\d{0,3}))?$/;
-const brandingForm = /^([1-9]\d{3})\.(0[1-9]|1[0-2])-p(0|[1-9]\d{0,3})$/;
+const forms: Readonly<Record<ReleaseService, RegExp>> = {
+  audio: /^([1-9]\d{3})\.(0[1-9]|1[0-2])\.r(?<revision>0|[1-9]\d{0,3})(?:p(?<patch>0|[1-9]\d{0,3}))?$/,
+  branding: /^([1-9]\d{3})\.(0[1-9]|1[0-2])-p(?<patch>0|[1-9]\d{0,3})$/,
+};
 
 /** The parts of a release name, or undefined if the text is none. A release has one name: no number has leading zeros but the month. */
 export function parseReleaseName(text: string): ReleaseName | undefined {
-  const [, year, month, revision, patch] = audioForm.exec(text) ?? [];
-  if (year !== undefined) {
-    return {
-      service: 'audio',
-      name: text,
-      year: Number(year),
-      month: Number(month),
-      revision: Number(revision),
-      patch: patch === undefined ? null : Number(patch),
+  for (const service of RELEASE_SERVICES) {
+    const parts = forms[service].exec(text);
+    if (parts === null) continue;
+    const numberIn = (group: 'revision' | 'patch') => {
+      const digits = parts.groups?.[group];
+      return digits === undefined ? null : Number(digits);
     };
+    const [year, month] = [Number(parts[1]), Number(parts[2])];
+    return { service, name: text, year, month, revision: numberIn('revision'), patch: numberIn('patch') };
   }
-  const [, brandingYear, brandingMonth, brandingPatch] = brandingForm.exec(text) ?? [];
-  if (brandingYear === undefined) return undefined;
-  return {
-    service: 'branding',
-    name: text,
-    year: Number(brandingYear),
-    month: Number(brandingMonth),
-    revision: null,
-    patch: Number(brandingPatch),
-  };
+  return undefined;
 }
 
 /** Orders release names by time: below zero if the first is older. A name without `p` is older than the same with `p0`; audio comes before branding. */

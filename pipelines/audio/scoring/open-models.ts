@@ -49,17 +49,12 @@ type AnyModel = OpenModel | OpenVoiceprintModel;
 /** A cache of open models: those used last stay open. */
 export class OpenModels {
   private readonly modelsMax: number;
-  private readonly shippedDirectory: string;
   /** By the kind and digest of the manifest, least recently used first. */
   private readonly kept = new Map<string, Kept<AnyModel>>();
   private telephoneGraph: Graph | undefined;
 
-  constructor({
-    modelsMax = 4,
-    shippedDirectory = shippedModelsDirectory,
-  }: { readonly modelsMax?: number; readonly shippedDirectory?: string } = {}) {
+  constructor({ modelsMax = 4 }: { readonly modelsMax?: number } = {}) {
     this.modelsMax = modelsMax;
-    this.shippedDirectory = shippedDirectory;
   }
 
   /**
@@ -140,7 +135,7 @@ export class OpenModels {
   }
 
   private async openTelephone(): Promise<Graph> {
-    const directory = join(this.shippedDirectory, telephoneDetectorDirectory);
+    const directory = join(shippedModelsDirectory, telephoneDetectorDirectory);
     const manifest = await readManifest(directory, 'voice-activity');
     return openChecked(join(directory, manifest.file), manifest);
   }

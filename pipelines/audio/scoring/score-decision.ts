@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { columnsPerScore, scoresIn, type ModelManifest, type ScoreCondition } from '../models/manifest.ts';
+import { columnsPerScore, type ModelManifest, type ScoreCondition } from '../models/manifest.ts';
 import {
   SCORE_NAMES,
   type ScoreName,
@@ -27,12 +27,10 @@ export function outputColumns({ output }: Pick<ModelManifest, 'output'>): number
  * @throws ServiceError `model_invalid` if a number of it is not finite
  */
 export function readLogits(row: ArrayLike<number>, manifest: Pick<ModelManifest, 'output'>): Logits {
-  const { activation, polarity } = manifest.output;
+  const { activation, layout, polarity } = manifest.output;
   const columns = columnsPerScore(activation);
   const sign = polarity === 'higher-is-authentic' ? 1 : -1;
-  return Object.fromEntries(
-    scoresIn(manifest).map((name, place) => [name, sign * readLogit(row, place * columns, activation)]),
-  );
+  return Object.fromEntries(layout.map((name, place) => [name, sign * readLogit(row, place * columns, activation)]));
 }
 
 function readLogit(row: ArrayLike<number>, at: number, activation: ModelManifest['output']['activation']): number {

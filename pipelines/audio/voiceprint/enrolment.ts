@@ -22,15 +22,16 @@ export interface Voiceprint {
 }
 
 /** Why there is no voiceprint. `recordings` are indexes in the list, from 0. */
-export type EnrolmentFinding =
-  | {
-      readonly code: 'recordings_too_few' | 'recordings_too_many';
-      readonly recordings: readonly number[];
-      readonly detail: string;
-    }
-  | { readonly code: 'recording_voice_too_little'; readonly recordings: readonly number[]; readonly detail: string }
-  | { readonly code: 'voice_too_little'; readonly recordings: readonly number[]; readonly detail: string }
-  | { readonly code: 'recordings_disagree'; readonly recordings: readonly number[]; readonly detail: string };
+export interface EnrolmentFinding {
+  readonly code:
+    | 'recordings_too_few'
+    | 'recordings_too_many'
+    | 'recording_voice_too_little'
+    | 'voice_too_little'
+    | 'recordings_disagree';
+  readonly recordings: readonly number[];
+  readonly detail: string;
+}
 
 /** A voiceprint, or the reasons against one. */
 type Enrolment =

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { readAudioContent } from '../store/audio-store.ts';
-import { AudioRefusal } from '../reasons.ts';
+import { AudioRefusal, refusalOrThrow } from '../reasons.ts';
 import type { ScoringPool } from '../scorers/scoring-pool.ts';
 import { defaultSettings, type ScoredRecording, type Scores } from '../verification.ts';
 import { embedForEnrolment, type VoiceEmbedder, type VoiceWork } from './voice-enrolment.ts';
@@ -50,7 +50,7 @@ export async function verifyVoice(
   work: VoiceComparison,
   { id, file, actor }: { id: string; file: string; actor: string },
 ): Promise<VoiceVerificationResult> {
-  const { model } = work;
+  const { model, pool } = work;
   const { subject, voiceSeconds: enrolledSeconds } = await readVoiceprint(work.db, id);
   const voiceprint = await openVoiceprint(work, id);
   requireSameModel(work, id, voiceprint);
@@ -65,7 +65,7 @@ export async function verifyVoice(
   const enrolled = { centroid: voiceprint.embedding, voicedSeconds: enrolledSeconds };
   const [{ voiceSeconds, ...identity }, scored] = await Promise.all([
     answerIdentity(work, enrolled, file),
-    scoreAuthenticity(work, file),
+    pool.score({ file, model: work.authenticity, settings: defaultSettings }, work.signal).catch(refusalOrThrow),
   ]);
   const authenticity = authenticityOf(scored);
   const { identityThreshold, mismatchThreshold } = model;
@@ -121,23 +121,12 @@ async function answerIdentity(
 ): Promise<IdentityAnswer & { readonly voiceSeconds: number | null }> {
   try {
     const recording = await embedForEnrolment(pool, { file, directory: model.directory }, signal);
-    const { score, reason } = scoreIdentity(voiceprint, recording, model.calibration);
-    const voiceSeconds = recording?.voicedSeconds ?? null;
-    return score === null ? { score, reason, voiceSeconds } : { score, reason: null, voiceSeconds };
+    return {
+      ...scoreIdentity(voiceprint, recording, model.calibration),
+      voiceSeconds: recording?.voicedSeconds ?? null,
+    };
   } catch (error) {
     if (error instanceof AudioRefusal) return { score: null, reason: error.reason, voiceSeconds: null };
-    throw error;
-  }
-}
-
-async function scoreAuthenticity(
-  { pool, authenticity, signal }: VoiceComparison,
-  file: string,
-): Promise<ScoredRecording | AudioRefusal> {
-  try {
-    return await pool.score({ file, model: authenticity, settings: defaultSettings }, signal);
-  } catch (error) {
-    if (error instanceof AudioRefusal) return error;
     throw error;
   }
 }
