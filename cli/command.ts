@@ -78,6 +78,13 @@ export async function withServices<Result>(work: (services: Services) => Promise
   }
 }
 
+/** The action of a command that needs the services of {@link withServices}, which `body` takes first. */
+export function runWith<Given extends unknown[]>(
+  body: (services: Services, ...given: Given) => Promise<Outcome>,
+): (...given: unknown[]) => Promise<void> {
+  return run((...given: Given) => withServices((services) => body(services, ...given)));
+}
+
 /** Migrates the database of the service and of its queues; returns the applied migrations. */
 export async function migrateDatabase({ database, config }: Pick<Services, 'database' | 'config'>): Promise<string[]> {
   const client = await connect({ url: database.url, applicationName: 'caller-trust migrate' });

@@ -11,7 +11,6 @@ import {
   type BatchState,
   type StateCounts,
 } from '../../pipelines/audio/batches/batch.ts';
-import type { Pool } from '../../runtime/postgres.ts';
 import type { Services } from '../../runtime/services/services.ts';
 import {
   addOutputOptions,
@@ -25,7 +24,7 @@ import {
   type OutputOptions,
 } from './batch-output.ts';
 import { waitForBatch } from './batch-wait.ts';
-import { run, runCommand, withServices, type Outcome } from '../command.ts';
+import { runCommand, runWith, withServices, type Outcome } from '../command.ts';
 import { parseCount } from '../options.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from '../table.ts';
 import { hasWorker, noWorkerText, withQueues } from '../with-worker.ts';
@@ -67,7 +66,7 @@ export function addBatchCommands(program: Command): void {
     .command('cancel')
     .description('cancel a batch: items without an outcome end in error')
     .argument('<batch>', 'id of the batch')
-    .action(run((id: string) => withServices(({ db }) => cancelCommand(db, id))));
+    .action(runWith(cancelCommand));
 }
 
 function addReadingCommands(batch: Command): void {
@@ -78,12 +77,12 @@ function addReadingCommands(batch: Command): void {
     .addOption(new Option('--state <state>', 'only batches in this state').choices(BATCH_STATES))
     .option('--limit <n>', 'at most this many', parseLimit, 20)
     .addHelpText('after', '\nExample:\n  caller-trust batch list --state performing')
-    .action(run((options: ListOptions) => withServices(({ db }) => listCommand(db, options))));
+    .action(runWith(listCommand));
   batch
     .command('status')
     .description('show the progress of a batch')
     .argument('<batch>', 'id of the batch')
-    .action(run((id: string) => withServices((services) => statusCommand(services, id))));
+    .action(runWith(statusCommand));
   const results = batch
     .command('results')
     .description('print the items of a batch with their outcomes')
@@ -107,7 +106,7 @@ function parseLimit(text: string): number {
   return limit;
 }
 
-async function listCommand(db: Pool, options: ListOptions): Promise<Outcome> {
+async function listCommand({ db }: Services, options: ListOptions): Promise<Outcome> {
   const batches = await listBatches(db, options);
   const text = formatTable(batches, [
     { title: 'batch', value: ({ id }) => id },
@@ -198,7 +197,7 @@ function explainEmptyRetry(id: string, { error }: StateCounts): string {
   return `${formatCount(error)} ${error === 1 ? 'item' : 'items'} of batch ${id} ended in error, for causes in the recordings; --all tries ${error === 1 ? 'it' : 'them'} again all the same.`;
 }
 
-async function cancelCommand(db: Pool, id: string): Promise<Outcome> {
+async function cancelCommand({ db }: Services, id: string): Promise<Outcome> {
   const { cancelled } = await cancelBatch(db, id);
   return {
     json: { batch: id, state: 'cancelled', cancelled },

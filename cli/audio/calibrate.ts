@@ -14,10 +14,11 @@ import {
 import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
 import { decodeLimitsOf, openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { sha256Of } from '../../runtime/digest.ts';
-import { interruption, run, withServices, type Outcome } from '../command.ts';
+import { interruption, runWith, type Outcome } from '../command.ts';
 import { formatBar, startProgress } from '../progress.ts';
 import { readableLog } from '../readable-log.ts';
 import { openOutput } from '../result-output.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface CalibrateOptions {
   readonly index: string;
@@ -38,43 +39,45 @@ export function addCalibrateCommand(models: Command): void {
       'after',
       '\nExample:\n  caller-trust models calibrate exported/ --index calls.csv --as phone/v9-acme --output exported/calibrated.json',
     )
-    .action(run(calibrateCommand));
+    .action(runWith(calibrateCommand));
 }
 
-async function calibrateCommand(name: string, options: CalibrateOptions): Promise<Outcome> {
-  return withServices(async ({ db, config, log }) => {
-    const rows = await readIndex(options.index);
-    const model = await findEvaluatedModel(await loadRegistry(db, config), name);
-    const manifest = uncalibrated(model.manifest);
-    const carrying = { ...model, manifest, manifestSha256: digestOfManifest(manifest) };
-    const output = await openOutput(options.output);
-    const pool = openScoringPool({ config, log: readableLog(log) });
-    const progress = startProgress();
-    setMaxListeners(0, interruption.signal); // each queued recording adds a listener
-    try {
-      const scored = await scoreIndex(rows, {
-        pool,
-        models: [carrying],
-        channels: 'apart',
-        limits: decodeLimitsOf(config),
-        concurrency: config.audioScorers * 2, // one recording is read while another is scored
-        onProgress: (done, total) => progress.show(`${formatBar(done / total)} ${done} of ${total} recordings`),
-        signal: interruption.signal,
-      });
-      const fits = manifest.output.layout.map((score) => fitCalibration(scored.set, scored.models[0]!, score));
-      const index = { recordings: rows.length, sha256: sha256Of(await readFile(options.index)) };
-      const made = calibratedManifest(model.manifest, { fits, index, name: options.as });
-      await output.write(`${JSON.stringify(made, null, 2)}\n`);
-      await output.end();
-      return { json: { model: made.model, file: output.path, fits }, text: describe(fits, output.path) };
-    } catch (error) {
-      await output.discard();
-      throw error;
-    } finally {
-      progress.end();
-      await pool.close();
-    }
-  });
+async function calibrateCommand(
+  { db, config, log }: Services,
+  name: string,
+  options: CalibrateOptions,
+): Promise<Outcome> {
+  const rows = await readIndex(options.index);
+  const model = await findEvaluatedModel(await loadRegistry(db, config), name);
+  const manifest = uncalibrated(model.manifest);
+  const carrying = { ...model, manifest, manifestSha256: digestOfManifest(manifest) };
+  const output = await openOutput(options.output);
+  const pool = openScoringPool({ config, log: readableLog(log) });
+  const progress = startProgress();
+  setMaxListeners(0, interruption.signal); // each queued recording adds a listener
+  try {
+    const scored = await scoreIndex(rows, {
+      pool,
+      models: [carrying],
+      channels: 'apart',
+      limits: decodeLimitsOf(config),
+      concurrency: config.audioScorers * 2, // one recording is read while another is scored
+      onProgress: (done, total) => progress.show(`${formatBar(done / total)} ${done} of ${total} recordings`),
+      signal: interruption.signal,
+    });
+    const fits = manifest.output.layout.map((score) => fitCalibration(scored.set, scored.models[0]!, score));
+    const index = { recordings: rows.length, sha256: sha256Of(await readFile(options.index)) };
+    const made = calibratedManifest(model.manifest, { fits, index, name: options.as });
+    await output.write(`${JSON.stringify(made, null, 2)}\n`);
+    await output.end();
+    return { json: { model: made.model, file: output.path, fits }, text: describe(fits, output.path) };
+  } catch (error) {
+    await output.discard();
+    throw error;
+  } finally {
+    progress.end();
+    await pool.close();
+  }
 }
 
 interface Calibrating {

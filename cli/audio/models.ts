@@ -15,7 +15,7 @@ import { requireEntry } from '../../pipelines/audio/models/named-model.ts';
 import { openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import type { Services } from '../../runtime/services/services.ts';
 import { formatParagraphs } from '../table.ts';
-import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, interruption, run, runWith, withServices, type Outcome } from '../command.ts';
 import { addCalibrateCommand } from './calibrate.ts';
 import {
   formatDefault,
@@ -61,13 +61,13 @@ function addReadingCommands(models: Command): void {
     .description('list the models with their states and the defaults')
     .option('--release <release>', 'as of a release; by default the newest')
     .addHelpText('after', '\nExamples:\n  caller-trust models list\n  caller-trust models list --release 2025.11.r1p0')
-    .action(run((options: { release?: string }) => listCommand(options.release)));
+    .action(runWith(listCommand));
   models
     .command('show')
     .description('show a model: manifest, card, state and history')
     .argument('<model>', 'as phone/v8; a family means its default')
     .addHelpText('after', '\nExample:\n  caller-trust models show phone/v8')
-    .action(run(showModel));
+    .action(runWith(showModel));
 }
 
 function addChangingCommands(models: Command): void {
@@ -82,7 +82,7 @@ function addChangingCommands(models: Command): void {
       'after',
       "\nExample:\n  caller-trust models add manifest.json --weights model.onnx --reason 'Trained on our own calls, ticket 4711'",
     )
-    .action(run(addCommand));
+    .action(runWith(addCommand));
   models
     .command('drift')
     .description('compare two models on the stored audio of a batch; stores the report')
@@ -110,43 +110,39 @@ function addChangingCommands(models: Command): void {
       'after',
       "\nExample:\n  caller-trust models default phone phone/v8 --reason 'Drift report 3 was read by the fraud team'",
     )
-    .action(run(defaultCommand));
+    .action(runWith(defaultCommand));
 }
 
-async function listCommand(release?: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const registry = await loadRegistry(db, config);
-    const models = registry.models(release).map(printedModel);
-    const text = formatModels(models);
-    if (release === undefined || release === registry.newestRelease)
-      return { json: { release: registry.newestRelease, models }, text };
-    return {
-      json: { release, models },
-      text: formatParagraphs(
-        text,
-        `As of ${release}, by the registry alone; today is ${registry.newestRelease}, and defaults that were set here count only for today.`,
-      ),
-    };
-  });
+async function listCommand({ db, config }: Services, { release }: { release?: string }): Promise<Outcome> {
+  const registry = await loadRegistry(db, config);
+  const models = registry.models(release).map(printedModel);
+  const text = formatModels(models);
+  if (release === undefined || release === registry.newestRelease)
+    return { json: { release: registry.newestRelease, models }, text };
+  return {
+    json: { release, models },
+    text: formatParagraphs(
+      text,
+      `As of ${release}, by the registry alone; today is ${registry.newestRelease}, and defaults that were set here count only for today.`,
+    ),
+  };
 }
 
-async function showModel(name: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const entry = requireEntry(await loadRegistry(db, config), name);
-    const { manifest, manifestSha256, directory, weightsFile } = entry;
-    const model: PrintedModelDetails = {
-      ...printedModel(entry),
-      manifest,
-      manifestSha256,
-      directory,
-      weights: await pathIfThere(weightsFile),
-      card: await pathIfThere(directory && join(directory, 'card.md')),
-      drift: await readShippedDrift(directory),
-      defaults: await listDefaultChanges(db, entry.model),
-      reports: await listDriftReports(db, { model: entry.model, limit: reportsShownMax }),
-    };
-    return { json: model, text: formatModel(model) };
-  });
+async function showModel({ db, config }: Services, name: string): Promise<Outcome> {
+  const entry = requireEntry(await loadRegistry(db, config), name);
+  const { manifest, manifestSha256, directory, weightsFile } = entry;
+  const model: PrintedModelDetails = {
+    ...printedModel(entry),
+    manifest,
+    manifestSha256,
+    directory,
+    weights: await pathIfThere(weightsFile),
+    card: await pathIfThere(directory && join(directory, 'card.md')),
+    drift: await readShippedDrift(directory),
+    defaults: await listDefaultChanges(db, entry.model),
+    reports: await listDriftReports(db, { model: entry.model, limit: reportsShownMax }),
+  };
+  return { json: model, text: formatModel(model) };
 }
 
 function printedModel(entry: RegistryEntry): PrintedModel {
@@ -164,21 +160,20 @@ async function pathIfThere(path: string | null): Promise<string | null> {
 }
 
 async function addCommand(
+  { db, config }: Services,
   manifest: string,
   { weights, by = currentActor(), reason }: ActorOptions & { weights: string },
 ): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const added = await addModel(db, config, {
-      manifestFile: resolve(manifest),
-      weightsFile: resolve(weights),
-      by,
-      reason,
-    });
-    const text = added.isNew
-      ? `${added.model} is added. It is used where it is named; \`caller-trust models drift\` compares it with the default.`
-      : `${added.model} is there already; nothing was changed.`;
-    return { json: added, text };
+  const added = await addModel(db, config, {
+    manifestFile: resolve(manifest),
+    weightsFile: resolve(weights),
+    by,
+    reason,
   });
+  const text = added.isNew
+    ? `${added.model} is added. It is used where it is named; \`caller-trust models drift\` compares it with the default.`
+    : `${added.model} is there already; nothing was changed.`;
+  return { json: added, text };
 }
 
 async function driftCommand(
@@ -246,6 +241,7 @@ async function compareWithProgress(
 }
 
 async function defaultCommand(
+  { db, config }: Services,
   family: Family,
   model: string | undefined,
   {
@@ -255,19 +251,17 @@ async function defaultCommand(
     force = false,
   }: Partial<ActorOptions> & { report?: number; force?: boolean },
 ): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    if (model === undefined) {
-      const entry = (await loadRegistry(db, config)).defaultOf(family);
-      if (entry === undefined) return { json: { family, model: null }, text: `${family} has no default.` };
-      const [set] = (await listDefaultChanges(db, entry.model)).filter((change) => change.model === entry.model);
-      const { release, note } = entry;
-      const drift = await readShippedDrift(entry.directory);
-      return {
-        json: { family, model: entry.model, release, note, drift, set: set ?? null },
-        text: formatParagraphs(formatDefault(entry, set), formatShippedDrift(drift)),
-      };
-    }
-    const move = await moveDefault(db, config, { family, model, by, reason, reportId: report, force });
-    return { json: move, text: formatDefaultMove(move) };
-  });
+  if (model === undefined) {
+    const entry = (await loadRegistry(db, config)).defaultOf(family);
+    if (entry === undefined) return { json: { family, model: null }, text: `${family} has no default.` };
+    const [set] = (await listDefaultChanges(db, entry.model)).filter((change) => change.model === entry.model);
+    const { release, note } = entry;
+    const drift = await readShippedDrift(entry.directory);
+    return {
+      json: { family, model: entry.model, release, note, drift, set: set ?? null },
+      text: formatParagraphs(formatDefault(entry, set), formatShippedDrift(drift)),
+    };
+  }
+  const move = await moveDefault(db, config, { family, model, by, reason, reportId: report, force });
+  return { json: move, text: formatDefaultMove(move) };
 }

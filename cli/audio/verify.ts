@@ -19,7 +19,7 @@ import {
   type OutputOptions,
 } from './batch-output.ts';
 import { waitForBatch } from './batch-wait.ts';
-import { currentActor, commandConfig, interruption, runCommand, withServices, type Outcome } from '../command.ts';
+import { commandConfig, currentActor, interruption, runCommand, withServices, type Outcome } from '../command.ts';
 import { parseCount } from '../options.ts';
 import { formatBar, startProgress } from '../progress.ts';
 import type { ResultOutput } from '../result-output.ts';

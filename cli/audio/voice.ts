@@ -17,7 +17,7 @@ import {
 } from '../../pipelines/audio/voices/voiceprint-store.ts';
 import { openVault } from '../../runtime/vault.ts';
 import type { Services } from '../../runtime/services/services.ts';
-import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, interruption, runWith, type Outcome } from '../command.ts';
 import { formatParagraphs, formatFacts, formatTable, formatTime } from '../table.ts';
 import { parseCount, parseInstant } from '../options.ts';
 import { readableLog } from '../readable-log.ts';
@@ -67,7 +67,7 @@ function addComparingCommands(voice: Command): void {
       'after',
       "\nExample:\n  caller-trust voice enrol a.wav b.wav c.wav --subject customer-4711 --owner acme-bank --consent 'form 2026-118' --consent-at 2026-11-02",
     )
-    .action(run(enrolCommand));
+    .action(runWith(enrolCommand));
   voice
     .command('verify')
     .description(
@@ -79,7 +79,7 @@ function addComparingCommands(voice: Command): void {
     .option('--by <name>', 'who asks')
     .option('--voiceprint-model <directory>', 'the voiceprint model of your own that it was enrolled with')
     .addHelpText('after', '\nExample:\n  caller-trust voice verify 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 call.wav')
-    .action(run(verifyCommand));
+    .action(runWith(verifyCommand));
 }
 
 function addKeepingCommands(voice: Command): void {
@@ -90,13 +90,13 @@ function addKeepingCommands(voice: Command): void {
     .option('--deleted', 'also deleted ones')
     .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust voice list --owner acme-bank')
-    .action(run(listCommand));
+    .action(runWith(listCommand));
   voice
     .command('show')
     .description('show a voiceprint with its consent and its audit trail; never the voice')
     .argument('<voiceprint>', 'id of the voiceprint')
     .addHelpText('after', '\nExample:\n  caller-trust voice show 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001')
-    .action(run(showCommand));
+    .action(runWith(showCommand));
   voice
     .command('delete')
     .description('destroy the key and the bytes of a voiceprint permanently; consent and audit trail stay')
@@ -107,10 +107,11 @@ function addKeepingCommands(voice: Command): void {
       'after',
       "\nExample:\n  caller-trust voice delete 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --reason 'Consent withdrawn, ticket 4711'",
     )
-    .action(run(deleteCommand));
+    .action(runWith(deleteCommand));
 }
 
 async function enrolCommand(
+  services: Services,
   files: readonly string[],
   { subject, owner, consent, consentAt, by = currentActor(), voiceprintModel }: EnrolOptions,
 ): Promise<Outcome> {
@@ -119,35 +120,32 @@ async function enrolCommand(
     ...(consentAt === undefined ? {} : { at: consentAt }),
     recordedBy: by,
   };
-  return withServices((services) =>
-    withVoiceWork(services, voiceprintModel, async (work) => {
-      const enrolled = await enrolVoiceprint(work, {
-        subject,
-        owner,
-        consent: given,
-        files: files.map((file) => resolve(file)),
-      });
-      return { json: enrolled, text: formatEnrolled(enrolled) };
-    }),
-  );
+  return withVoiceWork(services, voiceprintModel, async (work) => {
+    const enrolled = await enrolVoiceprint(work, {
+      subject,
+      owner,
+      consent: given,
+      files: files.map((file) => resolve(file)),
+    });
+    return { json: enrolled, text: formatEnrolled(enrolled) };
+  });
 }
 
 async function verifyCommand(
+  services: Services,
   id: string,
   file: string,
   { model, by = currentActor(), voiceprintModel }: VerifyOptions,
 ): Promise<Outcome> {
-  return withServices((services) =>
-    withVoiceWork(services, voiceprintModel, async (work) => {
-      const authenticity = requireModels(await loadRegistry(services.db, services.config), model);
-      const result = await verifyVoice({ ...work, authenticity }, { id, file: resolve(file), actor: by });
-      return {
-        json: { ...result, scoreDirection: 'higher-is-authentic' },
-        text: formatVerification(result),
-        failed: result.label !== 'match',
-      };
-    }),
-  );
+  return withVoiceWork(services, voiceprintModel, async (work) => {
+    const authenticity = requireModels(await loadRegistry(services.db, services.config), model);
+    const result = await verifyVoice({ ...work, authenticity }, { id, file: resolve(file), actor: by });
+    return {
+      json: { ...result, scoreDirection: 'higher-is-authentic' },
+      text: formatVerification(result),
+      failed: result.label !== 'match',
+    };
+  });
 }
 
 /** Opens the vault, the voiceprint model and the scoring processes for one command. */
@@ -168,35 +166,30 @@ async function withVoiceWork<Result>(
   }
 }
 
-async function listCommand({ owner, deleted = false, limit }: ListOptions): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const voiceprints = await listVoiceprints(db, { owner, withDeleted: deleted, limit });
-    return {
-      json: voiceprints,
-      text: voiceprints.length === 0 ? 'There is no such voiceprint.' : formatVoiceprints(voiceprints),
-    };
-  });
+async function listCommand({ db }: Services, { owner, deleted = false, limit }: ListOptions): Promise<Outcome> {
+  const voiceprints = await listVoiceprints(db, { owner, withDeleted: deleted, limit });
+  return {
+    json: voiceprints,
+    text: voiceprints.length === 0 ? 'There is no such voiceprint.' : formatVoiceprints(voiceprints),
+  };
 }
 
-async function showCommand(id: string): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const [voiceprint, events] = [await readVoiceprint(db, id), await listVoiceprintEvents(db, id)];
-    return {
-      json: { ...voiceprint, events },
-      text: formatParagraphs(formatVoiceprint(voiceprint), formatEvents(events)),
-    };
-  });
+async function showCommand({ db }: Services, id: string): Promise<Outcome> {
+  const [voiceprint, events] = [await readVoiceprint(db, id), await listVoiceprintEvents(db, id)];
+  return {
+    json: { ...voiceprint, events },
+    text: formatParagraphs(formatVoiceprint(voiceprint), formatEvents(events)),
+  };
 }
 
 async function deleteCommand(
+  { db }: Services,
   id: string,
   { reason, by = currentActor() }: { reason: string; by?: string },
 ): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const { deletedAt } = await deleteVoiceprint(db, id, { reason, actor: by });
-    const text = `Voiceprint ${id} is deleted: its key and its bytes are destroyed. Backups and the write-ahead log made before hold them until they age out; docs/voiceprints.md says more.`;
-    return { json: { id, deletedAt }, text };
-  });
+  const { deletedAt } = await deleteVoiceprint(db, id, { reason, actor: by });
+  const text = `Voiceprint ${id} is deleted: its key and its bytes are destroyed. Backups and the write-ahead log made before hold them until they age out; docs/voiceprints.md says more.`;
+  return { json: { id, deletedAt }, text };
 }
 
 function formatEnrolled({ id, subject, owner, model, recordings, voiceSeconds, agreement, consent }: Enrolled): string {

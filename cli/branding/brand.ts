@@ -35,10 +35,11 @@ import {
   type ShownProfile,
 } from './brand-tables.ts';
 import { addRequestOptions, runRequest, type RequestOptions } from './branding-request.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, runWith, withServices, type Outcome } from '../command.ts';
 import { addNameProtectionCommands } from './name-protection.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
 import { readPages } from '../paging.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 /** Flags for single fields of a profile. */
 interface ProfileFlags {
@@ -105,7 +106,7 @@ function addReadingCommands(brand: Command): void {
     .argument('<handle>', 'the brand')
     .option('--private', 'also contact and tax id')
     .addHelpText('after', '\nExample:\n  caller-trust brand show acme')
-    .action(run((handle: string, options: { private?: boolean }) => showBrand(handle, options.private === true)));
+    .action(runWith(showBrand));
   brand
     .command('list')
     .description('list brands by handle')
@@ -114,7 +115,7 @@ function addReadingCommands(brand: Command): void {
     .option('--after <handle>', 'only brands after this one', '')
     .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust brand list --state in_review')
-    .action(run(listCommand));
+    .action(runWith(listCommand));
   brand
     .command('history')
     .description('print the audit trail of a brand, its letters and its numbers, oldest first')
@@ -122,7 +123,7 @@ function addReadingCommands(brand: Command): void {
     .option('--after <event>', 'only events after this one', parseCount, 0)
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand history acme --limit 50')
-    .action(run(showHistory));
+    .action(runWith(showHistory));
   brand
     .command('numbers')
     .description('print the numbers of a brand with their states')
@@ -131,7 +132,7 @@ function addReadingCommands(brand: Command): void {
     .option('--after <phone>', 'only numbers after this one', '')
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand numbers acme --state in_review')
-    .action(run(showNumbers));
+    .action(runWith(showNumbers));
 }
 
 function addDecidingCommands(brand: Command): void {
@@ -245,11 +246,13 @@ function emptyAsNull(text: string | undefined): string | null | undefined {
   return text === '' ? null : text;
 }
 
-async function showBrand(handle: string, withPrivate: boolean): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const brand = shownBrand(await readBrand(db, handle), withPrivate);
-    return { json: brand, text: formatBrand(brand) };
-  });
+async function showBrand(
+  { db }: Services,
+  handle: string,
+  { private: withPrivate = false }: { private?: boolean },
+): Promise<Outcome> {
+  const brand = shownBrand(await readBrand(db, handle), withPrivate);
+  return { json: brand, text: formatBrand(brand) };
 }
 
 function shownBrand(brand: BrandRecord, withPrivate: boolean): ShownBrand {
@@ -265,41 +268,38 @@ function withoutPrivate({ contact: _contact, taxId: _taxId, ...profile }: BrandP
   return profile;
 }
 
-async function listCommand(options: {
-  owner?: string;
-  state?: string;
-  after: string;
-  limit: number;
-}): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const brands = await listBrands(db, options);
-    return { json: brands, text: brands.length === 0 ? 'There is no such brand.' : formatBrands(brands) };
-  });
+async function listCommand(
+  { db }: Services,
+  options: { owner?: string; state?: string; after: string; limit: number },
+): Promise<Outcome> {
+  const brands = await listBrands(db, options);
+  return { json: brands, text: brands.length === 0 ? 'There is no such brand.' : formatBrands(brands) };
 }
 
-async function showHistory(handle: string, { after, limit }: { after: number; limit?: number }): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const { brandId } = await readBrand(db, handle);
-    const events = await readPages<BrandingEvent>(
-      (last, size) => listEvents(db, brandId, { after: last?.eventId ?? after, limit: size }),
-      limit,
-    );
-    return { json: events, text: events.length === 0 ? 'There is no such event.' : formatEvents(events) };
-  });
+async function showHistory(
+  { db }: Services,
+  handle: string,
+  { after, limit }: { after: number; limit?: number },
+): Promise<Outcome> {
+  const { brandId } = await readBrand(db, handle);
+  const events = await readPages<BrandingEvent>(
+    (last, size) => listEvents(db, brandId, { after: last?.eventId ?? after, limit: size }),
+    limit,
+  );
+  return { json: events, text: events.length === 0 ? 'There is no such event.' : formatEvents(events) };
 }
 
 async function showNumbers(
+  { db }: Services,
   handle: string,
   { state, after, limit }: { state?: string; after: string; limit?: number },
 ): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const brand = await readBrand(db, handle);
-    const numbers = await readPages<BrandNumber>(
-      (last, size) => listBrandNumbers(db, brand, { state, after: last?.phone ?? after, limit: size }),
-      limit,
-    );
-    return { json: numbers, text: numbers.length === 0 ? 'The brand has no such number.' : formatNumbers(numbers) };
-  });
+  const brand = await readBrand(db, handle);
+  const numbers = await readPages<BrandNumber>(
+    (last, size) => listBrandNumbers(db, brand, { state, after: last?.phone ?? after, limit: size }),
+    limit,
+  );
+  return { json: numbers, text: numbers.length === 0 ? 'The brand has no such number.' : formatNumbers(numbers) };
 }
 
 async function act(

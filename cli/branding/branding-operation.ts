@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { readOperation } from '../../pipelines/branding/operation.ts';
-import type { Pool } from '../../runtime/postgres.ts';
 import { formatRows } from './brand-tables.ts';
 import { listRows, operationOutcome } from './branding-request.ts';
-import { run, withServices, type Outcome } from '../command.ts';
+import { runWith, type Outcome } from '../command.ts';
 import { parseCount, parseId } from '../options.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface RowOptions {
   readonly refused?: boolean;
@@ -20,11 +20,7 @@ export function addBrandingOperationCommands(program: Command): void {
     .description('show the outcome of an operation')
     .argument('<operation>', 'id of the operation', parseId)
     .addHelpText('after', '\nExample:\n  caller-trust operation show 12')
-    .action(
-      run((operationId: number) =>
-        withServices(async ({ db }) => operationOutcome(db, await readOperation(db, operationId))),
-      ),
-    );
+    .action(runWith(async ({ db }, operationId: number) => operationOutcome(db, await readOperation(db, operationId))));
   operation
     .command('rows')
     .description('print the numbers of an operation by line, with their outcomes')
@@ -33,15 +29,11 @@ export function addBrandingOperationCommands(program: Command): void {
     .option('--after <line>', 'only rows after this line', parseCount, 0)
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust operation rows 12 --refused')
-    .action(
-      run((operationId: number, options: RowOptions) =>
-        withServices(({ db }) => rowsOutcome(db, operationId, options)),
-      ),
-    );
+    .action(runWith(rowsOutcome));
 }
 
 async function rowsOutcome(
-  db: Pool,
+  { db }: Services,
   operationId: number,
   { refused = false, after, limit }: RowOptions,
 ): Promise<Outcome> {

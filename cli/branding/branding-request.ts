@@ -14,7 +14,7 @@ import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
 import { openVault } from '../../runtime/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { withServices, type Outcome, currentActor } from '../command.ts';
+import { currentActor, withServices, type Outcome } from '../command.ts';
 import { formatOperation } from './brand-tables.ts';
 import { readPages } from '../paging.ts';
 import { withQueues, withWorker } from '../with-worker.ts';

@@ -4,8 +4,9 @@ import { FORM_LANGUAGES, type FormLanguage } from '../../pipelines/branding/form
 import { writeCode } from '../../pipelines/branding/form/letter-form-pdf.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, runWith, type Outcome } from '../command.ts';
 import { writeNewFile } from '../new-file.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface FormOptions {
   readonly owner?: string;
@@ -39,36 +40,38 @@ export function addLetterFormCommand(letter: Command): void {
     .addOption(new Option('--language <code>', 'language of the form').choices(FORM_LANGUAGES).default('en'))
     .requiredOption('-o, --output <file>', 'new file that the form is written to')
     .addHelpText('after', examples)
-    .action(run(issueForm));
+    .action(runWith(issueForm));
 }
 
-async function issueForm(file: string, { owner, numbers, language, output }: FormOptions): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const request = (await readRequestFile(file)) as unknown as LetterFormRequest; // validated when the form is issued
-    const numbersFile = numbers === undefined ? undefined : await readSubmittedFile(numbers, 'numbers');
-    const {
-      file: bytes,
-      content,
-      ...form
-    } = await issueLetterForm(
-      { db, now: new Date() },
-      { request, owner: owner ?? null, numbersFile, language, issuedBy: currentActor() },
-    );
-    const written = await writeNewFile(output, bytes);
-    const json = {
-      formId: form.formId,
-      code: form.code,
-      formVersion: form.formVersion,
-      language,
-      owner: form.owner,
-      sha256: form.sha256,
-      bytes: form.bytes,
-      numbers: content.phones.length,
-      issuedAt: form.issuedAt,
-      validUntil: form.validUntil,
-      file: written,
-    };
-    const text = `Written: ${written}\nCode ${writeCode(form.code)}, for ${content.legalName} with ${content.phones.length} numbers; to be returned signed by ${form.validUntil.toISOString().slice(0, 10)}.`;
-    return { json, text };
-  });
+async function issueForm(
+  { db }: Services,
+  file: string,
+  { owner, numbers, language, output }: FormOptions,
+): Promise<Outcome> {
+  const request = (await readRequestFile(file)) as unknown as LetterFormRequest; // validated when the form is issued
+  const numbersFile = numbers === undefined ? undefined : await readSubmittedFile(numbers, 'numbers');
+  const {
+    file: bytes,
+    content,
+    ...form
+  } = await issueLetterForm(
+    { db, now: new Date() },
+    { request, owner: owner ?? null, numbersFile, language, issuedBy: currentActor() },
+  );
+  const written = await writeNewFile(output, bytes);
+  const json = {
+    formId: form.formId,
+    code: form.code,
+    formVersion: form.formVersion,
+    language,
+    owner: form.owner,
+    sha256: form.sha256,
+    bytes: form.bytes,
+    numbers: content.phones.length,
+    issuedAt: form.issuedAt,
+    validUntil: form.validUntil,
+    file: written,
+  };
+  const text = `Written: ${written}\nCode ${writeCode(form.code)}, for ${content.legalName} with ${content.phones.length} numbers; to be returned signed by ${form.validUntil.toISOString().slice(0, 10)}.`;
+  return { json, text };
 }

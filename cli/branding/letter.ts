@@ -19,7 +19,7 @@ import type { Services } from '../../runtime/services/services.ts';
 import { formatLetter, formatLetters, formatReading } from './brand-tables.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatParagraphs } from '../table.ts';
-import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, interruption, run, runWith, withServices, type Outcome } from '../command.ts';
 import { addLetterFormCommand } from './letter-form.ts';
 import { writeNewFile } from '../new-file.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
@@ -73,11 +73,7 @@ function addReadingCommands(letter: Command): void {
       'after',
       '\nExamples:\n  caller-trust letter show 7\n  caller-trust letter show 7 --text --pages /tmp/letter-7',
     )
-    .action(
-      run((letterId: number, options: ShowOptions) =>
-        withServices((services) => showLetter(services, letterId, options)),
-      ),
-    );
+    .action(runWith(showLetter));
 }
 
 function addDecidingCommands(letter: Command): void {
@@ -107,13 +103,13 @@ function addDecidingCommands(letter: Command): void {
     .argument('<letter>', 'id of the letter', parseId)
     .requiredOption('--reason <text>', 'why, kept in the audit trail')
     .addHelpText('after', "\nExample:\n  caller-trust letter delete 7 --reason 'Erasure asked for, ticket 4711'")
-    .action(run((letterId: number, options: { reason: string }) => deleteLetter(letterId, options.reason)));
+    .action(runWith(deleteLetter));
   letter
     .command('rotate-key')
     .description(
       'wrap the keys of all letters, voiceprints and contacts by a new master key; an interrupted run is continued',
     )
-    .action(run(rotateKey));
+    .action(runWith(rotateKey));
 }
 
 const dayMs = 24 * 3_600_000;
@@ -134,17 +130,15 @@ async function listCommand({ brand, state, expiring = false, days, before, limit
   });
 }
 
-function rotateKey(): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const progress = startProgress();
-    const onProgress = (keys: number) => progress.show(`${formatCount(keys)} keys`);
-    const keys = await rotateMasterKey({ db, settings: config, signal: interruption.signal, onProgress });
-    progress.end();
-    return {
-      json: { keys },
-      text: `${formatCount(keys)} keys are wrapped by the present master key, and none by another.`,
-    };
-  });
+async function rotateKey({ db, config }: Services): Promise<Outcome> {
+  const progress = startProgress();
+  const onProgress = (keys: number) => progress.show(`${formatCount(keys)} keys`);
+  const keys = await rotateMasterKey({ db, settings: config, signal: interruption.signal, onProgress });
+  progress.end();
+  return {
+    json: { keys },
+    text: `${formatCount(keys)} keys are wrapped by the present master key, and none by another.`,
+  };
 }
 
 async function showLetter(services: Services, letterId: number, options: ShowOptions): Promise<Outcome> {
@@ -216,12 +210,10 @@ async function act(
   });
 }
 
-async function deleteLetter(letterId: number, reason: string): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const state = await deleteLetterDocument({ db, letterId, reason, actor: currentActor() });
-    return {
-      json: { letterId, state, deleted: true },
-      text: `The document of letter ${letterId} is deleted; the letter is ${state}.`,
-    };
-  });
+async function deleteLetter({ db }: Services, letterId: number, { reason }: { reason: string }): Promise<Outcome> {
+  const state = await deleteLetterDocument({ db, letterId, reason, actor: currentActor() });
+  return {
+    json: { letterId, state, deleted: true },
+    text: `The document of letter ${letterId} is deleted; the letter is ${state}.`,
+  };
 }

@@ -12,8 +12,9 @@ import {
   PROTECTED_CATEGORIES,
   type ProtectedCategory,
 } from '../../pipelines/branding/names/protected-names.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, runWith, type Outcome } from '../command.ts';
 import { formatTable, formatTime } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface AddOptions {
   readonly reason: string;
@@ -42,21 +43,21 @@ export function addNameProtectionCommands(brand: Command): void {
       'after',
       "\nExample:\n  caller-trust brand protect add 'Skellbrook Bank' --category bank --country US --reason 'Ticket 4711'",
     )
-    .action(run(add));
+    .action(runWith(add));
   protect
     .command('list')
     .description('list the names that operators have protected, and why')
     .option('--all', 'also what was removed')
     .action(
-      run(({ all = false }: { all?: boolean }) =>
-        withServices(async ({ db }) => listOutcome(await listOwnProtectedNames(db, { all }))),
+      runWith(async ({ db }, { all = false }: { all?: boolean }) =>
+        listOutcome(await listOwnProtectedNames(db, { all })),
       ),
     );
   protect
     .command('check')
     .description('find the protected name that is similar to a name, in the built-in list too')
     .argument('<name>', 'the name')
-    .action(run(check));
+    .action(runWith(check));
   protect
     .command('remove')
     .description('end the protection of a name that was added')
@@ -66,7 +67,7 @@ export function addNameProtectionCommands(brand: Command): void {
       'after',
       "\nExample:\n  caller-trust brand protect remove 'Skellbrook Bank' --reason 'The bank has closed'",
     )
-    .action(run((name: string, { reason }: { reason: string }) => remove(name, reason)));
+    .action(runWith(remove));
 }
 
 function parseCountry(text: string): string {
@@ -74,34 +75,29 @@ function parseCountry(text: string): string {
   return text;
 }
 
-function add(
+async function add(
+  { db }: Services,
   name: string,
-  { reason, category, country = null, common = false }: Omit<AddOptions, 'country'> & { country?: string | null },
+  { reason, category, country, common = false }: AddOptions,
 ): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    await addProtectedName({ db, name, reason, category, country, common, actor: currentActor() });
-    return { json: { name, protected: true }, text: `${name} is protected.` };
-  });
+  await addProtectedName({ db, name, reason, category, country: country ?? null, common, actor: currentActor() });
+  return { json: { name, protected: true }, text: `${name} is protected.` };
 }
 
-function remove(name: string, reason: string): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    await removeProtectedName({ db, name, reason, actor: currentActor() });
-    return { json: { name, protected: false }, text: `${name} is not protected by an entry of operators any more.` };
-  });
+async function remove({ db }: Services, name: string, { reason }: { reason: string }): Promise<Outcome> {
+  await removeProtectedName({ db, name, reason, actor: currentActor() });
+  return { json: { name, protected: false }, text: `${name} is not protected by an entry of operators any more.` };
 }
 
-function check(name: string): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const near = nearProtectedName(name, await readProtectedNames(db));
-    return {
-      json: { name, near },
-      text:
-        near === null
-          ? `${name} is near no protected name.`
-          : `${name} is near ${near.name} (${near.category}): ${NEARNESS[near.how]}.`,
-    };
-  });
+async function check({ db }: Services, name: string): Promise<Outcome> {
+  const near = nearProtectedName(name, await readProtectedNames(db));
+  return {
+    json: { name, near },
+    text:
+      near === null
+        ? `${name} is near no protected name.`
+        : `${name} is near ${near.name} (${near.category}): ${NEARNESS[near.how]}.`,
+  };
 }
 
 function listOutcome(names: readonly OwnProtectedName[]): Outcome {

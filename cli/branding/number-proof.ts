@@ -11,12 +11,13 @@ import {
 import { loadCodeSecret } from '../../pipelines/branding/proof/proof-code.ts';
 import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, runWith, withServices, type Outcome } from '../command.ts';
 import { formatParagraphs, formatCount, formatTable, formatTime } from '../table.ts';
 import { parseCount } from '../options.ts';
 import { readPages } from '../paging.ts';
 import { withQueues, withWorker } from '../with-worker.ts';
 import { untilEnded } from '../until-ended.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 const pollMs = 100;
 
@@ -49,7 +50,7 @@ export function addNumberProofCommands(number: Command): void {
     .option('--after <phone>', 'only numbers after this one', '')
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust number prove status acme')
-    .action(run(status));
+    .action(runWith(status));
 }
 
 interface StartOptions {
@@ -119,22 +120,24 @@ async function confirm(handle: string, text: string, code: string): Promise<Outc
   });
 }
 
-async function status(handle: string, { after, limit }: { after: string; limit?: number }): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const { brandId } = await readBrand(db, handle);
-    const numbers = await readPages<NumberProofStatus>(
-      (last, size) => listNumberProofs(db, brandId, { after: last?.phone ?? after, limit: size }),
-      limit,
-    );
-    const table = formatTable(numbers, [
-      { title: 'phone', value: ({ phone }) => phone },
-      { title: 'state', value: ({ state }) => state },
-      { title: 'proven until', value: ({ provenUntil }) => provenUntil && formatTime(provenUntil) },
-      { title: 'proof', value: ({ pending }) => pending?.proofId },
-      { title: 'call', value: ({ pending }) => pending && callWords(pending) },
-    ]);
-    return { json: numbers, text: numbers.length === 0 ? 'The brand has no such number.' : table };
-  });
+async function status(
+  { db }: Services,
+  handle: string,
+  { after, limit }: { after: string; limit?: number },
+): Promise<Outcome> {
+  const { brandId } = await readBrand(db, handle);
+  const numbers = await readPages<NumberProofStatus>(
+    (last, size) => listNumberProofs(db, brandId, { after: last?.phone ?? after, limit: size }),
+    limit,
+  );
+  const table = formatTable(numbers, [
+    { title: 'phone', value: ({ phone }) => phone },
+    { title: 'state', value: ({ state }) => state },
+    { title: 'proven until', value: ({ provenUntil }) => provenUntil && formatTime(provenUntil) },
+    { title: 'proof', value: ({ pending }) => pending?.proofId },
+    { title: 'call', value: ({ pending }) => pending && callWords(pending) },
+  ]);
+  return { json: numbers, text: numbers.length === 0 ? 'The brand has no such number.' : table };
 }
 
 function callWords({ call }: NonNullable<NumberProofStatus['pending']>): string {

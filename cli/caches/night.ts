@@ -16,7 +16,7 @@ import {
   requestNightOnce,
 } from '../../pipelines/caches/night/night-request.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, runWith, withServices, type Outcome } from '../command.ts';
 import { parseId } from '../options.ts';
 import { showNightLabels } from '../labels/night-labels.ts';
 import { formatBar } from '../progress.ts';
@@ -69,7 +69,7 @@ export function addNightCommands(program: Command): void {
     .option('--run <id>', 'the night of this id', parseId)
     .option('--save <file>', 'write them to a new file: phone, level, category and source, tab separated')
     .option('--recompute', 'compute those from complaints again, as of then, and fail if one differs')
-    .action(run(showNightLabels));
+    .action(runWith(showNightLabels));
   night
     .command('release')
     .description('let files through that gates hold: the next night publishes them')

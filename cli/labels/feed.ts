@@ -13,11 +13,13 @@ import {
   type FeedReject,
 } from '../../pipelines/feeds/feed-load.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, runWith, withServices, type Outcome } from '../command.ts';
 import { parseCount, parseId } from '../options.ts';
+import { readPages } from '../paging.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
 import { withQueues, withWorker } from '../with-worker.ts';
 import { untilEnded } from '../until-ended.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface LoadOptions {
   readonly wait: boolean;
@@ -33,7 +35,6 @@ interface LoadOptions {
 }
 
 const pollMs = 100;
-const rejectsPage = 1000;
 
 /** `feed load|list|show|rejects|release|discard`. */
 export function addFeedCommands(program: Command): void {
@@ -43,16 +44,12 @@ export function addFeedCommands(program: Command): void {
     .command('list')
     .description('list the latest loads')
     .option('--limit <n>', 'at most this many', parseCount, 20)
-    .action(
-      run((options: { limit: number }) =>
-        withServices(async ({ db }) => listOutcome(await listFeedLoads(db, options))),
-      ),
-    );
+    .action(runWith(async ({ db }, options: { limit: number }) => listOutcome(await listFeedLoads(db, options))));
   feed
     .command('show')
     .description('show the report of a load')
     .argument('<load>', 'id of the load', parseId)
-    .action(run((loadId: number) => withServices(async ({ db }) => loadOutcome(await readFeedLoad(db, loadId)))));
+    .action(runWith(async ({ db }, loadId: number) => loadOutcome(await readFeedLoad(db, loadId))));
   feed
     .command('rejects')
     .description('print the refused rows of a load with their lines')
@@ -60,11 +57,7 @@ export function addFeedCommands(program: Command): void {
     .option('--after <line>', 'only rows after this line', parseCount, 0)
     .option('--limit <n>', 'at most this many; all by default', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust feed rejects 12 --limit 50')
-    .action(
-      run((loadId: number, options: { after: number; limit?: number }) =>
-        withServices(({ db }) => rejectsOutcome(db, loadId, options)),
-      ),
-    );
+    .action(runWith(rejectsOutcome));
   feed
     .command('release')
     .description('merge a load that its gates hold')
@@ -75,15 +68,13 @@ export function addFeedCommands(program: Command): void {
       'after',
       "\nExample:\n  caller-trust feed release 12 --reason 'The provider sends three days at once, ticket 4711'",
     )
-    .action(
-      run((loadId: number, { reason, wait }: { reason: string; wait: boolean }) => releaseLoad(loadId, reason, wait)),
-    );
+    .action(runWith(releaseLoad));
   feed
     .command('discard')
     .description('end a load that its gates hold; nothing of it is merged')
     .argument('<load>', 'id of the load', parseId)
     .requiredOption('--reason <text>', 'why, kept with the load')
-    .action(run((loadId: number, { reason }: { reason: string }) => discardLoad(loadId, reason)));
+    .action(runWith(discardLoad));
 }
 
 function addLoadCommand(feed: Command): void {
@@ -150,30 +141,30 @@ async function loadFeed(
   );
 }
 
-function releaseLoad(loadId: number, reason: string, wait: boolean): Promise<Outcome> {
-  return withServices((services) =>
-    withQueues(services, async (queues) => {
-      const { db, config } = services;
-      await decideHeldLoad({ db, loadId, decision: 'release', reason, actor: currentActor(), eyes: config });
-      await enqueueFeedLoad(queues, { loadId });
-      if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is released and queued.` };
-      return loadOutcome(await withWorker(services, queues, () => untilLoaded(db, loadId)));
-    }),
-  );
+function releaseLoad(
+  services: Services,
+  loadId: number,
+  { reason, wait }: { reason: string; wait: boolean },
+): Promise<Outcome> {
+  return withQueues(services, async (queues) => {
+    const { db, config } = services;
+    await decideHeldLoad({ db, loadId, decision: 'release', reason, actor: currentActor(), eyes: config });
+    await enqueueFeedLoad(queues, { loadId });
+    if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is released and queued.` };
+    return loadOutcome(await withWorker(services, queues, () => untilLoaded(db, loadId)));
+  });
 }
 
-function discardLoad(loadId: number, reason: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const load = await discardFeedLoad({
-      db,
-      feedDir: config.feedDir,
-      loadId,
-      reason,
-      actor: currentActor(),
-      eyes: config,
-    });
-    return { json: load, text: `Load ${loadId} is discarded; nothing of it was merged.` };
+async function discardLoad({ db, config }: Services, loadId: number, { reason }: { reason: string }): Promise<Outcome> {
+  const load = await discardFeedLoad({
+    db,
+    feedDir: config.feedDir,
+    loadId,
+    reason,
+    actor: currentActor(),
+    eyes: config,
   });
+  return { json: load, text: `Load ${loadId} is discarded; nothing of it was merged.` };
 }
 
 function untilLoaded(db: Pool, loadId: number): Promise<FeedLoad> {
@@ -238,20 +229,15 @@ function listOutcome(loads: FeedLoad[]): Outcome {
 }
 
 async function rejectsOutcome(
-  db: Pool,
+  { db }: Services,
   loadId: number,
-  { after, limit = Infinity }: { after: number; limit?: number },
+  { after, limit }: { after: number; limit?: number },
 ): Promise<Outcome> {
   await readFeedLoad(db, loadId);
-  const rejects: FeedReject[] = [];
-  while (rejects.length < limit) {
-    const page = await listFeedRejects(db, loadId, {
-      after: rejects.at(-1)?.line ?? after,
-      limit: Math.min(rejectsPage, limit - rejects.length),
-    });
-    if (page.length === 0) break;
-    rejects.push(...page);
-  }
+  const rejects = await readPages<FeedReject>(
+    (last, size) => listFeedRejects(db, loadId, { after: last?.line ?? after, limit: size }),
+    limit,
+  );
   const text = formatTable(rejects, [
     { title: 'line', value: ({ line }) => String(line) },
     { title: 'code', value: ({ code }) => code },

@@ -6,9 +6,10 @@ import {
   type NightBasis,
 } from '../../pipelines/labels/night-labels.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { withServices, type Outcome } from '../command.ts';
+import { type Outcome } from '../command.ts';
 import { writeNewFile } from '../new-file.ts';
 import { formatCount, formatFacts } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 /** Options of `night labels`. */
 interface NightLabelsOptions {
@@ -24,31 +25,32 @@ type ReplayedLabels = Awaited<ReturnType<typeof replayLabels>>;
  * compared.
  * @throws ServiceError `night_unknown`, `snapshot_gone`, `basis_unusable`, `usage_invalid`
  */
-export function showNightLabels({ run, save, recompute }: NightLabelsOptions): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const { runId } = await readNight(db, { runId: run });
-    const { snapshot, scoring } = await readNightBasis(db, runId);
-    const labels = await replayLabels(db, snapshot);
-    const counts = countBy(labels, ({ level, source }) => `${level} from ${source}`);
-    const again = recompute === true && scoring !== null ? await compareAgain(db, labels, scoring) : null;
-    const file = save === undefined ? null : await writeNewFile(save, Buffer.from(labels.map(formatLine).join('')));
-    const text = formatFacts([
-      ['night', runId],
-      ['labels', formatCount(labels.length)],
-      ...counts.map(({ key, count }): [string, string] => [key, formatCount(count)]),
-      [
-        'computed again',
-        again && `${formatCount(again.same)} the same, ${formatCount(again.different.length)} different`,
-      ],
-      ['different', again?.different.slice(0, 10).join(', ')],
-      ['saved', file],
-    ]);
-    return {
-      json: { runId, labels: labels.length, counts, again, file },
-      text,
-      failed: (again?.different.length ?? 0) > 0,
-    };
-  });
+export async function showNightLabels(
+  { db }: Services,
+  { run, save, recompute }: NightLabelsOptions,
+): Promise<Outcome> {
+  const { runId } = await readNight(db, { runId: run });
+  const { snapshot, scoring } = await readNightBasis(db, runId);
+  const labels = await replayLabels(db, snapshot);
+  const counts = countBy(labels, ({ level, source }) => `${level} from ${source}`);
+  const again = recompute === true && scoring !== null ? await compareAgain(db, labels, scoring) : null;
+  const file = save === undefined ? null : await writeNewFile(save, Buffer.from(labels.map(formatLine).join('')));
+  const text = formatFacts([
+    ['night', runId],
+    ['labels', formatCount(labels.length)],
+    ...counts.map(({ key, count }): [string, string] => [key, formatCount(count)]),
+    [
+      'computed again',
+      again && `${formatCount(again.same)} the same, ${formatCount(again.different.length)} different`,
+    ],
+    ['different', again?.different.slice(0, 10).join(', ')],
+    ['saved', file],
+  ]);
+  return {
+    json: { runId, labels: labels.length, counts, again, file },
+    text,
+    failed: (again?.different.length ?? 0) > 0,
+  };
 }
 
 /** Compares labels that came from complaints with what the rule gives for what it saw then. Feeds win over the rule. */

@@ -12,10 +12,11 @@ import {
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import { openVault } from '../../runtime/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, runWith, withServices, type Outcome } from '../command.ts';
 import { formatLabel } from './label-tables.ts';
 import { parseCount, parseId } from '../options.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface FileOptions {
   readonly reason?: string;
@@ -75,7 +76,7 @@ function addReadingCommands(number: Command): void {
     .description('show a dispute with its decision')
     .argument('<dispute>', 'id of the dispute', parseId)
     .option('--contact', 'with the contact of who filed it')
-    .action(run(show));
+    .action(runWith(show));
 }
 
 async function file(request: string, { reason, contact, key }: FileOptions): Promise<Outcome> {
@@ -128,16 +129,18 @@ async function list({ state, after, limit }: { state: string; after: number; lim
   });
 }
 
-async function show(disputeId: number, { contact: withContact = false }: { contact?: boolean }): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const dispute = await readDispute(db, disputeId);
-    if (!withContact) return { json: dispute, text: describe(dispute) };
-    const contact = await openDisputeContact({ db, vault: await openVault(config) }, disputeId);
-    return {
-      json: { ...dispute, contact },
-      text: `${describe(dispute)}\n${formatFacts([['contact', contact ?? 'none']])}`,
-    };
-  });
+async function show(
+  { db, config }: Services,
+  disputeId: number,
+  { contact: withContact = false }: { contact?: boolean },
+): Promise<Outcome> {
+  const dispute = await readDispute(db, disputeId);
+  if (!withContact) return { json: dispute, text: describe(dispute) };
+  const contact = await openDisputeContact({ db, vault: await openVault(config) }, disputeId);
+  return {
+    json: { ...dispute, contact },
+    text: `${describe(dispute)}\n${formatFacts([['contact', contact ?? 'none']])}`,
+  };
 }
 
 function describe({ disputeId, phone, label, reason, filedBy, filedAt, state, decision }: Dispute): string {

@@ -5,8 +5,9 @@ import {
   unprotectNumbers,
   type Protection,
 } from '../../pipelines/labels/protected-number.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, runWith, type Outcome } from '../command.ts';
 import { formatCount, formatTable, formatTime } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 /** `number protect add|list|remove`. */
 export function addNumberProtectionCommands(number: Command): void {
@@ -24,15 +25,13 @@ export function addNumberProtectionCommands(number: Command): void {
       'after',
       "\nExample:\n  caller-trust number protect add +12025550123 --reason 'Switchboard of the county hospital'",
     )
-    .action(run((numbers: string, { reason }: { reason: string }) => add(numbers, reason)));
+    .action(runWith(add));
   protect
     .command('list')
     .description('list what is protected, and why')
     .option('--all', 'also what was removed')
     .action(
-      run(({ all = false }: { all?: boolean }) =>
-        withServices(async ({ db }) => listOutcome(await listProtections(db, { all }))),
-      ),
+      runWith(async ({ db }, { all = false }: { all?: boolean }) => listOutcome(await listProtections(db, { all }))),
     );
   protect
     .command('remove')
@@ -40,27 +39,23 @@ export function addNumberProtectionCommands(number: Command): void {
     .argument('<phone|prefix>', 'as it was added')
     .requiredOption('--reason <text>', 'why, kept with the entry')
     .addHelpText('after', "\nExample:\n  caller-trust number protect remove '+4930*' --reason 'Ticket 4711'")
-    .action(run((numbers: string, { reason }: { reason: string }) => remove(numbers, reason)));
+    .action(runWith(remove));
 }
 
-function add(numbers: string, reason: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const { withheld } = await protectNumbers({ db, numbers, reason, actor: currentActor(), eyes: config });
-    return {
-      json: { numbers, protected: true, withheld },
-      text: `${numbers} is protected; ${formatCount(withheld)} published labels were taken back.`,
-    };
-  });
+async function add({ db, config }: Services, numbers: string, { reason }: { reason: string }): Promise<Outcome> {
+  const { withheld } = await protectNumbers({ db, numbers, reason, actor: currentActor(), eyes: config });
+  return {
+    json: { numbers, protected: true, withheld },
+    text: `${numbers} is protected; ${formatCount(withheld)} published labels were taken back.`,
+  };
 }
 
-function remove(numbers: string, reason: string): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const { restored } = await unprotectNumbers({ db, numbers, reason, actor: currentActor() });
-    return {
-      json: { numbers, protected: false, restored },
-      text: `${numbers} is not protected any more; ${formatCount(restored)} labels of feeds were restored.`,
-    };
-  });
+async function remove({ db }: Services, numbers: string, { reason }: { reason: string }): Promise<Outcome> {
+  const { restored } = await unprotectNumbers({ db, numbers, reason, actor: currentActor() });
+  return {
+    json: { numbers, protected: false, restored },
+    text: `${numbers} is not protected any more; ${formatCount(restored)} labels of feeds were restored.`,
+  };
 }
 
 function listOutcome(protections: readonly Protection[]): Outcome {

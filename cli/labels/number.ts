@@ -3,7 +3,7 @@ import { clearNumber, readNumber, type NumberRecord } from '../../pipelines/labe
 import { LABEL_CAUSES } from '../../pipelines/labels/label-history.ts';
 import { readNumberHistory } from '../../pipelines/labels/number-dispute.ts';
 import { addBrandingNumberCommands } from '../branding/branding-number.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, runWith, type Outcome } from '../command.ts';
 import { addNumberDisputeCommands } from './number-dispute.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
 import { formatDispute, formatLabel, formatLabelEvents } from './label-tables.ts';
@@ -11,6 +11,7 @@ import { parseCount } from '../options.ts';
 import { addNumberDriftCommand } from './number-drift.ts';
 import { addNumberProofCommands } from '../branding/number-proof.ts';
 import { formatFacts, formatTime } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 /** `number show|history|clear|dispute|disputes|protect|drift`, and the subcommands of numbers for branding. */
 export function addNumberCommands(program: Command): void {
@@ -20,7 +21,7 @@ export function addNumberCommands(program: Command): void {
     .description('show what is published of a number, and why')
     .argument('<phone>', 'number in international form')
     .addHelpText('after', '\nExample:\n  caller-trust number show +12025550123')
-    .action(run((phone: string) => withServices(async ({ db }) => describe(await readNumber(db, phone)))));
+    .action(runWith(async ({ db }, phone: string) => describe(await readNumber(db, phone))));
   number
     .command('history')
     .description(
@@ -29,7 +30,7 @@ export function addNumberCommands(program: Command): void {
     .argument('<phone>', 'number in international form')
     .option('--limit <n>', 'at most this many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust number history +12025550123')
-    .action(run(showHistory));
+    .action(runWith(showHistory));
   number
     .command('clear')
     .description('clear a number; it stays clear until new reports come')
@@ -39,7 +40,7 @@ export function addNumberCommands(program: Command): void {
       'after',
       "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'",
     )
-    .action(run((phone: string, { reason }: { reason: string }) => clear(phone, reason)));
+    .action(runWith(clear));
   addNumberDisputeCommands(number);
   addNumberProtectionCommands(number);
   addNumberDriftCommand(number);
@@ -47,22 +48,18 @@ export function addNumberCommands(program: Command): void {
   addNumberProofCommands(number);
 }
 
-async function clear(phone: string, reason: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    await clearNumber({ db, phone, reason, actor: currentActor(), eyes: config });
-    return describe(await readNumber(db, phone));
-  });
+async function clear({ db, config }: Services, phone: string, { reason }: { reason: string }): Promise<Outcome> {
+  await clearNumber({ db, phone, reason, actor: currentActor(), eyes: config });
+  return describe(await readNumber(db, phone));
 }
 
-async function showHistory(phone: string, { limit }: { limit: number }): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const history = await readNumberHistory(db, phone, { limit });
-    const changes =
-      history.changes.length === 0
-        ? 'The published label of this number has not changed since the history began.'
-        : formatLabelEvents(history.changes);
-    return { json: history, text: [changes, ...history.disputes.map(formatDispute)].join('\n') };
-  });
+async function showHistory({ db }: Services, phone: string, { limit }: { limit: number }): Promise<Outcome> {
+  const history = await readNumberHistory(db, phone, { limit });
+  const changes =
+    history.changes.length === 0
+      ? 'The published label of this number has not changed since the history began.'
+      : formatLabelEvents(history.changes);
+  return { json: history, text: [changes, ...history.disputes.map(formatDispute)].join('\n') };
 }
 
 function describe(record: NumberRecord): Outcome {

@@ -16,8 +16,9 @@ import {
 } from '../../console/access/users.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { currentActor, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, run, runWith, withServices, type Outcome } from '../command.ts';
 import { formatFacts, formatTable, formatTime } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface PasswordOptions {
   readonly passwordFile?: string;
@@ -54,7 +55,7 @@ export function addConsoleCommands(program: Command): void {
       '\nExamples:\n  caller-trust console users add ada --role operator --generate\n  caller-trust console users add ben --role reviewer --password-file /run/secrets/ben\n  caller-trust console users add agnes --role agency --owner northwind-agency --generate',
     )
     .action(run(addCommand));
-  users.command('list').description('list the users').action(run(listCommand));
+  users.command('list').description('list the users').action(runWith(listCommand));
   users
     .command('role')
     .description('give a user another role')
@@ -62,7 +63,7 @@ export function addConsoleCommands(program: Command): void {
     .argument('<role>', ROLES.join(', '))
     .option('--owner <client...>', 'owners of brands that the user acts for from now on; without it those of before')
     .addHelpText('after', '\nExample:\n  caller-trust console users role ben operator')
-    .action(run((name: string, role: string, { owner }: { owner?: string[] }) => roleCommand(name, role, owner)));
+    .action(runWith(roleCommand));
   addPasswordOptions(
     users
       .command('password')
@@ -76,7 +77,7 @@ export function addConsoleCommands(program: Command): void {
     .description('remove a user; the trail of what the user did stays')
     .argument('<name>', 'the user')
     .addHelpText('after', '\nExample:\n  caller-trust console users remove ben')
-    .action(run(removeCommand));
+    .action(runWith(removeCommand));
 }
 
 function addPasswordOptions(command: Command): Command {
@@ -126,44 +127,43 @@ function ownersIn({ owners }: ConsoleUser): { owners?: string } {
   return owners.length === 0 ? {} : { owners: owners.join(', ') };
 }
 
-async function roleCommand(name: string, role: string, owners: readonly string[] | undefined): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const user = await changeRole(db, name, role, owners);
-    await record(db, 'change_role', name, { role, ...ownersIn(user) });
-    return {
-      json: user,
-      text: `User ${name} has the role ${user.role}${user.owners.length === 0 ? '' : `, and acts for ${user.owners.join(', ')}`}.`,
-    };
-  });
+async function roleCommand(
+  { db }: Services,
+  name: string,
+  role: string,
+  { owner: owners }: { owner?: string[] },
+): Promise<Outcome> {
+  const user = await changeRole(db, name, role, owners);
+  await record(db, 'change_role', name, { role, ...ownersIn(user) });
+  return {
+    json: user,
+    text: `User ${name} has the role ${user.role}${user.owners.length === 0 ? '' : `, and acts for ${user.owners.join(', ')}`}.`,
+  };
 }
 
-async function removeCommand(name: string): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    await removeUser(db, name);
-    await record(db, 'remove_user', name);
-    return { json: { name, removed: true }, text: `User ${name} is removed.` };
-  });
+async function removeCommand({ db }: Services, name: string): Promise<Outcome> {
+  await removeUser(db, name);
+  await record(db, 'remove_user', name);
+  return { json: { name, removed: true }, text: `User ${name} is removed.` };
 }
 
-function listCommand(): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const users = await listUsers(db);
-    const text = formatTable(users, [
-      { title: 'name', value: ({ name }) => name },
-      { title: 'role', value: ({ role }) => role },
-      { title: 'acts for', value: ({ owners }) => owners.join(', ') },
-      { title: 'sessions', value: ({ sessions }) => sessions },
-      { title: 'seen', value: ({ seenAt }) => formatTime(seenAt) },
-      { title: 'added', value: ({ createdAt }) => formatTime(createdAt) },
-    ]);
-    return {
-      json: users,
-      text:
-        users.length === 0
-          ? 'The console has no user yet: `caller-trust console users add NAME --role operator --generate` makes one.'
-          : text,
-    };
-  });
+async function listCommand({ db }: Services): Promise<Outcome> {
+  const users = await listUsers(db);
+  const text = formatTable(users, [
+    { title: 'name', value: ({ name }) => name },
+    { title: 'role', value: ({ role }) => role },
+    { title: 'acts for', value: ({ owners }) => owners.join(', ') },
+    { title: 'sessions', value: ({ sessions }) => sessions },
+    { title: 'seen', value: ({ seenAt }) => formatTime(seenAt) },
+    { title: 'added', value: ({ createdAt }) => formatTime(createdAt) },
+  ]);
+  return {
+    json: users,
+    text:
+      users.length === 0
+        ? 'The console has no user yet: `caller-trust console users add NAME --role operator --generate` makes one.'
+        : text,
+  };
 }
 
 function record(db: Pool, action: Action, name: string, detail: Record<string, string> = {}): Promise<void> {

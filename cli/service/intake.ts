@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { listAcceptedRequests } from '../../pipelines/submissions/request-ledger.ts';
-import { run, withServices } from '../command.ts';
+import { runWith } from '../command.ts';
 import { parseCount, parseId } from '../options.ts';
 import { formatTable, formatTime } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 interface ListOptions {
   readonly client?: string;
@@ -21,22 +22,20 @@ export function addIntakeCommands(program: Command): void {
     .option('--before <request>', 'only those before this one', parseId)
     .option('--limit <n>', 'at most this many', parseCount, 20)
     .addHelpText('after', '\nExample:\n  caller-trust intake list --client acme-centre')
-    .action(run(list));
+    .action(runWith(list));
 }
 
-function list(options: ListOptions) {
-  return withServices(async ({ db }) => {
-    const requests = await listAcceptedRequests(db, options);
-    const text = formatTable(requests, [
-      { title: 'request', value: ({ requestId }) => String(requestId) },
-      { title: 'accepted', value: ({ acceptedAt }) => formatTime(acceptedAt) },
-      { title: 'client', value: ({ client }) => client },
-      { title: 'key', value: ({ keyId }) => keyId },
-      { title: 'brand', value: ({ brand }) => brand ?? '' },
-      { title: 'kind', value: ({ kind }) => kind },
-      { title: 'became', value: ({ object }) => object },
-      { title: 'from', value: ({ address }) => address ?? '' },
-    ]);
-    return { json: requests, text: requests.length === 0 ? 'No request was accepted yet.' : text };
-  });
+async function list({ db }: Services, options: ListOptions) {
+  const requests = await listAcceptedRequests(db, options);
+  const text = formatTable(requests, [
+    { title: 'request', value: ({ requestId }) => String(requestId) },
+    { title: 'accepted', value: ({ acceptedAt }) => formatTime(acceptedAt) },
+    { title: 'client', value: ({ client }) => client },
+    { title: 'key', value: ({ keyId }) => keyId },
+    { title: 'brand', value: ({ brand }) => brand ?? '' },
+    { title: 'kind', value: ({ kind }) => kind },
+    { title: 'became', value: ({ object }) => object },
+    { title: 'from', value: ({ address }) => address ?? '' },
+  ]);
+  return { json: requests, text: requests.length === 0 ? 'No request was accepted yet.' : text };
 }

@@ -15,10 +15,11 @@ import { describeEndingSignature, findEndingSignatures } from '../../pipelines/c
 import { metadataName } from '../../clients/typescript/trust/metadata.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { openVault } from '../../runtime/vault.ts';
-import { run, withServices, type Outcome } from '../command.ts';
+import { run, runWith, withServices, type Outcome } from '../command.ts';
 import { readRootFile } from '../caches/root-file.ts';
 import { parseCount } from '../options.ts';
 import { formatFacts, formatTable } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 /** `trust init|rotate|status`. */
 export function addTrustCommands(program: Command): void {
@@ -50,7 +51,7 @@ export function addTrustCommands(program: Command): void {
       '\nExamples:\n  caller-trust trust rotate --key a.pem b.pem --out next            renews the root for a year\n  caller-trust trust rotate --key a.pem b.pem --out next --online   replaces the online keys',
     )
     .action(run(rotate));
-  trust.command('status').description('show root, expiry and versions of what is signed').action(run(status));
+  trust.command('status').description('show root, expiry and versions of what is signed').action(runWith(status));
 }
 
 interface InitOptions {
@@ -160,13 +161,11 @@ async function readPassphrase(path: string | undefined): Promise<string | undefi
   });
 }
 
-function status(): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const now = new Date();
-    const found = await readTrustStatus({ db, vault: await openVault(config), now });
-    const warnings = findWarnings(found, now);
-    return { json: { ...found, warnings }, text: formatStatus(found, warnings), failed: warnings.length > 0 };
-  });
+async function status({ db, config }: Services): Promise<Outcome> {
+  const now = new Date();
+  const found = await readTrustStatus({ db, vault: await openVault(config), now });
+  const warnings = findWarnings(found, now);
+  return { json: { ...found, warnings }, text: formatStatus(found, warnings), failed: warnings.length > 0 };
 }
 
 function findWarnings({ roles, problem }: TrustStatus, now: Date): string[] {

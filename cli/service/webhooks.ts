@@ -22,9 +22,10 @@ import { DELIVERY_FAILURES } from '../../pipelines/webhooks/send-message.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { openVault } from '../../runtime/vault.ts';
-import { currentActor, interruption, run, withServices, type Outcome } from '../command.ts';
+import { currentActor, interruption, runWith, type Outcome } from '../command.ts';
 import { parseCount, parseId, parseInstant } from '../options.ts';
 import { formatCount, formatFacts, formatParagraphs, formatTable, formatTime } from '../table.ts';
+import type { Services } from '../../runtime/services/services.ts';
 
 const hourSeconds = 3600;
 /** Hours for which the secret of before still signs after a rotation: a day, in which a receiver takes the new one. */
@@ -44,9 +45,9 @@ export function addWebhookCommands(program: Command): void {
       'after',
       '\nExample:\n  caller-trust webhooks add ops https://hooks.example.com/caller-trust --event night.failed night.held letter.*',
     )
-    .action(run(add));
-  webhooks.command('list').description('list the endpoints').action(run(list));
-  webhooks.command('show').description('show an endpoint').argument('<name>', 'its name').action(run(show));
+    .action(runWith(add));
+  webhooks.command('list').description('list the endpoints').action(runWith(list));
+  webhooks.command('show').description('show an endpoint').argument('<name>', 'its name').action(runWith(show));
   webhooks
     .command('rotate')
     .description('make a new secret; the present one stays live for a while')
@@ -56,23 +57,23 @@ export function addWebhookCommands(program: Command): void {
       `hours for which both secrets sign; 0: the new one alone. Default: ${overlap.hoursByDefault}`,
       parseOverlap,
     )
-    .action(run(rotate));
+    .action(runWith(rotate));
   webhooks
     .command('disable')
     .description('send nothing to an endpoint; what is pending fails, and can be replayed')
     .argument('<name>', 'its name')
     .requiredOption('--reason <text>', 'why, kept with the endpoint')
-    .action(run(disable));
+    .action(runWith(disable));
   webhooks
     .command('enable')
     .description('send to an endpoint again')
     .argument('<name>', 'its name')
-    .action(run(enable));
+    .action(runWith(enable));
   webhooks
     .command('remove')
     .description('remove an endpoint with its secrets and deliveries')
     .argument('<name>', 'its name')
-    .action(run(remove));
+    .action(runWith(remove));
   webhooks
     .command('deliveries')
     .description('list deliveries, newest first')
@@ -80,7 +81,7 @@ export function addWebhookCommands(program: Command): void {
     .addOption(new Option('--state <state>', 'only these').choices(DELIVERY_STATES))
     .option('--before <delivery>', 'only those before this one', parseId)
     .option('--limit <count>', 'how many', parseCount, 50)
-    .action(run(deliveries));
+    .action(runWith(deliveries));
   webhooks
     .command('replay')
     .description('send again, under the same ids')
@@ -92,12 +93,12 @@ export function addWebhookCommands(program: Command): void {
       'after',
       '\nExample:\n  caller-trust webhooks replay ops --since 2026-11-23T18:00:00Z --undelivered\n  caller-trust webhooks replay ops --delivery 4711',
     )
-    .action(run(replay));
+    .action(runWith(replay));
   webhooks
     .command('test')
     .description('send a webhook.test event from here, once, and show the answer')
     .argument('<name>', 'name of the endpoint')
-    .action(run(test));
+    .action(runWith(test));
 }
 
 function parseOverlap(text: string): number {
@@ -106,83 +107,78 @@ function parseOverlap(text: string): number {
   return hours;
 }
 
-function add(name: string, url: string, { event, brand }: { event: string[]; brand?: string }) {
-  return withServices(async ({ db, config }) => {
-    const { endpoint, secret } = await addEndpoint(
-      { db, vault: await openVault(config) },
-      { name, url, brand: brand ?? null, eventTypes: event, actor: currentActor(), limits: config },
-    );
-    return {
-      json: { ...endpoint, secret },
-      text: formatParagraphs(
-        factsOf(endpoint),
-        `secret  ${secret}`,
-        'The secret is shown once. `caller-trust webhooks test` sends a first event.',
-      ),
-    };
-  });
+async function add(
+  { db, config }: Services,
+  name: string,
+  url: string,
+  { event, brand }: { event: string[]; brand?: string },
+) {
+  const { endpoint, secret } = await addEndpoint(
+    { db, vault: await openVault(config) },
+    { name, url, brand: brand ?? null, eventTypes: event, actor: currentActor(), limits: config },
+  );
+  return {
+    json: { ...endpoint, secret },
+    text: formatParagraphs(
+      factsOf(endpoint),
+      `secret  ${secret}`,
+      'The secret is shown once. `caller-trust webhooks test` sends a first event.',
+    ),
+  };
 }
 
-function list() {
-  return withServices(async ({ db }) => {
-    const endpoints = await listEndpoints(db);
-    const text = formatTable(endpoints, [
-      { title: 'name', value: ({ name }) => name },
-      { title: 'state', value: standingOf },
-      { title: 'brand', value: ({ brand }) => brand },
-      { title: 'events', value: ({ eventTypes }) => eventsOf(eventTypes) },
-      { title: 'pending', value: ({ pending }) => pending },
-      { title: 'failed', value: ({ failed }) => failed },
-      { title: 'last success', value: ({ lastSuccessAt }) => formatTime(lastSuccessAt) },
-      { title: 'address', value: ({ url }) => url },
-    ]);
-    return { json: endpoints, text: endpoints.length === 0 ? 'There are no endpoints.' : text };
-  });
+async function list({ db }: Services) {
+  const endpoints = await listEndpoints(db);
+  const text = formatTable(endpoints, [
+    { title: 'name', value: ({ name }) => name },
+    { title: 'state', value: standingOf },
+    { title: 'brand', value: ({ brand }) => brand },
+    { title: 'events', value: ({ eventTypes }) => eventsOf(eventTypes) },
+    { title: 'pending', value: ({ pending }) => pending },
+    { title: 'failed', value: ({ failed }) => failed },
+    { title: 'last success', value: ({ lastSuccessAt }) => formatTime(lastSuccessAt) },
+    { title: 'address', value: ({ url }) => url },
+  ]);
+  return { json: endpoints, text: endpoints.length === 0 ? 'There are no endpoints.' : text };
 }
 
-function show(name: string) {
-  return withServices(async ({ db }) => {
-    const endpoint = await readEndpoint(db, name);
-    return { json: endpoint, text: factsOf(endpoint) };
-  });
+async function show({ db }: Services, name: string) {
+  const endpoint = await readEndpoint(db, name);
+  return { json: endpoint, text: factsOf(endpoint) };
 }
 
-function rotate(name: string, { overlapHours: hours = overlap.hoursByDefault }: { overlapHours?: number }) {
-  return withServices(async ({ db, config }) => {
-    const secret = await rotateSecret(
-      { db, vault: await openVault(config) },
-      { name, overlapSeconds: hours * hourSeconds },
-    );
-    const before =
-      hours === 0
-        ? 'The secret of before signs nothing any more.'
-        : `The secret of before signs too for ${formatCount(hours)} hours.`;
-    return { json: { name, secret, overlapHours: hours }, text: formatParagraphs(`secret  ${secret}`, before) };
-  });
+async function rotate(
+  { db, config }: Services,
+  name: string,
+  { overlapHours: hours = overlap.hoursByDefault }: { overlapHours?: number },
+) {
+  const secret = await rotateSecret(
+    { db, vault: await openVault(config) },
+    { name, overlapSeconds: hours * hourSeconds },
+  );
+  const before =
+    hours === 0
+      ? 'The secret of before signs nothing any more.'
+      : `The secret of before signs too for ${formatCount(hours)} hours.`;
+  return { json: { name, secret, overlapHours: hours }, text: formatParagraphs(`secret  ${secret}`, before) };
 }
 
-function disable(name: string, { reason }: { reason: string }) {
-  return withServices(async ({ db }) => {
-    await inTransaction(db, (client) => disableEndpoint(client, { name, actor: currentActor(), reason }));
-    return { json: await readEndpoint(db, name), text: `${name} is disabled.` };
-  });
+async function disable({ db }: Services, name: string, { reason }: { reason: string }) {
+  await inTransaction(db, (client) => disableEndpoint(client, { name, actor: currentActor(), reason }));
+  return { json: await readEndpoint(db, name), text: `${name} is disabled.` };
 }
 
-function enable(name: string) {
-  return withServices(async ({ db }) => {
-    await inTransaction(db, (client) => enableEndpoint(client, name));
-    return {
-      json: await readEndpoint(db, name),
-      text: `${name} is enabled. \`caller-trust webhooks replay ${name} --since TIME --undelivered\` sends what it missed.`,
-    };
-  });
+async function enable({ db }: Services, name: string) {
+  await inTransaction(db, (client) => enableEndpoint(client, name));
+  return {
+    json: await readEndpoint(db, name),
+    text: `${name} is enabled. \`caller-trust webhooks replay ${name} --since TIME --undelivered\` sends what it missed.`,
+  };
 }
 
-function remove(name: string) {
-  return withServices(async ({ db }) => {
-    await removeEndpoint(db, name);
-    return { json: { name, removed: true }, text: `${name} is removed.` };
-  });
+async function remove({ db }: Services, name: string) {
+  await removeEndpoint(db, name);
+  return { json: { name, removed: true }, text: `${name} is removed.` };
 }
 
 interface ListOptions {
@@ -191,24 +187,22 @@ interface ListOptions {
   readonly limit: number;
 }
 
-function deliveries(name: string | undefined, { state, before, limit }: ListOptions) {
-  return withServices(async ({ db }) => {
-    if (name !== undefined) await readEndpoint(db, name); // an unknown one is an error, not an empty list
-    const found = await listDeliveries(db, { endpoint: name, state, before, limit });
-    const text = formatTable<Delivery>(found, [
-      { title: 'id', value: ({ deliveryId }) => String(deliveryId) },
-      { title: 'endpoint', value: ({ endpoint }) => endpoint },
-      { title: 'event', value: ({ type }) => type },
-      { title: 'state', value: ({ state: each }) => each },
-      { title: 'attempts', value: ({ attempts }) => attempts },
-      { title: 'answer', value: ({ answerStatus }) => (answerStatus === null ? null : String(answerStatus)) },
-      { title: 'failure', value: ({ failure }) => failure },
-      { title: 'last attempt', value: ({ lastAttemptAt }) => formatTime(lastAttemptAt) },
-      { title: 'next attempt', value: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
-      { title: 'webhook-id', value: ({ messageId }) => messageId },
-    ]);
-    return { json: found, text: found.length === 0 ? 'There are no such deliveries.' : text };
-  });
+async function deliveries({ db }: Services, name: string | undefined, { state, before, limit }: ListOptions) {
+  if (name !== undefined) await readEndpoint(db, name); // an unknown one is an error, not an empty list
+  const found = await listDeliveries(db, { endpoint: name, state, before, limit });
+  const text = formatTable<Delivery>(found, [
+    { title: 'id', value: ({ deliveryId }) => String(deliveryId) },
+    { title: 'endpoint', value: ({ endpoint }) => endpoint },
+    { title: 'event', value: ({ type }) => type },
+    { title: 'state', value: ({ state: each }) => each },
+    { title: 'attempts', value: ({ attempts }) => attempts },
+    { title: 'answer', value: ({ answerStatus }) => (answerStatus === null ? null : String(answerStatus)) },
+    { title: 'failure', value: ({ failure }) => failure },
+    { title: 'last attempt', value: ({ lastAttemptAt }) => formatTime(lastAttemptAt) },
+    { title: 'next attempt', value: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
+    { title: 'webhook-id', value: ({ messageId }) => messageId },
+  ]);
+  return { json: found, text: found.length === 0 ? 'There are no such deliveries.' : text };
 }
 
 interface ReplayOptions {
@@ -217,35 +211,35 @@ interface ReplayOptions {
   readonly undelivered?: boolean;
 }
 
-function replay(name: string, { delivery, since, undelivered = false }: ReplayOptions): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    if ((delivery === undefined) === (since === undefined))
-      throw new ServiceError('usage_invalid', {
-        operation: 'replay deliveries',
-        problem: 'Give one of --delivery and --since.',
-      });
-    if (delivery !== undefined) {
-      await replayDelivery(db, { endpoint: name, deliveryId: delivery });
-      return { json: { name, deliveries: 1 }, text: `Delivery ${delivery} is due again.` };
-    }
-    const count = await inTransaction(
-      db,
-      (client) => replaySince(client, { endpoint: name, since: since!, undelivered }), // one of the two was given
-    );
-    return { json: { name, deliveries: count }, text: `Deliveries that are due now: ${formatCount(count)}.` };
-  });
+async function replay(
+  { db }: Services,
+  name: string,
+  { delivery, since, undelivered = false }: ReplayOptions,
+): Promise<Outcome> {
+  if ((delivery === undefined) === (since === undefined))
+    throw new ServiceError('usage_invalid', {
+      operation: 'replay deliveries',
+      problem: 'Give one of --delivery and --since.',
+    });
+  if (delivery !== undefined) {
+    await replayDelivery(db, { endpoint: name, deliveryId: delivery });
+    return { json: { name, deliveries: 1 }, text: `Delivery ${delivery} is due again.` };
+  }
+  const count = await inTransaction(
+    db,
+    (client) => replaySince(client, { endpoint: name, since: since!, undelivered }), // one of the two was given
+  );
+  return { json: { name, deliveries: count }, text: `Deliveries that are due now: ${formatCount(count)}.` };
 }
 
-function test(name: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const services = { db, vault: await openVault(config), limits: config, signal: interruption.signal };
-    const { status, failure } = await sendTest(services, name);
-    const text =
-      failure === null
-        ? `${name} answered ${status}.`
-        : `${DELIVERY_FAILURES[failure]}${status === null ? '' : ` Status: ${status}.`}`;
-    return { json: { name, status, failure }, text, failed: failure !== null };
-  });
+async function test({ db, config }: Services, name: string): Promise<Outcome> {
+  const services = { db, vault: await openVault(config), limits: config, signal: interruption.signal };
+  const { status, failure } = await sendTest(services, name);
+  const text =
+    failure === null
+      ? `${name} answered ${status}.`
+      : `${DELIVERY_FAILURES[failure]}${status === null ? '' : ` Status: ${status}.`}`;
+  return { json: { name, status, failure }, text, failed: failure !== null };
 }
 
 function standingOf({ state, failingSince }: Endpoint): string {
