@@ -1,15 +1,8 @@
-import type { PoolRequest } from '../pipelines/audio/scorers/scoring-pool.ts';
 import type { ScoringPool } from '../pipelines/audio/scorers/scoring-pool.ts';
-import type { ScoredRecording } from '../pipelines/audio/verification.ts';
 import type { Services } from '../runtime/services/services.ts';
 
 /** The scoring processes of this process, started when the first recording is scored. */
-export interface LazyScoring {
-  /** @throws AudioRefusal */
-  score(request: PoolRequest, signal: AbortSignal): Promise<ScoredRecording>;
-  /** Ends the processes, if there are any. */
-  close(): Promise<void>;
-}
+export type LazyScoring = Pick<ScoringPool, 'score' | 'close'>;
 
 /** Scoring for a process that may never need it. */
 export function openLazyScoring({

@@ -1,4 +1,5 @@
 import { Seeded } from '../../../runtime/seeded.ts';
+import { quantile } from '../../../pipelines/audio/drift/score-shift.ts';
 
 /** The clusters that a resample of a test set draws: speakers and synthesizers ('' for none). */
 interface ClusterNames {
@@ -42,7 +43,7 @@ export type WeightedFigure = (weights: Float32Array) => number | undefined;
 export function bootstrapIntervals(
   items: readonly ClusterNames[],
   figures: readonly WeightedFigure[],
-  { resamples, seed }: BootstrapSettings = bootstrapDefaults,
+  { resamples, seed }: BootstrapSettings,
 ): (Interval | null)[] {
   const random = new Seeded(seed);
   const speakers = numberNames(items.map(({ speaker }) => speaker));
@@ -69,15 +70,7 @@ export function bootstrapIntervals(
 function intervalOf(values: readonly number[]): Interval | null {
   const sorted = values.toSorted((a, b) => a - b);
   if (sorted[0] === sorted.at(-1)) return null;
-  return { low: percentile(sorted, tail), high: percentile(sorted, 1 - tail) };
-}
-
-/** A percentile of sorted values, interpolated between neighbours. */
-export function percentile(sorted: readonly number[], share: number): number {
-  const place = share * (sorted.length - 1);
-  const below = Math.floor(place);
-  const low = sorted[below]!;
-  return low + (place - below) * ((sorted[below + 1] ?? low) - low);
+  return { low: quantile(sorted, tail), high: quantile(sorted, 1 - tail) };
 }
 
 function numberNames(names: readonly string[]): { readonly names: readonly string[]; readonly numbers: Uint32Array } {

@@ -33,12 +33,6 @@ export function loadDecoderLibrary(format: string): Promise<DecoderLibrary> {
   return loading;
 }
 
-/** The FFmpeg inside the optional package: its version, and how it was configured. */
-export async function describeDecoder(): Promise<{ readonly version: string; readonly configuration: string }> {
-  const { version, configuration } = (await loadDecoderLibrary('FFmpeg')).functions.getFFmpegInfo();
-  return { version, configuration };
-}
-
 /** The native objects of one recording, with one lifetime. */
 export class DecoderHandles {
   readonly library: DecoderLibrary;

@@ -27,14 +27,18 @@ export type ModelAnswer =
   /** It could not be scored, as when its audio is deleted. */
   | { readonly kind: 'failed'; readonly reason: AudioReason };
 
-/** A recording of the batch with the answers of both models. Audio that the batch has several times is one recording. */
-export interface AnsweredRecording {
+/** A recording of the batch. Audio that the batch has several times is one recording. */
+interface RecordingOfBatch {
   readonly audioSha256: string;
   /** Of its first item. */
   readonly line: number;
   readonly source: string;
   /** How many items have this audio. */
   readonly items: number;
+}
+
+/** A recording with the answers of both models. */
+export interface AnsweredRecording extends RecordingOfBatch {
   readonly old: ModelAnswer;
   readonly new: ModelAnswer;
 }
@@ -47,21 +51,13 @@ export interface ComparedModel {
 }
 
 /** A recording whose decision differs with the new model. */
-export interface Flip {
-  readonly audioSha256: string;
-  readonly line: number;
-  readonly source: string;
-  readonly items: number;
+export interface Flip extends RecordingOfBatch {
   readonly old: { readonly label: DecisionLabel; readonly scores: Scores };
   readonly new: { readonly label: DecisionLabel; readonly scores: Scores };
 }
 
 /** A recording that at least one model gave no score, with the reason of each that did not. */
-export interface NotCompared {
-  readonly audioSha256: string;
-  readonly line: number;
-  readonly source: string;
-  readonly items: number;
+export interface NotCompared extends RecordingOfBatch {
   readonly old: AudioReason | null;
   readonly new: AudioReason | null;
 }

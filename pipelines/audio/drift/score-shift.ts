@@ -76,7 +76,7 @@ function intervalOfMean(values: readonly number[], mean: number): readonly [numb
 }
 
 /** The value below which a share of the sorted values lies, between two values in proportion. */
-function quantile(sorted: readonly number[], share: number): number {
+export function quantile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const [below, above] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
   return below + (above - below) * (place - Math.floor(place));

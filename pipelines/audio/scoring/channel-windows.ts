@@ -48,9 +48,9 @@ export class ChannelWindows {
   private readonly rate: number;
   private readonly toModel: Resampler | null;
   private readonly toDetector: Resampler | null;
-  private readonly samples = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
-  private readonly voiced = new SlidingSamples<Uint8Array>((length) => new Uint8Array(length));
-  private readonly levels = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+  private readonly samples = new SlidingSamples<Float32Array>(Float32Array);
+  private readonly voiced = new SlidingSamples<Uint8Array>(Uint8Array);
+  private readonly levels = new SlidingSamples<Float32Array>(Float32Array);
   private place = 0;
   /** Place of the next window of `early`. */
   private ahead = 0;

@@ -4,7 +4,7 @@ import { Resampler } from '../signal/resample.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { AudioFacts } from '../verification.ts';
 import { voiceFramesPerSecond, type VoiceDetector } from '../voice-activity/voice-activity.ts';
-import { embedRecording, voicedSecondsUsedMax } from '../voiceprint/recording-embedding.ts';
+import { embedSamples, voicedSecondsUsedMax } from '../voiceprint/recording-embedding.ts';
 import { mixChannels } from '../signal/mixed-channels.ts';
 import type { OpenModels } from './open-models.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
@@ -44,13 +44,11 @@ export async function embedVoice({ file, directory, limits, opened }: EmbeddingR
         `It has ${recording.sampleRate} Hz; ${model.manifest.model} needs ${sampleRateMin} Hz at least.`,
       );
     const { voice, seconds } = await readVoice(recording, sampleRate, model.detector());
-    const voiced = new Uint8Array(Math.floor((voice.length * voiceFramesPerSecond) / sampleRate)).fill(1);
-    const embedded = await embedRecording({ samples: voice, sampleRate, voiced }, model);
-    if (embedded === null) throw new AudioRefusal('no_voice');
+    if (voice.length === 0) throw new AudioRefusal('no_voice');
     const { format, codec, channels } = recording;
     return {
-      embedding: embedded.embedding,
-      voiceSeconds: embedded.voicedSeconds,
+      embedding: await embedSamples(voice, model),
+      voiceSeconds: voice.length / sampleRate,
       audio: { format, codec, channels, sampleRate: recording.sampleRate, durationSeconds: seconds },
     };
   } finally {
@@ -81,10 +79,10 @@ async function readVoice(
 }
 
 /** Collects the samples of voiced frames; those of undecided frames are kept until they are decided. */
-class VoiceCollector {
+export class VoiceCollector {
   private readonly frameSamples: number;
-  private readonly waiting = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
-  private readonly gathered = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+  private readonly waiting = new SlidingSamples<Float32Array>(Float32Array);
+  private readonly gathered = new SlidingSamples<Float32Array>(Float32Array);
   private readonly samplesMax: number;
   private frames = 0;
 

@@ -234,10 +234,7 @@ export class VoiceUnion {
   private voiced = 0;
 
   constructor(channels: number) {
-    this.channels = Array.from(
-      { length: channels },
-      () => new SlidingSamples<Uint8Array>((length) => new Uint8Array(length)),
-    );
+    this.channels = Array.from({ length: channels }, () => new SlidingSamples<Uint8Array>(Uint8Array));
   }
 
   get seconds(): number {

@@ -5,16 +5,16 @@ type Numbers = Float32Array | Uint8Array;
 
 /** The latest part of an endless sequence of numbers, indexed from its start. The space of dropped ones is reused. */
 export class SlidingSamples<Kind extends Numbers> {
-  private readonly makeRoom: (length: number) => Kind;
+  private readonly Room: new (length: number) => Kind;
   private room: Kind;
   /** Index of the first number that is kept, and its offset in the buffer. */
   private firstKept = 0;
   private offset = 0;
   private count = 0;
 
-  constructor(makeRoom: (length: number) => Kind) {
-    this.makeRoom = makeRoom;
-    this.room = makeRoom(0);
+  constructor(Room: new (length: number) => Kind) {
+    this.Room = Room;
+    this.room = new Room(0);
   }
 
   /** How many numbers were appended, dropped ones included. */
@@ -46,7 +46,7 @@ export class SlidingSamples<Kind extends Numbers> {
   private compact(more: number): void {
     const kept = this.room.subarray(this.offset, this.offset + this.count);
     if ((this.count + more) * 2 > this.room.length) {
-      const room = this.makeRoom(Math.max(roomMin, (this.count + more) * 2));
+      const room = new this.Room(Math.max(roomMin, (this.count + more) * 2));
       room.set(kept);
       this.room = room;
     } else this.room.copyWithin(0, this.offset, this.offset + this.count);

@@ -59,7 +59,7 @@ interface HeardFrame {
  */
 export class TelephoneBand {
   private readonly resampler: Resampler;
-  private readonly samples = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+  private readonly samples = new SlidingSamples<Float32Array>(Float32Array);
   private readonly frames: HeardFrame[] = [];
   private place = 0;
 

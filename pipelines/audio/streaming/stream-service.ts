@@ -8,7 +8,6 @@ import { checkDeclared } from '../decode/limit-checks.ts';
 import { decodeLimitsOf } from '../scorers/scoring-pool.ts';
 import { chooseModel, requireModels } from '../models/named-model.ts';
 import type { Batch, BatchMode } from '../batches/batch.ts';
-import type { ScoredRecording } from '../verification.ts';
 import type { VerificationDetailAnswer } from '../batches/client-verification.ts';
 import { LiveStream, type StreamWatcher } from './live-stream.ts';
 import { audioBytesIn, frameBytesOf, secondsOf, type StreamFormat } from './stream-format.ts';
@@ -162,7 +161,7 @@ export class StreamService {
     const { log } = this.services;
     const { facts } = spool.spooled;
     try {
-      const scored = await awaitScores(live);
+      const [scored] = await Promise.allSettled([live.end()]);
       const isComplete = await completeAndClose(spool);
       if (!isComplete) {
         await this.spools.remove(spool.spooled);
@@ -173,12 +172,16 @@ export class StreamService {
           hint: 'Send audio as binary messages before the end message.',
         });
       }
-      if (!('result' in scored))
+      if (scored.status === 'rejected')
         log.warn(
-          { err: scored.error, stream: facts.id },
+          { err: scored.reason, stream: facts.id },
           'a stream could not be scored while it arrived; the workers score it',
         );
-      const batch = await submitStream(this.services, spool.spooled, 'result' in scored ? scored.result : null);
+      const batch = await submitStream(
+        this.services,
+        spool.spooled,
+        scored.status === 'fulfilled' ? scored.value : null,
+      );
       await this.release(spool.spooled, batch);
       return await readOutcome(this.services, batch, workerSecondsMax);
     } catch (error) {
@@ -311,15 +314,6 @@ export class OpenStream {
     if (this.begun === undefined) throw new Error('the stream has not begun');
     return this.begun;
   }
-}
-
-type End = { readonly result: ScoredRecording } | { readonly error: unknown };
-
-function awaitScores(live: LiveStream): Promise<End> {
-  return live.end().then(
-    (result) => ({ result }),
-    (error: unknown) => ({ error }),
-  );
 }
 
 /** A refusal of a recording as an error of its stream. @throws ServiceError `recording_refused` */

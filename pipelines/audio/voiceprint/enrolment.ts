@@ -58,16 +58,9 @@ export function enrolVoice(
   );
   const disagreeing = placesWhere(agreements, (agreement) => agreement < agreementMin);
   if (disagreeing.length > 0) {
-    return {
-      voiceprint: null,
-      findings: [
-        {
-          code: 'recordings_disagree',
-          recordings: disagreeing,
-          detail: `These recordings are too unlike the others to be of one voice (${agreementMin} is needed): ${disagreeing.map((at) => agreements[at]!.toFixed(2)).join(', ')}.`,
-        },
-      ],
-    };
+    const found = disagreeing.map((at) => agreements[at]!.toFixed(2)).join(', ');
+    const detail = `These recordings are too unlike the others to be of one voice (${agreementMin} is needed): ${found}.`;
+    return { voiceprint: null, findings: [finding('recordings_disagree', detail, disagreeing)] };
   }
   return { voiceprint: voiceprintOf(usable, agreements), findings: [] };
 }
@@ -84,14 +77,13 @@ function voiceprintOf(recordings: readonly RecordingEmbedding[], agreements: rea
   };
 }
 
-function countFindings({ length }: readonly unknown[]): EnrolmentFinding[] {
+/** What is wrong with the number of recordings. */
+export function countFindings({ length }: readonly unknown[]): EnrolmentFinding[] {
   const { recordingsMin, recordingsMax } = enrolmentLimits;
   if (length < recordingsMin)
-    return [
-      { code: 'recordings_too_few', recordings: [], detail: `${length} of at least ${recordingsMin} recordings.` },
-    ];
+    return [finding('recordings_too_few', `${length} of at least ${recordingsMin} recordings were given.`)];
   return length > recordingsMax
-    ? [{ code: 'recordings_too_many', recordings: [], detail: `${length} of at most ${recordingsMax} recordings.` }]
+    ? [finding('recordings_too_many', `${length} recordings were given; ${recordingsMax} are the most.`)]
     : [];
 }
 
@@ -99,26 +91,16 @@ function voiceFindings(recordings: readonly (RecordingEmbedding | null)[]): Enro
   const { recordingVoicedSecondsMin, voicedSecondsMin } = enrolmentLimits;
   const short = placesWhere(recordings, (recording) => (recording?.voicedSeconds ?? 0) < recordingVoicedSecondsMin);
   const seconds = voicedSecondsOf(recordings);
+  const perRecording = `Each recording needs ${recordingVoicedSecondsMin} s of voice.`;
+  const inAll = `${seconds.toFixed(1)} of at least ${voicedSecondsMin} s of voice in all.`;
   return [
-    ...(short.length > 0
-      ? [
-          {
-            code: 'recording_voice_too_little' as const,
-            recordings: short,
-            detail: `Each recording needs ${recordingVoicedSecondsMin} s of voice.`,
-          },
-        ]
-      : []),
-    ...(seconds < voicedSecondsMin
-      ? [
-          {
-            code: 'voice_too_little' as const,
-            recordings: [],
-            detail: `${seconds.toFixed(1)} of at least ${voicedSecondsMin} s of voice in all.`,
-          },
-        ]
-      : []),
+    ...(short.length > 0 ? [finding('recording_voice_too_little', perRecording, short)] : []),
+    ...(seconds < voicedSecondsMin ? [finding('voice_too_little', inAll)] : []),
   ];
+}
+
+function finding(code: EnrolmentFinding['code'], detail: string, recordings: readonly number[] = []): EnrolmentFinding {
+  return { code, recordings, detail };
 }
 
 function placesWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number[] {

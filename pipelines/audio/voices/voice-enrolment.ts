@@ -5,7 +5,13 @@ import { performSeveral } from '../batches/perform-several.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { EmbeddedVoice, VoiceFile } from '../scoring/embed-voice.ts';
 import type { VoiceModel } from './voice-model.ts';
-import { enrolmentLimits, enrolVoice, type EnrolmentFinding, type Voiceprint } from '../voiceprint/enrolment.ts';
+import {
+  countFindings,
+  enrolmentLimits,
+  enrolVoice,
+  type EnrolmentFinding,
+  type Voiceprint,
+} from '../voiceprint/enrolment.ts';
 import type { RecordingEmbedding } from '../voiceprint/recording-embedding.ts';
 import {
   checkEnrolment,
@@ -53,7 +59,8 @@ export async function enrolVoiceprint(
 ): Promise<Enrolled> {
   const { model } = work;
   const { owner, subject, consent } = checkEnrolment(request, work.now());
-  requireCount(request.files);
+  const miscounted = countFindings(request.files);
+  if (miscounted.length > 0) throw enrolmentRefused(miscounted, request.files);
   await requireNoVoiceprint(work.db, { owner, subject });
   await requireDifferentRecordings(work, request.files);
   const { voiceprint, findings } = enrolVoice(await embedEach(work, request.files), {
@@ -72,12 +79,6 @@ export async function enrolVoiceprint(
     embedding: centroid,
   });
   return { ...stored, owner, subject, model: model.name, recordings, voiceSeconds, agreement: spread, consent };
-}
-
-function requireCount({ length }: readonly string[]): void {
-  const { recordingsMin, recordingsMax } = enrolmentLimits;
-  if (length < recordingsMin) throw refusedFor(`${length} of at least ${recordingsMin} recordings were given.`);
-  if (length > recordingsMax) throw refusedFor(`${length} recordings were given; ${recordingsMax} are the most.`);
 }
 
 /** Refuses the same bytes twice, which would agree perfectly. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { bootstrapIntervals, percentile } from '../../../../evaluation/audio/statistics/bootstrap.ts';
+import { bootstrapIntervals } from '../../../../evaluation/audio/statistics/bootstrap.ts';
+import { quantile } from '../../../../pipelines/audio/drift/score-shift.ts';
 import { equalErrorRate, rankTrials } from '../../../../evaluation/audio/statistics/error-curve.ts';
 import { Seeded } from '../../../../runtime/seeded.ts';
 
@@ -91,8 +92,8 @@ it('covers the true rate of sets whose speakers differ, which an interval over c
 });
 
 it('interpolates percentiles', () => {
-  expect(percentile([1, 2, 3, 4], 0)).toBe(1);
-  expect(percentile([1, 2, 3, 4], 1)).toBe(4);
-  expect(percentile([1, 2, 3, 4], 0.5)).toBe(2.5);
-  expect(percentile([7], 0.3)).toBe(7);
+  expect(quantile([1, 2, 3, 4], 0)).toBe(1);
+  expect(quantile([1, 2, 3, 4], 1)).toBe(4);
+  expect(quantile([1, 2, 3, 4], 0.5)).toBe(2.5);
+  expect(quantile([7], 0.3)).toBe(7);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { describeDecoder } from '../../../../pipelines/audio/decode/decoder-library.ts';
+import { loadDecoderLibrary } from '../../../../pipelines/audio/decode/decoder-library.ts';
 import { openRecording } from '../../../../pipelines/audio/decode/open-recording.ts';
 import { blockSamplesMax } from '../../../../pipelines/audio/decode/recording.ts';
 import { packageRoot } from '../../../../runtime/package-root.ts';
@@ -253,7 +253,7 @@ describe('a path', () => {
 
 describe('the optional decoder', () => {
   it('tells which FFmpeg it is', async () => {
-    const { version, configuration } = await describeDecoder();
+    const { version, configuration } = (await loadDecoderLibrary('FFmpeg')).functions.getFFmpegInfo();
     expect(version).toMatch(/^\d+\.\d+/);
     expect(configuration).toContain('--enable-gpl');
   });

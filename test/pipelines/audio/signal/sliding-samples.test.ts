@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SlidingSamples } from '../../../../pipelines/audio/signal/sliding-samples.ts';
 import { VoiceUnion } from '../../../../pipelines/audio/scoring/recording-scorer.ts';
 
-const floats = () => new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+const floats = () => new SlidingSamples<Float32Array>(Float32Array);
 
 describe('sliding samples', () => {
   it('are what was appended, at their places, whatever was dropped before', () => {
