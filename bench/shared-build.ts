@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openQueues } from '../jobs/queues/backend.ts';
-import { enqueueNight } from '../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../jobs/queues/enqueue.ts';
 import { readNight, type ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
 import { parseScope, requestNight } from '../pipelines/caches/night/night-request.ts';
 import { listVersions } from '../pipelines/caches/store/artefact-check.ts';
@@ -132,7 +132,7 @@ async function runNight(): Promise<ReportedArtefact> {
     evaluatedAt: null,
     requestedBy: 'bench',
   }))!;
-  await enqueueNight(queues, { runId });
+  await enqueueJob(queues, 'open-night', { runId });
   for (;;) {
     const night = await readNight(db, { runId });
     if (night.state === 'finished') return night.report!.artefacts[0]!;

@@ -18,7 +18,7 @@ import {
   type TakenNight,
 } from '../pipelines/caches/night/night-opening.ts';
 import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
-import { enqueueHelpers, enqueueNight, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
+import { enqueueHelpers, enqueueJob, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
 import { scoreComplaints, scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { scoreRanges } from '../pipelines/labels/range-scoring.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/brand/expiry.ts';
@@ -170,7 +170,7 @@ function nightPublisher({ config, db, queues, store }: NightServices): Handler<'
         expectedHours,
       })),
     });
-    if (result.kind === 'reopen') await enqueueNight(queues, { runId });
+    if (result.kind === 'reopen') await enqueueJob(queues, 'open-night', { runId });
     if (result.kind === 'published')
       log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
     await sweepUnfinishedFiles(db, store); // of killed workers

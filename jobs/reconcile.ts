@@ -7,18 +7,8 @@ import { ERRORS, type ErrorCode, type Failure } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
-import type { Queues } from './queues/backend.ts';
-import {
-  enqueueBranding,
-  enqueueDelivery,
-  enqueueFeedLoad,
-  enqueueNight,
-  enqueueProof,
-  jobIds,
-  isLive,
-  restoreBatch,
-} from './queues/enqueue.ts';
-import type { QueueName } from './queues/queues.ts';
+import type { NewJob, Queues } from './queues/backend.ts';
+import { enqueue, enqueueJob, isLive, jobIds, singleJob, restoreBatch } from './queues/enqueue.ts';
 
 interface ReconcileOptions {
   readonly db: Pool;
@@ -74,15 +64,13 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
  * attempt is due, and those whose jobs are lost. Often, since nobody else queues them.
  */
 export async function queueDueDeliveries(options: ReconcileOptions): Promise<Reconciled> {
-  const { db, queues } = options;
+  const { db } = options;
   const done: Reconciled = { enqueued: 0, lost: 0 };
   for (const deliveryId of await listDueDeliveries(db)) {
     const job: ReconciledJob = {
-      queue: 'webhooks',
-      id: jobIds.delivery(deliveryId),
+      job: singleJob('deliver-webhook', { deliveryId }),
       isDue: async () => (await listDueDeliveries(db, deliveryId)).length > 0,
       fail: () => failAttempt(db, deliveryId),
-      enqueue: () => enqueueDelivery(queues, { deliveryId }),
     };
     await reconcileJob(options, job, done);
   }
@@ -91,53 +79,46 @@ export async function queueDueDeliveries(options: ReconcileOptions): Promise<Rec
 
 /** A job of a kind that is reconciled alone. */
 interface ReconciledJob {
-  readonly queue: QueueName;
-  readonly id: string;
+  readonly job: NewJob;
   /** Read again after the state of the job: the row is written before the job ends. */
   isDue(): Promise<boolean>;
   fail(failure: Failure): Promise<unknown>;
-  enqueue(): Promise<boolean>;
 }
 
 async function reconcileJob(
   { queues }: ReconcileOptions,
-  { queue, id, isDue, fail, enqueue }: ReconciledJob,
+  { job, isDue, fail }: ReconciledJob,
   done: Reconciled,
 ): Promise<void> {
+  const { queue, id } = job;
   if (isLive(await queues.state(queue, id)) || !(await isDue())) return;
   if ((await queues.failure(queue, id))?.byCrashes) {
     await fail(failureWithCode('job_lost'));
     done.lost += 1;
-  } else if (await enqueue()) done.enqueued += 1;
+  } else if (await enqueue(queues, job)) done.enqueued += 1;
 }
 
-function feedLoadJob({ db, queues }: ReconcileOptions, loadId: number): ReconciledJob {
+function feedLoadJob({ db }: ReconcileOptions, loadId: number): ReconciledJob {
   return {
-    queue: 'feeds',
-    id: jobIds.feedLoad(loadId),
+    job: singleJob('load-feed', { loadId }),
     isDue: async () => (await queryRow(db, sql('jobs/is_feed_load_due'), [loadId])) !== undefined,
     fail: (failure) => failFeedLoad(db, loadId, failure),
-    enqueue: () => enqueueFeedLoad(queues, { loadId }),
   };
 }
 
-function brandingJob({ db, queues }: ReconcileOptions, operationId: number): ReconciledJob {
+function brandingJob({ db }: ReconcileOptions, operationId: number): ReconciledJob {
   return {
-    queue: 'branding',
-    id: jobIds.branding(operationId),
+    job: singleJob('run-branding', { operationId }),
     isDue: async () => (await readOperation(db, operationId)).state === 'queued',
     fail: (failure) => failOperation(db, operationId, failure),
-    enqueue: () => enqueueBranding(queues, { operationId }),
   };
 }
 
-function proofJob({ db, queues }: ReconcileOptions, proofId: number): ReconciledJob {
+function proofJob({ db }: ReconcileOptions, proofId: number): ReconciledJob {
   return {
-    queue: 'branding',
-    id: jobIds.proof(proofId),
+    job: singleJob('place-proof-calls', { proofId }),
     isDue: async () => (await queryRow(db, sql('jobs/list_due_proofs'), [proofId])) !== undefined,
     fail: (failure) => failProof(db, proofId, { ...failure, actor: 'reconciler' }),
-    enqueue: () => enqueueProof(queues, { proofId }),
   };
 }
 
@@ -156,7 +137,7 @@ async function reconcileNight(options: ReconcileOptions, night: OpenNight, done:
   if (failures.some((failure) => failure?.byCrashes)) {
     await failNight(db, { runId: night.runId, ...failureWithCode('job_lost') });
     done.lost += 1;
-  } else if (await enqueueNight(queues, { runId: night.runId })) done.enqueued += 1;
+  } else if (await enqueueJob(queues, 'open-night', { runId: night.runId })) done.enqueued += 1;
 }
 
 /** Records the failure of builds whose worker crashed too often, since the opener waits for an outcome of every build. */

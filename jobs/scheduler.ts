@@ -13,7 +13,7 @@ import { sql } from '../sql/sql.ts';
 import type { Queues } from './queues/backend.ts';
 import { brandingInbox } from './drop-folder/branding-drop.ts';
 import { watchDropFolder } from './drop-folder/drop-folder.ts';
-import { enqueueNight } from './queues/enqueue.ts';
+import { enqueueJob } from './queues/enqueue.ts';
 import { feedInboxes, type SubmitDropped } from './drop-folder/feed-drop.ts';
 import { queueDueDeliveries, reconcile } from './reconcile.ts';
 import { recordingsInbox } from './drop-folder/recordings-drop.ts';
@@ -168,7 +168,7 @@ export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOp
     if (runId === undefined) return undefined; // another scheduler has requested it
     const lateSeconds = Math.round((now.getTime() - tick.getTime()) / 1000);
     log.info({ runId, nightDate, lateSeconds }, 'the night is due');
-    await enqueueNight(queues, { runId });
+    await enqueueJob(queues, 'open-night', { runId });
     return runId;
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import {
   readNight,
@@ -112,7 +112,7 @@ async function runNight(options: RunOptions): Promise<Outcome> {
         requestedBy: currentActor(),
       });
       if (state === 'finished') return nightOutcome(await readNight(services.db, { runId }));
-      await enqueueNight(queues, { runId });
+      await enqueueJob(queues, 'open-night', { runId });
       if (!options.wait)
         return { json: { runId, key, state, repeated }, text: `Night ${runId} is queued under the key ${key}.` };
       return nightOutcome(await withWorker(services, queues, () => untilFinished(services.db, runId)));

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
 import { ENCODINGS } from '../../pipelines/rows/feed-encoding.ts';
 import { FEEDS } from '../../pipelines/feeds/feed.ts';
@@ -149,7 +149,7 @@ function releaseLoad(
   return withQueues(services, async (queues) => {
     const { db, config } = services;
     await decideHeldLoad({ db, loadId, decision: 'release', reason, actor: currentActor(), eyes: config });
-    await enqueueFeedLoad(queues, { loadId });
+    await enqueueJob(queues, 'load-feed', { loadId });
     if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is released and queued.` };
     return loadOutcome(await withWorker(services, queues, () => untilLoaded(db, loadId)));
   });

@@ -1,7 +1,7 @@
 import type { FeedArrivals, FeedLoads, FeedRejects, SubmittedFeed } from '../answers/number-answers.ts';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
 import { feedFileBytesMax } from '../../pipelines/feeds/feed-bytes.ts';
 import { listFeedArrivals } from '../../pipelines/feeds/feed-arrivals.ts';
@@ -37,7 +37,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
   const { db, config, queues, log } = work;
   // If this fails, the reconciler enqueues the load.
   const enqueue = (loadId: number) =>
-    enqueueFeedLoad(queues, { loadId }).catch((error: unknown) =>
+    enqueueJob(queues, 'load-feed', { loadId }).catch((error: unknown) =>
       log.warn({ err: error, loadId }, 'the load could not be queued yet'),
     );
   app.get('/api/feeds', { config: { access: 'viewer' } }, async (): Promise<FeedArrivals> => ({

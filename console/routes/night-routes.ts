@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { releaseHeldFiles } from '../../pipelines/caches/night/night-release.ts';
 import {
@@ -97,7 +97,7 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
     });
     // If this fails, the reconciler enqueues the night.
     if (state !== 'finished')
-      await enqueueNight(queues, { runId }).catch((error: unknown) =>
+      await enqueueJob(queues, 'open-night', { runId }).catch((error: unknown) =>
         log.warn({ err: error, runId }, 'the night could not be queued yet'),
       );
     return reply.code(202).send({ runId, repeated });

@@ -9,7 +9,7 @@ import { sql } from '../../sql/sql.ts';
 import type { Queues } from '../queues/backend.ts';
 import { openInbox, requesterOf, observeFile, type DropResult, type Inbox, type InboxDefinition } from './inbox.ts';
 import type { TakenEntry } from './taken-entry.ts';
-import { enqueueFeedLoad } from '../queues/enqueue.ts';
+import { enqueueJob } from '../queues/enqueue.ts';
 import { describeKind } from './taken-entry.ts';
 
 /** Submits a file as a feed: copies it and records its load with `submittedBy`. */
@@ -65,7 +65,7 @@ async function submitFeedFile(options: FeedInboxOptions, feed: FeedName, entry: 
   const { loadId } = await options.submit({ feed, path: entry.path, submittedBy: requesterOf(entry) });
   options.log.info({ feed, file: entry.name, loadId }, 'a dropped file is queued');
   // If this fails the reconciler queues the load.
-  await enqueueFeedLoad(options.queues, { loadId }).catch((error: unknown) =>
+  await enqueueJob(options.queues, 'load-feed', { loadId }).catch((error: unknown) =>
     options.log.warn({ err: error, loadId }, 'the load could not be queued yet'),
   );
 }

@@ -8,7 +8,7 @@ import type { Vault } from '../../runtime/vault.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Queues } from './backend.ts';
-import { enqueueBranding } from './enqueue.ts';
+import { enqueueJob } from './enqueue.ts';
 
 /** Services of the producer. */
 interface BrandingProducer {
@@ -30,7 +30,7 @@ export async function requestBranding<Kind extends OperationKind>(
   const submitted = await submitOperation({ db, vault }, submission);
   // If this fails the reconciler queues the operation.
   if (submitted.repeated && (await readOperation(db, submitted.operationId)).state !== 'queued') return submitted;
-  await enqueueBranding(queues, submitted).catch((error: unknown) =>
+  await enqueueJob(queues, 'run-branding', { operationId: submitted.operationId }).catch((error: unknown) =>
     log.warn({ err: error, operationId: submitted.operationId }, 'the operation could not be queued yet'),
   );
   return submitted;

@@ -5,9 +5,6 @@ import { parsePayload, queueOf, type JobName, type Payloads } from './queues.ts'
 
 /** Ids name the work of a job, so that the same work is not queued twice. */
 export const jobIds = {
-  feedLoad: (loadId: number) => `feed-${loadId}`,
-  branding: (operationId: number) => `branding-${operationId}`,
-  proof: (proofId: number) => `proof-${proofId}`,
   night: (runId: number) => `night-${runId}`,
   build: (buildId: number) => `build-${buildId}`,
   helper: ({ buildId, attempt }: Payloads['help-build'], nth: number) => `help-${buildId}-t${attempt}-${nth}`,
@@ -15,32 +12,32 @@ export const jobIds = {
   batchEnd: ({ batchId, generation }: { batchId: number; generation: number }) => `batch-${batchId}-g${generation}`,
   chunk: ({ batchId, generation }: { batchId: number; generation: number }, chunk: number) =>
     `verify-${batchId}-g${generation}-${chunk}`,
-  delivery: (deliveryId: number) => `webhook-${deliveryId}`,
 } as const;
 
-/** Queues the load of a feed, unless it is queued or running. True if it was added. */
-export function enqueueFeedLoad(queues: Queues, { loadId }: Payloads['load-feed']): Promise<boolean> {
-  return enqueue(queues, newJob('load-feed', jobIds.feedLoad(loadId), { loadId }));
+/** The jobs that are queued alone, with the ids of their work. */
+const singleJobIds: { readonly [Name in SingleJob]: (payload: Payloads[Name]) => string } = {
+  'load-feed': ({ loadId }) => `feed-${loadId}`,
+  'run-branding': ({ operationId }) => `branding-${operationId}`,
+  'place-proof-calls': ({ proofId }) => `proof-${proofId}`,
+  'deliver-webhook': ({ deliveryId }) => `webhook-${deliveryId}`,
+  'open-night': ({ runId }) => jobIds.night(runId),
+};
+
+/** A load of a feed, a branding operation, the calls of a proof of numbers, a delivery of a webhook, or a night. */
+export type SingleJob = 'load-feed' | 'run-branding' | 'place-proof-calls' | 'deliver-webhook' | 'open-night';
+
+/** The job of such work as it is queued. @throws ServiceError `job_invalid` */
+export function singleJob<Name extends SingleJob>(name: Name, payload: Payloads[Name]): NewJob {
+  return newJob(name, singleJobIds[name](payload), payload);
 }
 
-/** Queues a branding operation, unless it is queued or running. True if it was added. */
-export function enqueueBranding(queues: Queues, { operationId }: Payloads['run-branding']): Promise<boolean> {
-  return enqueue(queues, newJob('run-branding', jobIds.branding(operationId), { operationId }));
-}
-
-/** Queues the calls of a proof of numbers, unless they are queued or running. True if they were added. */
-export function enqueueProof(queues: Queues, { proofId }: Payloads['place-proof-calls']): Promise<boolean> {
-  return enqueue(queues, newJob('place-proof-calls', jobIds.proof(proofId), { proofId }));
-}
-
-/** Queues a delivery of a webhook, unless it is queued or running. True if it was added. */
-export function enqueueDelivery(queues: Queues, { deliveryId }: Payloads['deliver-webhook']): Promise<boolean> {
-  return enqueue(queues, newJob('deliver-webhook', jobIds.delivery(deliveryId), { deliveryId }));
-}
-
-/** Queues a night, unless it is queued or running. True if it was added. */
-export function enqueueNight(queues: Queues, { runId }: Payloads['open-night']): Promise<boolean> {
-  return enqueue(queues, newJob('open-night', jobIds.night(runId), { runId }));
+/** Queues such work, unless it is queued or running. True if it was added. */
+export function enqueueJob<Name extends SingleJob>(
+  queues: Queues,
+  name: Name,
+  payload: Payloads[Name],
+): Promise<boolean> {
+  return enqueue(queues, singleJob(name, payload));
 }
 
 /** The builds of one attempt at a night. */
@@ -158,7 +155,8 @@ function newJob<Name extends JobName>(name: Name, id: string, payload: Payloads[
   return { queue: queueOf(name), name, id, payload: parsePayload(name, payload) };
 }
 
-async function enqueue(queues: Queues, job: NewJob): Promise<boolean> {
+/** Queues a job, unless it is queued or running. True if it was added. */
+export async function enqueue(queues: Queues, job: NewJob): Promise<boolean> {
   if (!(await makeRoom(queues, job))) return false;
   await queues.add(job);
   return true;

@@ -3,7 +3,7 @@ import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Queues } from './backend.ts';
-import { enqueueFeedLoad } from './enqueue.ts';
+import { enqueueJob } from './enqueue.ts';
 
 /** Services of the producer. */
 interface FeedProducer {
@@ -27,7 +27,7 @@ export async function requestFeedLoad(
 ): Promise<{ loadId: number }> {
   const { loadId } = await submitFeed({ db, feedDir: config.feedDir, ...submission });
   // If this fails the reconciler queues the load.
-  await enqueueFeedLoad(queues, { loadId }).catch((error: unknown) =>
+  await enqueueJob(queues, 'load-feed', { loadId }).catch((error: unknown) =>
     log.warn({ err: error, loadId }, 'the load could not be queued yet'),
   );
   return { loadId };

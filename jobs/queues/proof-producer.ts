@@ -9,7 +9,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Queues } from './backend.ts';
-import { enqueueProof } from './enqueue.ts';
+import { enqueueJob } from './enqueue.ts';
 
 /** Settings and services of the producer. */
 interface ProofProducer {
@@ -35,7 +35,7 @@ export async function requestProofs(
   const result = await startProofs({ db, limits: config, ...request });
   // If this fails the reconciler queues the calls.
   for (const { proofId } of result.started)
-    await enqueueProof(queues, { proofId }).catch((error: unknown) =>
+    await enqueueJob(queues, 'place-proof-calls', { proofId }).catch((error: unknown) =>
       log.warn({ err: error, proofId }, 'the calls of a proof could not be queued yet'),
     );
   return result;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { storeDriftReport } from '../../pipelines/audio/drift/drift-record.ts';
 import { makeDriftReport } from '../../pipelines/audio/drift/drift-report.ts';
 import { fileDispute } from '../../pipelines/labels/number-dispute.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
     [],
   );
   const { reportId } = await storeDriftReport(db, drift, { batchId: batch.batchId, madeBy: 'ada' });
-  await enqueueNight(server.queues, { runId: run! });
+  await enqueueJob(server.queues, 'open-night', { runId: run! });
   const { loadId } = await load('reputation', 'phone,level\n+12025550143,SPAM\n+12025550144,LOUD\n');
   const { disputeId } = await fileDispute(
     { db, vault: testVault },

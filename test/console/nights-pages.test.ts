@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { silentLog } from '../support/night.ts';
@@ -211,7 +211,7 @@ describe.skipIf(noChromium)('the page of the queues', () => {
   it('shows a job, removes it, and resumes its queue', async () => {
     const queues = await openQueues(loadConfig(running.env), running.database.url, silentLog);
     await queues.pause('nights'); // the worker must not take the job
-    await enqueueNight(queues, { runId: runs[0]! });
+    await enqueueJob(queues, 'open-night', { runId: runs[0]! });
     await queues.close();
     const page = await browser.open('/queues?queue=nights');
     await page.getByText('No job is in this state.').waitFor();

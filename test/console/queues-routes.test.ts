@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { enqueueNight, jobIds } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob, jobIds } from '../../jobs/queues/enqueue.ts';
 import { UnrecoverableError } from 'bullmq';
 import type { JobPage, QueueList } from '../../console/answers/queue-answers.ts';
 import { openQueues, startWorkers } from '../../jobs/queues/backend.ts';
@@ -16,7 +16,7 @@ const onRedis = redis === undefined ? undefined : await useConsole({ REDIS_URL: 
 
 async function addNight({ env, database }: TestConsole, runId: number): Promise<void> {
   const queues = await openQueues(loadConfig(env), database.url, silentLog);
-  await enqueueNight(queues, { runId });
+  await enqueueJob(queues, 'open-night', { runId });
   await queues.close();
 }
 
@@ -99,7 +99,7 @@ describe.each(
         onStalled: () => {},
       },
     ]);
-    for (const runId of [8, 9]) await enqueueNight(queues, { runId });
+    for (const runId of [8, 9]) await enqueueJob(queues, 'open-night', { runId });
     const failed = async () => (await queues.counts()).nights.failed;
     await until(async () => (await failed()) === 2, 'both jobs have failed');
     await failing.close();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
-import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { readFeedLoad, submitFeed } from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
@@ -49,7 +49,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
         path,
         submittedBy: 'test',
       });
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       await until(async () => proxy.interferences() > 0, 'the rows are about to be copied');
       await worker.end(signal);
       await proxy.release();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
-import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import {
   decideHeldLoad,
   readFeedLoad,
@@ -118,7 +118,7 @@ async function killAt(place: Place, start: () => ServiceProcess): Promise<void> 
 }
 
 async function enqueueAndKill(place: Place): Promise<void> {
-  await enqueueFeedLoad(queues, { loadId: held });
+  await enqueueJob(queues, 'load-feed', { loadId: held });
   await killAt(place, startWorker);
 }
 
@@ -171,7 +171,7 @@ describe.each(['copy', 'mark', 'commit'] as const)('a load that gates hold, whos
 
   it('while it is merged after a release, is merged once by the next worker', async () => {
     const worker = startWorker();
-    await enqueueFeedLoad(queues, { loadId: held });
+    await enqueueJob(queues, 'load-feed', { loadId: held });
     await untilState('held');
     // Killed before its job has ended, it would leave a job that is taken up only when its lock has run out.
     await until(async () => (await queues.state('feeds', `feed-${held}`)) === 'completed', 'the job has ended');
@@ -186,7 +186,7 @@ describe.each(['copy', 'mark', 'commit'] as const)('a load that gates hold, whos
 
 it('a load whose release is killed before it is queued is queued by the scheduler, and merged once', async () => {
   startWorker();
-  await enqueueFeedLoad(queues, { loadId: held });
+  await enqueueJob(queues, 'load-feed', { loadId: held });
   await untilState('held');
   await killAt('decision', () =>
     startProcess('cli.js', env, {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { checkVersion, listVersions } from '../../pipelines/caches/store/artefact-check.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
@@ -75,7 +75,7 @@ async function askForNight(): Promise<number> {
     evaluatedAt: null,
     requestedBy: 'test',
   });
-  await enqueueNight(queues, { runId: runId! });
+  await enqueueJob(queues, 'open-night', { runId: runId! });
   return runId!;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { readNight } from '../../pipelines/caches/night/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
@@ -81,7 +81,7 @@ async function startNight(): Promise<number> {
     evaluatedAt: null,
     requestedBy: 'test',
   }))!;
-  await enqueueNight(queues, { runId });
+  await enqueueJob(queues, 'open-night', { runId });
   return runId;
 }
 

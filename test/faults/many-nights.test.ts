@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { readNight } from '../../pipelines/caches/night/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
 import { loadConfig } from '../../runtime/config.ts';
@@ -64,7 +64,7 @@ async function runNight(queues: Queues): Promise<void> {
     evaluatedAt: null,
     requestedBy: 'test',
   });
-  await enqueueNight(queues, { runId: runId! });
+  await enqueueJob(queues, 'open-night', { runId: runId! });
   const report = await until(async () => {
     const night = await readNight(db, { runId: runId! });
     return night.state === 'finished' && night.report;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
-import { enqueueFeedLoad, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
 import type { JobConfig } from '../../jobs/queues/queues.ts';
 import { loadConfig } from '../../runtime/config.ts';
@@ -59,7 +59,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
           seen.push({ payload, attempt, aborted: signal.aborted });
         },
       });
-      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      expect(await enqueueJob(queues, 'load-feed', { loadId })).toBe(true);
       await until(
         () => feedState(loadId),
         (state) => state === 'completed',
@@ -68,7 +68,9 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('refuses a payload that does not fit, when it is added and when it arrives', async () => {
-      expect(() => enqueueFeedLoad(queues, { loadId: -1 })).toThrow(expect.objectContaining({ code: 'job_invalid' }));
+      expect(() => enqueueJob(queues, 'load-feed', { loadId: -1 })).toThrow(
+        expect.objectContaining({ code: 'job_invalid' }),
+      );
       let runs = 0;
       await start({ 'load-feed': async () => (runs += 1) });
       await queues.add({ queue: 'feeds', name: 'load-feed', id: `feed-${loadId}`, payload: { loadId: 'twelve' } });
@@ -117,7 +119,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
             throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' });
         },
       });
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       await until(
         () => feedState(loadId),
         (state) => state === 'completed',
@@ -155,7 +157,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
           throw new ServiceError('feed_gzip_invalid', { operation: 'read feed', object: 'feed load 1' });
         },
       });
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       await until(
         () => feedState(loadId),
         (state) => state === 'failed',
@@ -171,8 +173,8 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('leaves a job of the same id alone while it is live, and adds it again once it has ended', async () => {
-      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
-      expect(await enqueueFeedLoad(queues, { loadId })).toBe(false);
+      expect(await enqueueJob(queues, 'load-feed', { loadId })).toBe(true);
+      expect(await enqueueJob(queues, 'load-feed', { loadId })).toBe(false);
       let runs = 0;
       const worker = await start({
         'load-feed': async () => {
@@ -184,12 +186,12 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         () => feedState(loadId),
         (state) => state === 'failed',
       );
-      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      expect(await enqueueJob(queues, 'load-feed', { loadId })).toBe(true);
       await until(
         () => feedState(loadId),
         (state) => state === 'completed',
       );
-      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      expect(await enqueueJob(queues, 'load-feed', { loadId })).toBe(true);
       await until(
         () => runs,
         (count) => count === 3,
@@ -232,7 +234,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('runs a job again whose worker was killed, without using up a try', async () => {
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       const victim = await startProcess('hold');
       await victim.line(`start ${loadId}`);
       await victim.end('SIGKILL');
@@ -247,7 +249,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
 
     it('gives a job up that crashes its worker more often than the crash budget allows', async () => {
       const kills = 2;
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       for (let crash = 0; crash < kills; crash++) {
         const victim = await startWorkerProcess(backend.env, 'hold');
         await victim.line(`start ${loadId}`);
@@ -264,7 +266,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('puts a job back on SIGTERM, where another worker finds it at once and no try is used up', async () => {
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       const first = await startProcess('hold');
       await first.line(`start ${loadId}`);
       const attempts: number[] = [];
@@ -303,7 +305,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('lets a job end that finishes within the grace', async () => {
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       let ended = false;
       let began = (): void => {};
       const running = new Promise<void>((resolve) => (began = resolve));
@@ -332,7 +334,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       };
       await start({ 'load-feed': handler('a') });
       await start({ 'load-feed': handler('b') });
-      for (const id of ids) await enqueueFeedLoad(queues, { loadId: id });
+      for (const id of ids) await enqueueJob(queues, 'load-feed', { loadId: id });
       await until(
         () => done.length,
         (count) => count >= ids.length,
@@ -358,7 +360,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     it('does a job twice whose handler blocks the event loop for longer than the lock: the reason for worker threads', async () => {
       const released = join(await mkdtemp(join(tmpdir(), 'released-')), 'now');
       const blocked = await startProcess('block', released);
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       await blocked.line(`start ${loadId}`);
       let runs = 0;
       await start({ 'load-feed': async () => (runs += 1) });
@@ -375,7 +377,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('fires the signal of a handler that has lost its job, and runs the job when it is queued again', async () => {
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       let runs = 0;
       let reason: unknown;
       await start({
@@ -396,7 +398,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         (reason) => reason !== undefined,
       );
       expect(reason).toMatchObject({ code: 'interrupted' });
-      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      expect(await enqueueJob(queues, 'load-feed', { loadId })).toBe(true);
       await until(
         () => feedState(loadId),
         (state) => state === 'completed',
@@ -415,7 +417,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
           if (payload.loadId === loadId) await sleep(1500);
         },
       });
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       await running;
       await cutConnections(backend);
       await until(
@@ -425,8 +427,8 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       );
       await sleep(200);
       await cutConnections(backend);
-      await enqueueFeedLoad(queues, { loadId: 9000 + loadId }).catch(() =>
-        enqueueFeedLoad(queues, { loadId: 9000 + loadId }),
+      await enqueueJob(queues, 'load-feed', { loadId: 9000 + loadId }).catch(() =>
+        enqueueJob(queues, 'load-feed', { loadId: 9000 + loadId }),
       );
       await until(
         () => feedState(9000 + loadId).catch(() => 'away'),
@@ -458,7 +460,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     if (kind === 'redis') {
       it('goes on after Redis was killed and started again, with the jobs it had acknowledged', async () => {
         const ids = Array.from({ length: 20 }, (_, index) => 20_000 + index);
-        for (const id of ids) await enqueueFeedLoad(queues, { loadId: id });
+        for (const id of ids) await enqueueJob(queues, 'load-feed', { loadId: id });
         const done = new Set<number>();
         await start({
           'load-feed': async (payload) => {
@@ -497,7 +499,7 @@ describe('the queues in PostgreSQL', () => {
       },
     };
     const worker = await startWorker({ config, databaseUrl: embedded.url, log: silent, handlers });
-    for (let loadId = 1; loadId <= 20; loadId++) await enqueueFeedLoad(queues, { loadId });
+    for (let loadId = 1; loadId <= 20; loadId++) await enqueueJob(queues, 'load-feed', { loadId });
     await until(
       () => done.size,
       (count) => count > 3,

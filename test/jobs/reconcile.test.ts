@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Queues } from '../../jobs/queues/backend.ts';
-import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
 import { nightHandlers } from '../../jobs/night.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
@@ -61,8 +61,8 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
     it('queues every due load and night again after the queues were emptied', async () => {
       const loads = [await addLoad(), await addLoad('running')];
       const night = await addNight();
-      for (const loadId of loads) await enqueueFeedLoad(queues, { loadId });
-      await enqueueNight(queues, { runId: night });
+      for (const loadId of loads) await enqueueJob(queues, 'load-feed', { loadId });
+      await enqueueJob(queues, 'open-night', { runId: night });
       await wipe(backend);
       expect(await queues.state('nights', `night-${night}`)).toBe('missing');
       expect(await look()).toEqual({ enqueued: 3, lost: 0 });
@@ -72,7 +72,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
 
     it('leaves alone what has a living job, and what has ended', async () => {
       const loadId = await addLoad();
-      await enqueueFeedLoad(queues, { loadId });
+      await enqueueJob(queues, 'load-feed', { loadId });
       await addLoad('failed');
       const runId = await addNight('running', 2);
       const buildId = await addBuild(runId, 2);
@@ -92,7 +92,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       const store = openArtefactStore(config);
       const handlers = nightHandlers({ config, db: database.db, database, queues, store });
       const runId = await addNight();
-      await enqueueNight(queues, { runId });
+      await enqueueJob(queues, 'open-night', { runId });
       const worker = await backend.startWorker({ 'open-night': handlers['open-night'] });
       const publication = `publish-${runId}-g1`;
       const isQueued = () =>
@@ -115,7 +115,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       const crashing = await addLoad('running');
       const runId = await addNight('running', 1);
       const buildId = await addBuild(runId, 1);
-      await enqueueFeedLoad(queues, { loadId: crashing });
+      await enqueueJob(queues, 'load-feed', { loadId: crashing });
       await enqueueNightFlow(queues, { runId, generation: 1, buildIds: [buildId] });
       for (let crash = 0; crash < 2; crash++) {
         const victim = await startWorkerProcess(backend.env, 'hold');
@@ -123,7 +123,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
         await victim.end('SIGKILL');
       }
       const unrecorded = await addLoad();
-      await enqueueFeedLoad(queues, { loadId: unrecorded });
+      await enqueueJob(queues, 'load-feed', { loadId: unrecorded });
       const worker = await backend.startWorker(
         {
           'load-feed': () => Promise.reject(new Error('the database was away')),
@@ -166,7 +166,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
 
     it('queues a branding operation whose job is gone, and fails one whose job was given up after crashes', async () => {
       const [forgotten, crashing] = [await addOperation(), await addOperation()];
-      await enqueueBranding(queues, { operationId: crashing });
+      await enqueueJob(queues, 'run-branding', { operationId: crashing });
       for (let crash = 0; crash < 2; crash++) {
         const victim = await startWorkerProcess(backend.env, 'hold');
         await victim.line(`start ${crashing}`);
@@ -193,7 +193,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
 
     it('fails a night whose opening was given up after crashes', async () => {
       const runId = await addNight('running', 1);
-      await enqueueNight(queues, { runId });
+      await enqueueJob(queues, 'open-night', { runId });
       for (let crash = 0; crash < 2; crash++) {
         const victim = await startWorkerProcess(backend.env, 'hold');
         await victim.line(`start ${runId}`);

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { checkVersion, listVersions } from '../../pipelines/caches/store/artefact-check.ts';
 import { readNight, type NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
@@ -126,7 +126,7 @@ describe.each(backends)('two machines with queues in $kind', ({ kind, skipped })
           requestedBy: 'test',
         }))!;
         const queues = await backend.openQueues();
-        await Promise.all([enqueueNight(queues, { runId }), enqueueNight(queues, { runId })]);
+        await Promise.all([enqueueJob(queues, 'open-night', { runId }), enqueueJob(queues, 'open-night', { runId })]);
         const second = await finishedReport(backend, runId);
         await queues.close();
         expect(second.counts).toMatchObject({ published: countries.length, failed: 0 });

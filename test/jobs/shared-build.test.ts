@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
 import type { JobName } from '../../jobs/queues/queues.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
@@ -110,7 +110,7 @@ describe.each(backends)('a build over several workers and a bucket, with queues 
       evaluatedAt: null,
       requestedBy: 'test',
     });
-    await enqueueNight(queues, { runId: runId! });
+    await enqueueJob(queues, 'open-night', { runId: runId! });
     return runId!;
   }
 

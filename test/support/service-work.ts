@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Queues } from '../../jobs/queues/backend.ts';
 import { requestBranding } from '../../jobs/queues/branding-producer.ts';
-import { enqueueFeedLoad, enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { requestVerification } from '../../jobs/queues/verification-producer.ts';
 import { hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { readOperation } from '../../pipelines/branding/operation.ts';
@@ -136,7 +136,7 @@ export class WorkMaker {
       evaluatedAt: null,
       requestedBy: 'test',
     });
-    await enqueueNight(queues, { runId: runId! }).catch(() => {}); // the scheduler adds it
+    await enqueueJob(queues, 'open-night', { runId: runId! }).catch(() => {}); // the scheduler adds it
     return {
       name: `night ${runId}`,
       find: async () => {
@@ -153,7 +153,7 @@ export class WorkMaker {
     await writeFile(path, `phone,display_name\n${phones.map((phone) => `${phone},Feed ${number}\n`).join('')}`);
     const feedDir = join(stateDir, 'feeds');
     const { loadId } = await submitFeed({ db, feedDir, feed: 'directory', path, submittedBy: 'test' });
-    await enqueueFeedLoad(queues, { loadId }).catch(() => {});
+    await enqueueJob(queues, 'load-feed', { loadId }).catch(() => {});
     return {
       name: `feed ${loadId}`,
       find: async () => {
