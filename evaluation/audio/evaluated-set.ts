@@ -1,5 +1,5 @@
 import type { AudioReason } from '../../pipelines/audio/reasons.ts';
-import { SCORE_NAMES, type ScoreName, type Scores } from '../../pipelines/audio/verification.ts';
+import { type ScoreName, type Scores } from '../../pipelines/audio/verification.ts';
 import { equalErrorThreshold, type SpeakerVerificationRates } from './statistics/detection-cost.ts';
 import { errorCurve, rankTrials, ratesAt, type Trial } from './statistics/error-curve.ts';
 import type { IndexRow } from './index-file.ts';
@@ -31,8 +31,6 @@ export const attackOf = { synthesis: 'synthetic', replay: 'replay' } as const sa
   ScoreName,
   IndexRow['label']
 >;
-
-export { SCORE_NAMES, type ScoreName };
 
 /** The trials of a score among the given recordings of a set: bonafide ones and the attacks that it detects, without those that have no score. */
 export function trialsOf(

@@ -1,5 +1,5 @@
 import type { AudioReason } from '../../pipelines/audio/reasons.ts';
-import type { VerificationState } from '../../pipelines/audio/verification.ts';
+import { SCORE_NAMES, type VerificationState, type ScoreName } from '../../pipelines/audio/verification.ts';
 import {
   bootstrapDefaults,
   bootstrapIntervals,
@@ -31,13 +31,11 @@ import {
 } from './statistics/error-curve.ts';
 import {
   groupTrials,
-  SCORE_NAMES,
   speakerVerificationRates,
   trialsOf,
   type EvaluatedSet,
   type Grouping,
   type ModelOutcomes,
-  type ScoreName,
 } from './evaluated-set.ts';
 import { TRIAL_LABELS, type TrialLabel } from './index-file.ts';
 import { nuisanceScores } from './nuisance-baseline.ts';

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import type { ModelManifest, ScoreCondition } from '../../pipelines/audio/models/manifest.ts';
 import type { IndexRow } from './index-file.ts';
-import { attackOf, trialsOf, type EvaluatedSet, type ModelOutcomes, type ScoreName } from './evaluated-set.ts';
+import { attackOf, trialsOf, type EvaluatedSet, type ModelOutcomes } from './evaluated-set.ts';
 import { likelihoodRatioCost, likelihoodRatioOf, minimumLikelihoodRatioCost } from './statistics/calibration.ts';
 import { equalErrorThreshold } from './statistics/detection-cost.ts';
 import { equalErrorRate, errorCurve, rankTrials, type Trial } from './statistics/error-curve.ts';
 import { fitLogisticRegression } from './statistics/logistic-regression.ts';
+import type { ScoreName } from '../../pipelines/audio/verification.ts';
 
 /**
  * The least that a calibration is fitted on: recordings with a score in each class, speakers of genuine ones, and synthesizers, or

@@ -1,7 +1,6 @@
-import { isServiceError } from '../../runtime/errors.ts';
 import { openRecording } from '../../pipelines/audio/decode/open-recording.ts';
 import type { DecodeLimits } from '../../pipelines/audio/decode/recording.ts';
-import { AudioRefusal } from '../../pipelines/audio/reasons.ts';
+import { AudioRefusal, refusalOrThrow } from '../../pipelines/audio/reasons.ts';
 import type { ScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { familyOf } from '../../pipelines/audio/models/shipped-models.ts';
 import type { ChannelMode } from '../../pipelines/audio/verification.ts';
@@ -9,6 +8,7 @@ import { placesOf, type EvaluatedModel } from './evaluated-models.ts';
 import type { EvaluatedSet, ItemOutcome, ModelOutcomes } from './evaluated-set.ts';
 import type { IndexRow } from './index-file.ts';
 import { NuisanceMeter, type NuisanceFeatures } from './nuisance-features.ts';
+import { performSeveral } from '../../pipelines/audio/batches/perform-several.ts';
 
 /** Models, processes and limits of the scoring of an index. */
 interface IndexScoring {
@@ -39,20 +39,12 @@ export async function scoreIndex(
   const { models, concurrency, onProgress } = scoring;
   const asked = models.map((model) => new Set(placesOf(rows, model)));
   const results = new Array<ItemResult>(rows.length);
-  let next = 0;
   let done = 0;
-  const work = async () => {
-    while (next < rows.length) {
-      const place = next++;
-      results[place] = await scoreItem(
-        rows[place]!,
-        models.map((model, at) => (asked[at]!.has(place) ? model : null)),
-        scoring,
-      );
-      onProgress?.(++done, rows.length);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, rows.length) }, work));
+  await performSeveral(rows.entries(), concurrency, async ([place, row]) => {
+    const takers = models.map((model, at) => (asked[at]!.has(place) ? model : null));
+    results[place] = await scoreItem(row, takers, scoring);
+    onProgress?.(++done, rows.length);
+  });
   const outcomesOf = (at: number) => results.map(({ outcomes }) => outcomes[at]!);
   return {
     set: { rows, nuisance: results.map(({ nuisance }) => nuisance) },
@@ -81,17 +73,11 @@ async function scoreOnce(
   { pool, channels, signal }: IndexScoring,
 ): Promise<ItemOutcome> {
   const isPhone = familyOf(model.name) === 'phone';
-  try {
-    const scored = await pool.score(
-      { file, model: { phone: isPhone ? model : null, digital: isPhone ? null : model }, settings: { channels } },
-      signal,
-    );
-    if (scored.state === 'performed' && scored.scores !== null) return { state: 'performed', scores: scored.scores };
-    return { state: 'performedWithoutScore', reason: scored.reason ?? 'no_voice' };
-  } catch (error) {
-    if (isServiceError(error) || !(error instanceof AudioRefusal)) throw error;
-    return { state: 'error', reason: error.reason };
-  }
+  const choice = { phone: isPhone ? model : null, digital: isPhone ? null : model };
+  const scored = await pool.score({ file, model: choice, settings: { channels } }, signal).catch(refusalOrThrow);
+  if (scored instanceof AudioRefusal) return { state: 'error', reason: scored.reason };
+  if (scored.state === 'performed' && scored.scores !== null) return { state: 'performed', scores: scored.scores };
+  return { state: 'performedWithoutScore', reason: scored.reason ?? 'no_voice' };
 }
 
 /** Decodes in this process: only files that a scoring process has decoded without failing. */

@@ -51,16 +51,12 @@ export interface UnseenSystems {
 export async function readUnseenSystems(directory: string): Promise<UnseenSystems[]> {
   const measurements = await readModelFile(join(directory, fileName), form);
   return Object.entries(measurements?.lengths ?? {})
-    .map(([length, figures]) => ({
+    .map(([length, { equalError, attacksMissed, genuineCalledAttacks, ...counts }]) => ({
       seconds: Number.parseInt(length),
-      systems: figures.systems,
-      families: figures.families,
-      genuine: figures.genuine,
-      genuineSpeakers: figures.genuineSpeakers,
-      synthetic: figures.synthetic,
-      equalError: shareOf(figures.equalError),
-      attacksMissed: shareOf(figures.attacksMissed),
-      genuineCalledAttacks: shareOf(figures.genuineCalledAttacks),
+      ...counts,
+      equalError: shareOf(equalError),
+      attacksMissed: shareOf(attacksMissed),
+      genuineCalledAttacks: shareOf(genuineCalledAttacks),
     }))
     .sort((a, b) => a.seconds - b.seconds);
 }

@@ -6,7 +6,7 @@ import type { ModelRegistry, ResolvedModel } from '../models/registry.ts';
 import { requireModel, type NamedModel } from '../models/named-model.ts';
 import { storeResult } from '../batches/perform-result.ts';
 import { performSeveral } from '../batches/perform-several.ts';
-import { AudioRefusal } from '../reasons.ts';
+import { AudioRefusal, refusalOrThrow } from '../reasons.ts';
 import type { ScoringPool } from '../scorers/scoring-pool.ts';
 import type { Scores } from '../verification.ts';
 import { modelAnswerOf, countItemsWithoutAudio, listStoredAnswers, type StoredAnswers } from './answered-recordings.ts';
@@ -131,17 +131,12 @@ async function askModel(
   { batch, recording, model }: { batch: Batch; recording: StoredAnswers; model: NamedModel },
 ): Promise<ModelAnswer> {
   const choice = { phone: null, digital: null, [model.family]: model };
-  try {
-    const scored = await pool.score(
-      { file: store.pathOf(recording.audioSha256), model: choice, settings: batch.settings },
-      signal,
-    );
-    await storeResult(db, { audioSha256: recording.audioSha256, model, settingsSha256: batch.settingsSha256 }, scored);
-    return modelAnswerOf(scored);
-  } catch (error) {
-    if (error instanceof AudioRefusal) return { kind: 'failed', reason: error.reason };
-    throw error;
-  }
+  const { audioSha256 } = recording;
+  const request = { file: store.pathOf(audioSha256), model: choice, settings: batch.settings };
+  const scored = await pool.score(request, signal).catch(refusalOrThrow);
+  if (scored instanceof AudioRefusal) return { kind: 'failed', reason: scored.reason };
+  await storeResult(db, { audioSha256, model, settingsSha256: batch.settingsSha256 }, scored);
+  return modelAnswerOf(scored);
 }
 
 function toAnswered({ deleted: _deleted, old, new: now, ...recording }: StoredAnswers): AnsweredRecording {

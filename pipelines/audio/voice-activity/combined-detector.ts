@@ -34,26 +34,26 @@ export class CombinedDetector {
 
   /** Appends samples; resolves to the frames that are decided by now. */
   async push(samples: Float32Array): Promise<VoiceFrames> {
-    this.#loud = following(this.#loud, this.#energy.push(samples).voiced);
+    this.#loud = Buffer.concat([this.#loud, this.#energy.push(samples).voiced]);
     return this.#decide(await this.#network.push(samples));
   }
 
   /** The undecided frames, decided with the context so far. */
   async preview(): Promise<VoiceFrames> {
-    const loud = following(this.#loud, this.#energy.preview().voiced);
+    const loud = Buffer.concat([this.#loud, this.#energy.preview().voiced]);
     return this.#judge(await this.#network.preview(), loud).frames;
   }
 
   /** The remaining frames. Nothing may be pushed afterwards. */
   async finish(): Promise<VoiceFrames> {
-    this.#loud = following(this.#loud, this.#energy.finish().voiced);
+    this.#loud = Buffer.concat([this.#loud, this.#energy.finish().voiced]);
     return this.#decide(await this.#network.finish());
   }
 
   #decide(decided: LogitFrames): VoiceFrames {
     const { frames, isVoice } = this.#judge(decided, this.#loud);
     this.#isVoice = isVoice;
-    this.#loud = this.#loud.slice(decided.logits.length);
+    this.#loud = this.#loud.subarray(decided.logits.length);
     return frames;
   }
 
@@ -68,11 +68,4 @@ export class CombinedDetector {
       },
     };
   }
-}
-
-function following(before: Uint8Array, after: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(before.length + after.length);
-  whole.set(before);
-  whole.set(after, before.length);
-  return whole;
 }
