@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { identifyCaller, type Caller } from '../pipelines/access/authentication.ts';
 import type { KeyTable } from '../pipelines/access/key-table.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
+import { registerCallers } from './http/callers.ts';
 import { routeOf, sendAnswer, sendProblem } from './http/answer.ts';
 import { decideCrossOrigin } from './http/cross-origin.ts';
 import { beginRequest } from './http/request-log.ts';
@@ -25,7 +24,7 @@ import type { Metrics } from './http/metrics.ts';
 import { registerModelRoutes } from './reads/model-routes.ts';
 import { registerNumberRoutes } from './reads/number-routes.ts';
 import { parameterError } from './http/parameters.ts';
-import { toServiceError, withHeaders } from './http/problem.ts';
+import { toServiceError } from './http/problem.ts';
 import type { PublicationIndex } from './downloads/publication-index.ts';
 import type { SignedDocuments } from './downloads/signed-documents.ts';
 import { registerTrustRoutes } from './downloads/trust-routes.ts';
@@ -33,17 +32,6 @@ import type { Readiness } from './readiness.ts';
 import { registerReleaseRoutes } from './reads/release-routes.ts';
 import type { RequestReads } from './http/request-reads.ts';
 import { registerVerificationRoutes } from './reads/verification-routes.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who makes the request; set before any route runs. */
-    caller: Caller;
-  }
-  interface FastifyContextConfig {
-    /** True if the route does not count towards the request limit. */
-    unlimited?: boolean;
-  }
-}
 
 /** The limits of the API, named like their settings. */
 type ApiLimits = Pick<Config, 'apiRequestsPerMinuteMax' | 'apiDelivery' | 'apiAllowedOrigins'>;
@@ -98,9 +86,6 @@ const pathParameterLengthMax = 100;
 /** Interval of Node's checks for requests that take too long to arrive. */
 const timeoutCheckMs = 1000;
 
-/** Callers whose requests are counted at a time; the least recent one is forgotten. */
-const countedCallersMax = 10_000;
-
 /** The HTTP server of the API, ready to listen. It reads no environment variables; numbers, branding, verifications and models read the database, through `reads`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { publications, reads, modelDir, metrics, readiness, now = Date.now } = options;
@@ -110,14 +95,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     httpPart === 'params' ? acceptPath : validateQuery(schema as z.ZodObject),
   );
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
-  await app.register(rateLimit, {
-    global: false,
-    max: options.limits.apiRequestsPerMinuteMax,
-    timeWindow: 60_000,
-    cache: countedCallersMax,
-    keyGenerator: callerName,
-  });
-  registerEntry(app, options);
+  await registerEntry(app, options);
   app.setNotFoundHandler(() => {
     throw new ServiceError('route_unknown', { operation: 'route request' });
   });
@@ -188,14 +166,12 @@ function begin(
 }
 
 /** Before its route, each request gets an id and a timer, is authenticated and rate-limited, and is refused if it is not a read. A preflight has no key and costs nothing: it is not counted. */
-function registerEntry(app: FastifyInstance, options: ServerOptions): void {
-  const { keys } = options;
-  const limiter = app.createRateLimit();
-  app.decorateRequest('caller');
+async function registerEntry(app: FastifyInstance, options: ServerOptions): Promise<void> {
+  const { keys, limits } = options;
+  const admit = await registerCallers(app, { keys, requestsPerMinuteMax: limits.apiRequestsPerMinuteMax });
   app.addHook('onRequest', async (request, reply) => {
     if (begin(request, reply, options)) return;
-    request.caller = identifyCaller(request.headers.authorization, keys);
-    if (request.routeOptions.config?.unlimited !== true) await limitRequests(request, limiter);
+    await admit(request);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
       throw new ServiceError('request_invalid', {
         operation: 'read request',
@@ -203,23 +179,6 @@ function registerEntry(app: FastifyInstance, options: ServerOptions): void {
       });
     if (!readOnly(request.method)) throw notAllowed();
   });
-}
-
-type Limiter = ReturnType<FastifyInstance['createRateLimit']>;
-
-async function limitRequests(request: FastifyRequest, limiter: Limiter): Promise<void> {
-  const count = await limiter(request);
-  if (count.isAllowed || !count.isExceeded) return;
-  throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), {
-    'Retry-After': String(Math.max(1, count.ttlInSeconds)),
-  });
-}
-
-/** The subject of the rate limit: the key, or the address of a caller without a valid one. */
-function callerName(request: FastifyRequest): string {
-  if (request.caller.kind === 'key') return `key ${request.caller.principal.keyId}`;
-  const { ip }: { ip?: string } = request; // absent once the connection is gone
-  return ip === undefined ? 'a connection that is gone' : `address ${normalizeIP(ip)}`;
 }
 
 function answerError(

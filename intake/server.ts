@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { retryAfterSeconds, withHeaders } from '../api/http/problem.ts';
+import { registerCallers } from '../api/http/callers.ts';
+import { retryAfterSeconds } from '../api/http/problem.ts';
 import { beginRequest } from '../api/http/request-log.ts';
-import { identifyCaller, type Caller } from '../pipelines/access/authentication.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { asIntakeError, methodNotAllowed, sendIntakeProblem, sendJson } from './http/answers.ts';
 import type { IntakeWork } from './work/intake-work.ts';
@@ -13,17 +12,6 @@ import { registerBrandingRoutes } from './routes/branding-routes.ts';
 import { registerDisputeRoutes } from './routes/dispute-routes.ts';
 import { registerFeedRoutes } from './routes/feed-routes.ts';
 import { registerUploadRoutes } from './routes/upload-routes.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who makes the request; set before any route runs. */
-    caller: Caller;
-  }
-  interface FastifyContextConfig {
-    /** True if the route does not count towards the request limit. */
-    unlimited?: boolean;
-  }
-}
 
 /** What readiness depends on. */
 export interface IntakeState {
@@ -39,9 +27,6 @@ const connectionsMax = 1024;
 const headersSecondsMax = 10;
 const stalledSecondsMax = 60;
 
-/** Callers whose requests are counted at a time; the least recent one is forgotten. */
-const countedCallersMax = 10_000;
-
 /** The HTTP server of the intake, ready to listen. Its bodies may take as long as they must, as long as bytes arrive. */
 export async function createIntakeServer({
   work,
@@ -50,7 +35,7 @@ export async function createIntakeServer({
   readonly work: IntakeWork;
   readonly state: () => IntakeState;
 }): Promise<FastifyInstance> {
-  const { config, limits, log } = work;
+  const { limits, log } = work;
   const app = fastify({
     http: { headersTimeout: headersSecondsMax * 1000, connectionsCheckingInterval: 1000 },
     requestTimeout: 0,
@@ -64,14 +49,7 @@ export async function createIntakeServer({
   app.server.maxConnections = connectionsMax;
   const routes = collectRoutes(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, work));
-  await app.register(rateLimit, {
-    global: false,
-    max: config.intakeRequestsPerMinuteMax,
-    timeWindow: 60_000,
-    cache: countedCallersMax,
-    keyGenerator: callerName,
-  });
-  registerEntry(app, work);
+  await registerEntry(app, work);
   app.setNotFoundHandler((request) => {
     const allowed = routes.methodsOf(request.url);
     if (allowed.length > 0) throw methodNotAllowed(allowed);
@@ -107,9 +85,9 @@ function registerServiceRoutes(app: FastifyInstance, state: () => IntakeState): 
 }
 
 /** Before its route, each request gets an id and a timer, and is authenticated and rate-limited. */
-function registerEntry(app: FastifyInstance, work: IntakeWork): void {
-  const limiter = app.createRateLimit();
-  app.decorateRequest('caller');
+async function registerEntry(app: FastifyInstance, work: IntakeWork): Promise<void> {
+  const { keys, config } = work;
+  const admit = await registerCallers(app, { keys, requestsPerMinuteMax: config.intakeRequestsPerMinuteMax });
   app.addHook('onRequest', async (request, reply) => {
     beginRequest(request, reply, {
       log: work.log,
@@ -119,20 +97,8 @@ function registerEntry(app: FastifyInstance, work: IntakeWork): void {
         work.metrics.observe('caller_trust_intake_request_seconds', { route, method }, seconds);
       },
     });
-    request.caller = identifyCaller(request.headers.authorization, work.keys);
-    if (request.routeOptions.config?.unlimited === true) return;
-    const count = await limiter(request);
-    if (!count.isAllowed && count.isExceeded)
-      throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), {
-        'Retry-After': String(Math.max(1, count.ttlInSeconds)),
-      });
+    await admit(request);
   });
-}
-
-/** The subject of the rate limit: the key, or the address of a caller without a valid one. */
-function callerName({ caller, ip }: { caller: Caller; ip?: string }): string {
-  if (caller.kind === 'key') return `key ${caller.principal.keyId}`;
-  return ip === undefined ? 'a connection that is gone' : `address ${normalizeIP(ip)}`;
 }
 
 function answerError(

@@ -42,8 +42,8 @@ export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOp
     registerDownload(app, name, `/v1/caches/${path}`, options);
     registerManifest(app, name, `/v1/caches/${path}/manifest`, options);
     registerDelta(app, name, `/v1/caches/${path}/delta`, options);
-    registerIndex(app, name, `/v1/caches/${path}/index`, options);
-    if (filterKeys !== null) registerFilter(app, name, `/v1/caches/${path}/filter`, options);
+    registerSideFile(app, name, 'index', { path, ...options });
+    if (filterKeys !== null) registerSideFile(app, name, 'filter', { path, ...options });
   }
   registerLists(app, options);
   for (const part of ['manifest', 'delta', 'index'])
@@ -113,39 +113,35 @@ function deltaGone({ manifest }: ServedArtefact): ServiceError {
   });
 }
 
-function registerIndex(app: FastifyInstance, cache: CacheName, url: string, options: CacheRoutesOptions): void {
-  const definition = findCache(cache);
-  const schema = { querystring: cacheQuery(definition), ...describeIndex(definition) };
-  app.get(url, { schema }, async (request, reply) => {
-    const artefact = options.publications.find({ cache, country: countryOf(request) });
-    if (artefact.index === undefined)
-      throw new ServiceError('artefact_not_found', {
-        operation: 'read segment index',
-        problem: 'The published version has no segment index.',
-      });
-    const unavailable = new ServiceError('not_ready', {
-      operation: 'read segment index',
-      problem: 'The segment index cannot be read at the moment.',
-    });
-    await sendVersionFile(request, reply, { artefact, file: artefact.index, unavailable, ...options });
-  });
-}
+/** The files beside the rows of a version. */
+const sideFiles = {
+  index: { name: 'segment index', describe: describeIndex, absent: 'The published version has no segment index.' },
+  filter: {
+    name: 'filter',
+    describe: describeFilter,
+    absent: 'The published version has no filter; the next night makes one.',
+  },
+} as const;
 
-function registerFilter(app: FastifyInstance, cache: CacheName, url: string, options: CacheRoutesOptions): void {
+function registerSideFile(
+  app: FastifyInstance,
+  cache: CacheName,
+  part: keyof typeof sideFiles,
+  { path, ...options }: CacheRoutesOptions & { readonly path: string },
+): void {
   const definition = findCache(cache);
-  const schema = { querystring: cacheQuery(definition), ...describeFilter(definition) };
-  app.get(url, { schema }, async (request, reply) => {
-    const artefact = options.publications.find({ cache, country: '' });
-    if (artefact.filter === undefined)
-      throw new ServiceError('artefact_not_found', {
-        operation: 'read filter',
-        problem: 'The published version has no filter; the next night makes one.',
-      });
+  const { name, describe, absent } = sideFiles[part];
+  const schema = { querystring: cacheQuery(definition), ...describe(definition) };
+  app.get(`/v1/caches/${path}/${part}`, { schema }, async (request, reply) => {
+    const artefact = options.publications.find({ cache, country: countryOf(request) });
+    const file = artefact[part];
+    const operation = `read ${name}`;
+    if (file === undefined) throw new ServiceError('artefact_not_found', { operation, problem: absent });
     const unavailable = new ServiceError('not_ready', {
-      operation: 'read filter',
-      problem: 'The filter cannot be read at the moment.',
+      operation,
+      problem: `The ${name} cannot be read at the moment.`,
     });
-    await sendVersionFile(request, reply, { artefact, file: artefact.filter, unavailable, ...options });
+    await sendVersionFile(request, reply, { artefact, file, unavailable, ...options });
   });
 }
 
