@@ -14,7 +14,7 @@ import {
   type Columns,
   ChoiceField,
 } from '../shell/components.ts';
-import { NumberProof, ProveNumbers } from './number-proof.ts';
+import { Day, NumberProof, ProveNumbers } from './number-proof.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonField } from '../shell/reason-dialog.ts';
 import { mayDo, mayRequestBranding, sendJson } from '../shell/request.ts';
@@ -127,11 +127,4 @@ function NumberAction({
     <${ChoiceField} label="What to do" hint=${actions[action].effect} value=${action} choices=${names.map((name) => [name, actions[name].label])} onChoose=${setAction} />
     <${ReasonField} reason=${reason} onInput=${setReason} />
     <div class="actions"><button type="button" onClick=${onClose}>Leave it as it is</button><${ActionButton} kind=${action === 'reject' ? 'danger' : 'primary'} disabled=${reason.trim() === ''} act=${act}>${actions[action].label}</${ActionButton}></div>` as VNode;
-}
-
-/** The UTC day of an instant: nights are counted by day. */
-function Day({ at }: { at: string | null }): VNode {
-  return at === null
-    ? html`<span>–</span>`
-    : html`<time class="when" dateTime=${at} title=${at}>${at.slice(0, 10)}</time>`;
 }

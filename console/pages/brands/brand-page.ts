@@ -28,7 +28,7 @@ import type { ShownBrand } from '../../answers/brand-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { visible } from '../shell/text.ts';
 import { reloadCount } from '../letters/waiting-count.ts';
-import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './branding-submission.ts';
+import { betweenNumbers, fileIn, listIn, splitEntries, textIn, useSubmission } from './branding-submission.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
 
 /** A brand: its revisions, letters, numbers and history, and the possible actions. */
@@ -187,10 +187,7 @@ function FormOrder({
     ({ target }: Event) =>
       setOrder((before) => ({ ...before, [field]: (target as HTMLInputElement).value }));
   const act = async () => {
-    const named = numbers
-      .split(betweenNumbers)
-      .map((number) => number.trim())
-      .filter((number) => number !== '');
+    const named = splitEntries(numbers, betweenNumbers);
     onSaved(
       await saveAnswer(`/api/brands/${handle}/letter-form`, { signer: { name, title }, language, numbers: named }),
     );

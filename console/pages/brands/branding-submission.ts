@@ -1,5 +1,6 @@
 import type { AcceptedRequest } from '../../answers/operation-answers.ts';
-import { Problem, asProblem, sendForm } from '../shell/request.ts';
+import { useRequestKey } from '../shell/request-key.ts';
+import { sendForm, type Problem } from '../shell/request.ts';
 import { goTo } from '../shell/router.ts';
 import { useState } from '../shell/view.ts';
 
@@ -21,12 +22,12 @@ interface Submission {
   readonly submit: (request: BrandingRequest) => Promise<void>;
 }
 
-/**
- * Submits a form under one idempotency key, so that pressing twice, or again after a lost connection, has one effect. A form
- * that is changed after it was accepted is another request with another key.
- */
+/** Submits a form under one idempotency key. */
 export function useSubmission(): Submission {
-  const [key, setKey] = useState(makeKey);
+  const { key, explain } = useRequestKey({
+    detail: 'This form was submitted before, and has been changed since.',
+    hint: 'Press again to submit it as another request.',
+  });
   const [state, setState] = useState<{ isBusy: boolean; problem: Problem | null }>({ isBusy: false, problem: null });
   const submit = async (request: BrandingRequest) => {
     setState({ isBusy: true, problem: null });
@@ -34,25 +35,10 @@ export function useSubmission(): Submission {
       const { operationId } = await sendForm<AcceptedRequest>('/api/operations', formOf(request, key));
       goTo(`/operations/${operationId}`);
     } catch (error) {
-      const problem = asProblem(error);
-      if (problem.code === 'idempotency_conflict') setKey(makeKey());
-      setState({ isBusy: false, problem: problem.code === 'idempotency_conflict' ? taken(problem) : problem });
+      setState({ isBusy: false, problem: explain(error) });
     }
   };
   return { ...state, wrong: wrongFields(state.problem), submit };
-}
-
-function makeKey(): string {
-  return `console-${crypto.randomUUID()}`;
-}
-
-function taken({ status, code, hint }: Problem): Problem {
-  return new Problem({
-    status,
-    code,
-    detail: 'This form was submitted before, and has been changed since.',
-    hint: `${hint ?? ''} Press again to submit it as another request.`,
-  });
 }
 
 function formOf({ kind, owner = '', request, letter, numbers }: BrandingRequest, key: string): FormData {
@@ -85,7 +71,11 @@ export function fileIn(form: FormData, name: string): File | null {
 
 /** Splits entries by lines and commas. */
 export function listIn(form: FormData, name: string, separator: RegExp): string[] {
-  return (textIn(form, name) ?? '')
+  return splitEntries(textIn(form, name) ?? '', separator);
+}
+
+export function splitEntries(text: string, separator: RegExp): string[] {
+  return text
     .split(separator)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');

@@ -5,6 +5,13 @@ import { mayRequestBranding, sendJson } from '../shell/request.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
+/** The UTC day of an instant: nights are counted by day. */
+export function Day({ at }: { at: string | null }): VNode {
+  return at === null
+    ? html`<span>–</span>`
+    : html`<time class="when" dateTime=${at} title=${at}>${at.slice(0, 10)}</time>`;
+}
+
 /** The proof of a number, and the form that confirms its code. */
 export function NumberProof({
   handle,
@@ -17,7 +24,7 @@ export function NumberProof({
 }): VNode {
   const [isOpen, setOpen] = useState(false);
   const takesCode = proof.pending?.call?.placedAt != null && !proof.pending.call.confirmed;
-  return html`<span>${proof.provenUntil === null ? null : html`proven until <time class="when" dateTime=${proof.provenUntil} title=${proof.provenUntil}>${proof.provenUntil.slice(0, 10)}</time> `}${proof.pending === null ? (proof.provenUntil === null ? '–' : null) : pendingWords(proof.pending)}
+  return html`<span>${proof.provenUntil === null ? null : html`proven until <${Day} at=${proof.provenUntil} /> `}${proof.pending === null ? (proof.provenUntil === null ? '–' : null) : pendingWords(proof.pending)}
     ${takesCode && mayRequestBranding() ? html` <button type="button" aria-label=${`Give the code of ${phone}`} onClick=${() => setOpen(true)}>Give the code</button>` : null}
     <${Dialog} title=${`The code of ${phone}`} isOpen=${isOpen} onClose=${() => setOpen(false)}>
       ${isOpen ? html`<${CodeForm} handle=${handle} phone=${phone} expiresAt=${proof.pending?.call?.expiresAt ?? null} onClose=${() => setOpen(false)} onChanged=${onChanged} />` : null}

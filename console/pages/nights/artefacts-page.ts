@@ -12,7 +12,10 @@ import { html, type VNode } from '../shell/view.ts';
 export default function ArtefactsPage(): VNode {
   const reading = useReading<ListedArtefactPage>('/api/artefacts');
   return html`<${Page} title="Artefacts" lead="The published file of each cache and country. A stale one is that of an earlier night, because its build failed.">
-    <${Read} reading=${reading} what="the artefacts" show=${({ artefacts }: Json<ListedArtefactPage>) => (artefacts.length === 0 ? html`<${Empty} title="Nothing is published yet.">A night builds the files: see <${Link} href="/nights">Nights</${Link}>.</${Empty}>` : html`<${List} artefacts=${artefacts} />`)} />
+    <${Read} reading=${reading} what="the artefacts" show=${({
+      artefacts,
+    }: Json<ListedArtefactPage>) => html`<${Table} caption="Artefacts" rows=${artefacts} keyOf=${pathOf} columns=${columns}
+      empty=${html`<${Empty} title="Nothing is published yet.">A night builds the files: see <${Link} href="/nights">Nights</${Link}>.</${Empty}>`} />`} />
     <${ArtefactCheckSection} path="/api/artefacts/check" lead="Reads every file that readers are given, with its index and deltas, and compares it with its manifest. It goes on when this page is left." />
   </${Page}>`;
 }
@@ -31,7 +34,3 @@ const columns: Columns<Json<ListedArtefact>> = [
   ['Confirmed as of', ({ confirmedAsOf }) => html`<${When} at=${confirmedAsOf} />`],
   ['Published', ({ publishedAt }) => html`<${When} at=${publishedAt} />`],
 ];
-
-function List({ artefacts }: { artefacts: readonly Json<ListedArtefact>[] }): VNode {
-  return html`<${Table} caption="Artefacts" rows=${artefacts} keyOf=${pathOf} columns=${columns} />`;
-}

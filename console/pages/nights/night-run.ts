@@ -3,7 +3,8 @@ import type { NightSettings, ReleasedFiles, RequestedNight } from '../../answers
 import { ActionButton, DialogButton, ChoiceField } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
-import { asProblem, postOnce, Problem, sendJson } from '../shell/request.ts';
+import { useRequestKey } from '../shell/request-key.ts';
+import { postOnce, sendJson } from '../shell/request.ts';
 import { goTo } from '../shell/router.ts';
 import { html, useId, useState, type VNode } from '../shell/view.ts';
 
@@ -29,14 +30,15 @@ export function RunNight({
   only?: string;
   kind?: 'primary' | '';
 }): VNode {
-  const [key, setKey] = useState<string>(makeKey);
+  const { key, renew, explain } = useRequestKey({
+    detail: 'A night was asked for here before, and the choice has been changed since.',
+    hint: 'Press again to run this one too.',
+  });
   const run = (close: () => void) => async (choice: NightChoice) => {
     const { runId } = await askForNight(choice, key).catch((error: unknown) => {
-      const problem = asProblem(error);
-      if (problem.code === 'idempotency_conflict') setKey(makeKey());
-      throw problem.code === 'idempotency_conflict' ? changedSince(problem) : problem;
+      throw explain(error);
     });
-    setKey(makeKey());
+    renew();
     close();
     goTo(`/nights/${runId}`);
   };
@@ -54,21 +56,8 @@ export function ReleaseFiles({ names }: { names: readonly string[] }): VNode {
   return html`<${ReasonButton} label=${`Release ${what}`} title=${`Release ${what}?`} confirm="Release" act=${release}><p>The next night publishes it, if it differs from what is published by no more than the build that was held, and a fifth. Find out first why it differs.</p></${ReasonButton}>`;
 }
 
-function makeKey(): string {
-  return `console-${crypto.randomUUID()}`;
-}
-
 function askForNight(choice: NightChoice, key: string): Promise<Json<RequestedNight>> {
   return postOnce('/api/nights', { key, body: { ...choice, only: choice.only === '' ? null : choice.only } });
-}
-
-function changedSince({ status, code, hint }: Problem): Problem {
-  return new Problem({
-    status,
-    code,
-    detail: 'A night was asked for here before, and the choice has been changed since.',
-    hint: `${hint ?? ''} Press again to run this one too.`,
-  });
 }
 
 function Choices({

@@ -146,7 +146,8 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   return html`<${Section} title="Recordings">
     <div class="filters"><${ChoiceFilter} name="state" label="State" choices=${states} textOf=${stateText} /></div>
     <${Read} reading=${reading} what="the recordings" show=${({ items, next }: Json<ListedItemPage>) => html`
-      ${items.length === 0 ? html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>` : html`<${ItemTable} items=${items} />`}
+      <${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: Json<ListedItem>) => line} columns=${itemColumns}
+        empty=${html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>`} />
       <${Paging} next=${next} cursor="after" moreText="Next" label="Pages of the recordings" isAlwaysShown />`} />
   </${Section}>`;
 }
@@ -169,10 +170,6 @@ const itemColumns: Columns<Json<ListedItem>> = [
   ],
   ['Length', ({ audio }) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)), 'number'],
 ];
-
-function ItemTable({ items }: { items: readonly Json<ListedItem>[] }): VNode {
-  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: Json<ListedItem>) => line} columns=${itemColumns} />`;
-}
 
 function BatchFacts({ batch }: { batch: Json<LiveBatch>['batch'] }): VNode {
   return html`<${Section} title="Facts"><${Facts} entries=${[

@@ -38,7 +38,8 @@ export default function VerificationsPage(): VNode {
       verifications,
       next,
     }: Json<ListedVerificationPage>) => html`
-      ${verifications.length === 0 ? html`<${NothingFound} isFiltered=${isFiltered} />` : html`<${VerificationTable} verifications=${verifications} />`}
+      <${Table} box="verification-table" caption="Verifications" rows=${verifications} keyOf=${({ id }: Json<ListedVerification>) => id} columns=${columns}
+        empty=${html`<${NothingFound} isFiltered=${isFiltered} />`} />
       <${Paging} next=${next} cursor="before" isAlwaysShown />`} />
   </${Page}>`;
 }
@@ -82,10 +83,6 @@ const columns: Columns<Json<ListedVerification>> = [
   ],
   ['Scores, higher is authentic', (each) => html`<${RowScores} verification=${each} />`],
 ];
-
-function VerificationTable({ verifications }: { verifications: readonly Json<ListedVerification>[] }): VNode {
-  return html`<${Table} box="verification-table" caption="Verifications" rows=${verifications} keyOf=${({ id }: Json<ListedVerification>) => id} columns=${columns} />`;
-}
 
 function Outcome({ verification: { state, decision, why } }: { verification: Json<ListedVerification> }): VNode {
   return html`<div class="outcome"><${State} name=${decision?.label ?? state} />${decision === null && why !== null ? html`<span class="reason">${why.meaning}</span>` : null}</div>`;
