@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
+import { parseBody } from './body.ts';
 
 /** An id of the database. */
 export const idParameter = z
@@ -36,9 +37,18 @@ export const handlePrefix = z
   .regex(/^[a-z0-9-]*$/, 'holds what no handle has')
   .default('');
 
-export const brandPath = z.strictObject({ handle: handleSchema });
+const brandPath = z.strictObject({ handle: handleSchema });
+const idPath = z.strictObject({ id: idParameter });
 
-export const idPath = z.strictObject({ id: idParameter });
+/** The brand that a path names. @throws ServiceError `parameter_invalid` */
+export function handleOf({ params }: { readonly params: unknown }): string {
+  return parseBody(brandPath, params).handle;
+}
+
+/** The id of the database that a path names. @throws ServiceError `parameter_invalid` */
+export function idOf({ params }: { readonly params: unknown }): number {
+  return parseBody(idPath, params).id;
+}
 
 /** The reason of an action. Where a reason is required, the action itself refuses an empty one. */
 export const reasonField = z.string().max(500);
@@ -58,5 +68,3 @@ export const brandVerdictBody = z.strictObject({
 });
 
 export const reasonBody = z.strictObject({ reason: reasonField });
-
-export { pageOf } from './paging.ts';

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listBrands, listIdentifiedNumbers, readBrand } from '../../pipelines/branding/brand/brand-record.ts';
 import {
@@ -17,8 +17,8 @@ import { parseBody } from '../http/body.ts';
 import { listBrandHistory, revealedFields, shownBrand, withProofs } from '../answers/brand-answers.ts';
 import { pageOf } from '../http/paging.ts';
 import {
-  brandPath,
   brandVerdictBody,
+  handleOf,
   handlePrefix,
   idCursor,
   idParameter,
@@ -162,10 +162,6 @@ function registerBrandActions(app: FastifyInstance, { db, config }: Pick<Console
   });
 }
 
-function handleOf({ params }: FastifyRequest): string {
-  return parseBody(brandPath, params).handle;
-}
-
 const phoneText = z.string().max(40);
 const startBody = z.strictObject({
   phones: z.array(phoneText).min(1).max(1000).optional(),
@@ -177,7 +173,7 @@ const confirmBody = z.strictObject({ phone: phoneText, code: z.string().min(1).m
 export function registerProofRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
   app.post('/api/brands/:handle/proofs', { config: { access: 'reviewer', forAgencies: true } }, async (request) => {
-    const { handle } = await readSeenBrand(db, request, parseBody(brandPath, request.params).handle);
+    const { handle } = await readSeenBrand(db, request, handleOf(request));
     const { phones, language } = parseBody(startBody, request.body);
     const record = (client: Queryable) =>
       recordAction(client, request, { action: 'prove_numbers', object: `brand ${handle}` });
@@ -193,7 +189,7 @@ export function registerProofRoutes(app: FastifyInstance, work: ConsoleWork): vo
     '/api/brands/:handle/proofs/confirm',
     { config: { access: 'reviewer', forAgencies: true } },
     async (request) => {
-      const { handle } = await readSeenBrand(db, request, parseBody(brandPath, request.params).handle);
+      const { handle } = await readSeenBrand(db, request, handleOf(request));
       const { phone, code } = parseBody(confirmBody, request.body);
       const record = (client: Queryable) =>
         recordAction(client, request, { action: 'confirm_number', object: `brand ${handle}` });

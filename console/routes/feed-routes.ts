@@ -18,7 +18,7 @@ import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { pageOf } from '../http/paging.ts';
-import { idParameter, idPath, limitParameter, lineParameter, reasonField } from '../http/parameters.ts';
+import { idOf, idParameter, limitParameter, lineParameter, reasonField } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 import { withForm } from '../http/uploads.ts';
@@ -66,11 +66,9 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
       });
     }),
   );
-  app.get('/api/feeds/loads/:id', { config: { access: 'viewer' } }, ({ params }) =>
-    readFeedLoad(db, parseBody(idPath, params).id),
-  );
+  app.get('/api/feeds/loads/:id', { config: { access: 'viewer' } }, (request) => readFeedLoad(db, idOf(request)));
   app.get('/api/feeds/loads/:id/live', { config: { access: 'viewer' } }, (request, reply) => {
-    const { id } = parseBody(idPath, request.params);
+    const id = idOf(request);
     return sendLive(request, reply, {
       work,
       read: () => readFeedLoad(db, id),
@@ -79,7 +77,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
   });
   app.get('/api/feeds/loads/:id/rejects', { config: { access: 'viewer' } }, async (request): Promise<FeedRejects> => {
     const { after, limit } = parseBody(rejectsQuery, request.query);
-    const { loadId } = await readFeedLoad(db, parseBody(idPath, request.params).id); // an unknown load is an error, not an empty list
+    const { loadId } = await readFeedLoad(db, idOf(request)); // an unknown load is an error, not an empty list
     const { rows: rejects, next } = pageOf(
       await listFeedRejects(db, loadId, { after, limit: limit + 1 }),
       limit,
@@ -88,7 +86,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
     return { rejects, next };
   });
   app.post('/api/feeds/loads/:id/decision', { config: { access: 'operator' } }, async (request) => {
-    const { id: loadId } = parseBody(idPath, request.params);
+    const loadId = idOf(request);
     const asked = parseBody(decision, request.body);
     const load = await inTransaction(db, async (client) => {
       await recordAction(client, request, {

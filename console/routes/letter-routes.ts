@@ -17,13 +17,13 @@ import { parseBody } from '../http/body.ts';
 import { pageOf } from '../http/paging.ts';
 import {
   flagParameter,
+  handleOf,
+  idOf,
   idParameter,
-  idPath,
   limitParameter,
   lineParameter,
   reasonBody,
   verdictBody,
-  brandPath,
 } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { listRequestedNumbers, readShownLetter } from '../answers/letter-answers.ts';
@@ -58,12 +58,12 @@ export function registerLetterRoutes(
     return { letters: letters.map((letter) => withoutDecider(request, letter)), next };
   });
   app.get('/api/letters/:id', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
-    await requireSeenLetter(db, request, letterOf(request));
-    return withoutDecider(request, await readShownLetter(db, letterOf(request)));
+    await requireSeenLetter(db, request, idOf(request));
+    return withoutDecider(request, await readShownLetter(db, idOf(request)));
   });
   app.get('/api/letters/:id/numbers', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { limit, ...query } = parseBody(numbersQuery, request.query);
-    const letterId = letterOf(request);
+    const letterId = idOf(request);
     await requireSeenLetter(db, request, letterId);
     const { rows: numbers, next } = pageOf(
       await listRequestedNumbers(db, letterId, { ...query, limit: limit + 1 }),
@@ -73,7 +73,7 @@ export function registerLetterRoutes(
     return { numbers, next };
   });
   app.get('/api/letters/:id/file', { config: { access: 'reviewer' } }, async (request, reply) => {
-    const { letterId, format, document } = await readLetterRecord(db, letterOf(request));
+    const { letterId, format, document } = await readLetterRecord(db, idOf(request));
     const bytes = await openDocument({ db, vault }, document.documentId);
     await recordAction(db, request, { action: 'save_letter', object: `letter ${letterId}` }); // before any byte is sent
     void reply.headers({
@@ -88,7 +88,7 @@ export function registerLetterRoutes(
 function registerLetterActions(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
   app.post('/api/letters/:id/decision', { config: { access: 'reviewer' } }, async (request) => {
     const { approve, reason } = parseBody(verdictBody, request.body);
-    const letterId = letterOf(request);
+    const letterId = idOf(request);
     return {
       letterId,
       state: await decideLetterByPerson({
@@ -101,7 +101,7 @@ function registerLetterActions(app: FastifyInstance, { db, config }: Pick<Consol
     };
   });
   app.post('/api/letters/:id/withdraw', { config: { access: 'reviewer' } }, async (request) => {
-    const letterId = letterOf(request);
+    const letterId = idOf(request);
     const { reason } = parseBody(reasonBody, request.body);
     return {
       letterId,
@@ -109,7 +109,7 @@ function registerLetterActions(app: FastifyInstance, { db, config }: Pick<Consol
     };
   });
   app.post('/api/letters/:id/delete', { config: { access: 'operator' } }, async (request) => {
-    const letterId = letterOf(request);
+    const letterId = idOf(request);
     const { reason } = parseBody(reasonBody, request.body);
     return {
       letterId,
@@ -126,12 +126,8 @@ function deciderOf(
   return {
     actor: actorOf(request),
     reason,
-    record: (client: Queryable) => recordAction(client, request, { ...event, object: `letter ${letterOf(request)}` }),
+    record: (client: Queryable) => recordAction(client, request, { ...event, object: `letter ${idOf(request)}` }),
   };
-}
-
-function letterOf({ params }: FastifyRequest): number {
-  return parseBody(idPath, params).id;
 }
 
 const formBody = z.strictObject({
@@ -146,7 +142,7 @@ export function registerLetterFormRoutes(app: FastifyInstance, { db }: Pick<Cons
     '/api/brands/:handle/letter-form',
     { config: { access: 'reviewer', forAgencies: true } },
     async (request, reply) => {
-      const brand = await readSeenBrand(db, request, parseBody(brandPath, request.params).handle);
+      const brand = await readSeenBrand(db, request, handleOf(request));
       const order = parseBody(formBody, request.body);
       const { formId, file } = await inTransaction(db, async (client) => {
         const form = await issueFormOfBrand(

@@ -11,7 +11,7 @@ import { clearNumber } from '../../pipelines/labels/number-record.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { pageOf } from '../http/paging.ts';
-import { idCursor, idPath, limitParameter, reasonField } from '../http/parameters.ts';
+import { idCursor, idOf, limitParameter, reasonField } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { shownNumber, type DisputeContact } from '../answers/number-answers.ts';
 
@@ -57,18 +57,16 @@ function registerDisputeRoutes(app: FastifyInstance, { db, vault, config }: Cons
     );
     return { disputes, next };
   });
-  app.get('/api/disputes/:id', { config: { access: 'reviewer' } }, (request) =>
-    readDispute(db, parseBody(idPath, request.params).id),
-  );
+  app.get('/api/disputes/:id', { config: { access: 'reviewer' } }, (request) => readDispute(db, idOf(request)));
   app.get('/api/disputes/:id/contact', { config: { access: 'reviewer' } }, async (request): Promise<DisputeContact> => {
-    const { disputeId } = await readDispute(db, parseBody(idPath, request.params).id);
+    const { disputeId } = await readDispute(db, idOf(request));
     const contact = await openDisputeContact({ db, vault }, disputeId);
     await recordAction(db, request, { action: 'view_dispute_contact', object: `dispute ${disputeId}` }); // before the answer
     return { contact };
   });
   app.post('/api/disputes/:id/decision', { config: { access: 'reviewer' } }, (request) => {
     const { clear, reason } = parseBody(decisionBody, request.body);
-    const disputeId = parseBody(idPath, request.params).id;
+    const disputeId = idOf(request);
     return decideDispute({
       db,
       disputeId,

@@ -18,14 +18,7 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { pageOf } from '../http/paging.ts';
-import {
-  flagParameter,
-  idParameter,
-  idPath,
-  limitParameter,
-  lineParameter,
-  ownerParameter,
-} from '../http/parameters.ts';
+import { flagParameter, idOf, idParameter, limitParameter, lineParameter, ownerParameter } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 import { maySee, ownersSeen, readSeenBrand, readSeenOperation } from '../access/own-data.ts';
@@ -116,10 +109,6 @@ export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork)
       return reply.type('text/csv; charset=utf-8').send(Readable.from(writeRejects(db, operationId)));
     },
   );
-}
-
-function idOf({ params }: FastifyRequest): number {
-  return parseBody(idPath, params).id;
 }
 
 /**

@@ -15,7 +15,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
-import { handlePrefix, idCursor, idParameter, idPath, limitParameter, reasonField } from '../http/parameters.ts';
+import { handlePrefix, idCursor, idOf, idParameter, limitParameter, reasonField } from '../http/parameters.ts';
 import { pageOf } from '../http/paging.ts';
 import type { NearName, ProtectedNames } from '../answers/brand-answers.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
@@ -57,7 +57,7 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
     return { brands, next };
   });
   app.get('/api/review/letters/:id', { config: { access: 'reviewer' } }, async (request) => {
-    const { id } = parseBody(idPath, request.params);
+    const id = idOf(request);
     const letter = await readLetterRecord(db, id, vault);
     if (letter.opened !== null) await recordAction(db, request, { action: 'view_letter', object: `letter ${id}` });
     const { brandId } = await readBrand(db, letter.handle);
