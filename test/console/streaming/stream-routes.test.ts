@@ -69,7 +69,7 @@ describe('a stream', () => {
     });
     expect(ready).toMatchObject({
       model: 'phone/v8.2',
-      limits: { secondsMax: 3600, frameBytesMax: 65_536, idleSecondsMax: 10, speedMax: 8, burstSeconds: 30 },
+      limits: { secondsMax: 14_400, frameBytesMax: 65_536, idleSecondsMax: 10, speedMax: 8, burstSeconds: 30 },
     });
     expect(ready.thresholds.synthesis).toBeGreaterThan(0);
     for (let at = 0; at < voice.length; at += 1601) await stream.send(voice.subarray(at, at + 1601));
