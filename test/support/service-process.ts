@@ -17,6 +17,10 @@ export interface ServiceProcess {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const running = new Set<ChildProcess>();
+/** Of the processes of the present test. */
+let logs: { readonly pid: number; readonly read: () => string }[] = [];
+/** Characters of the end of a log that a failed test shows. */
+const logShownMax = 4000;
 
 /** Starts `node dist/<path>`, by another program where one is given. What still runs after a test is killed. */
 export function startProcess(
@@ -35,9 +39,11 @@ export function startProcess(
   child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
   running.add(child);
   const exit = once(child, 'exit').finally(() => running.delete(child));
+  const log = () => Buffer.concat(output).toString();
+  logs.push({ pid: child.pid!, read: () => `${path}, ${child.exitCode ?? child.signalCode ?? 'running'}: ${log()}` });
   return {
     pid: child.pid!,
-    log: () => Buffer.concat(output).toString(),
+    log,
     signal: (name) => void child.kill(name),
     ended: exit.then(([code]) => code as number | null),
     async end(name) {
@@ -47,9 +53,13 @@ export function startProcess(
   };
 }
 
-/** Kills what a test left running. Call it at the top level of a test file. */
+/** Kills what a test left running, and shows the logs of a failed one. Call it at the top level of a test file. */
 export function killProcessesAfterEach(): void {
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail')
+      for (const { pid, read } of logs)
+        console.error(`process ${pid} of "${task.name}", ${read().slice(-logShownMax)}`);
+    logs = [];
     for (const child of running) {
       child.kill('SIGCONT');
       child.kill('SIGKILL');
