@@ -30,8 +30,8 @@ const hourMs = 3_600_000;
 
 /**
  * Decides readiness. `not_ready` only if requests would be refused: nothing has been read yet, or the process is stopping.
- * An unreachable database, an old artefact, a late feed or a signature that ends is `degraded`: the known files are still served, and removing
- * every server from a load balancer would turn the degradation into an outage.
+ * An unreachable database, an old artefact, a late feed or a signature that ends is `degraded`: the known files are still served,
+ * and removing every server from a load balancer would turn the degradation into an outage.
  */
 export function decideReadiness(facts: ReadinessFacts): Readiness {
   const { now, snapshot, databaseReadAt, keysKnown, stopping } = facts;

@@ -86,7 +86,10 @@ const pathParameterLengthMax = 100;
 /** Interval of Node's checks for requests that take too long to arrive. */
 const timeoutCheckMs = 1000;
 
-/** The HTTP server of the API, ready to listen. It reads no environment variables; numbers, branding, verifications and models read the database, through `reads`. */
+/**
+ * The HTTP server of the API, ready to listen. It reads no environment variables; numbers, branding, verifications and models read
+ * the database, through `reads`.
+ */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { publications, reads, modelDir, metrics, readiness, now = Date.now } = options;
   const app = makeFramework(options);
@@ -152,7 +155,10 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
   return app;
 }
 
-/** Gives a request an id and a timer, and its answer the headers of every answer. True if the request was a preflight, which is answered then. */
+/**
+ * Gives a request an id and a timer, and its answer the headers of every answer. True if the request was a preflight, which is
+ * answered then.
+ */
 function begin(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -165,7 +171,10 @@ function begin(
   return preflight !== undefined;
 }
 
-/** Before its route, each request gets an id and a timer, is authenticated and rate-limited, and is refused if it is not a read. A preflight has no key and costs nothing: it is not counted. */
+/**
+ * Before its route, each request gets an id and a timer, is authenticated and rate-limited, and is refused if it is not a read. A
+ * preflight has no key and costs nothing: it is not counted.
+ */
 async function registerEntry(app: FastifyInstance, options: ServerOptions): Promise<void> {
   const { keys, limits } = options;
   const admit = await registerCallers(app, { keys, requestsPerMinuteMax: limits.apiRequestsPerMinuteMax });

@@ -139,7 +139,10 @@ function makeBlock(bytes: usize): void {
   ownBits = headerBits() + tokenBits();
 }
 
-/** True above three tenths of the plain length: these are no usual rows. Without a search within words they would stay 1.4 times as long as gzip -6 makes them. */
+/**
+ * True above three tenths of the plain length: these are no usual rows. Without a search within words they would stay 1.4 times as
+ * long as gzip -6 makes them.
+ */
 @inline
 function isLong(bytes: usize): bool {
   return 10 * min(fixedBits, ownBits) > 3 * 8 * (bytes as u64);
@@ -255,7 +258,10 @@ function encodeText(from: usize): usize {
   return lineEnd;
 }
 
-/** Considers the tail of the line above of the same length: where it is the same, it is the nearest copy, with the nearest number after it. */
+/**
+ * Considers the tail of the line above of the same length: where it is the same, it is the nearest copy, with the nearest number
+ * after it.
+ */
 @inline
 function considerAbove(at: usize): void {
   const above = line - (lineEnd - at);

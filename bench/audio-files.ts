@@ -44,7 +44,10 @@ function speechLike(sampleRate: number, seconds: number): Int16Array {
   });
 }
 
-/** Copies with the same sound and another content each, so that no result of one is taken for another: a chunk that is skipped, or a title. */
+/**
+ * Copies with the same sound and another content each, so that no result of one is taken for another: a chunk that is skipped, or a
+ * title.
+ */
 export async function makeCopies(file: string, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_none, at) => file.replace(/(\.\w+)$/, `-copy-${copies++}-${at}$1`));
   for (const name of names) {

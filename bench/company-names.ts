@@ -72,7 +72,10 @@ interface InventedCompany {
   readonly displayName: string;
 }
 
-/** Invented companies; the same seed gives the same ones. A tenth of them, and those whose name is too long, are shown without their trade. */
+/**
+ * Invented companies; the same seed gives the same ones. A tenth of them, and those whose name is too long, are shown without their
+ * trade.
+ */
 export function inventCompanies(count: number, seed: number): readonly InventedCompany[] {
   const numbers = new RandomNumbers(seed);
   const random = () => numbers.next();

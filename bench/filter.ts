@@ -66,7 +66,10 @@ function buildInChild(count: number, bits: FingerprintBits): { cpuMs: number; me
   return JSON.parse(stdout.toString()) as { cpuMs: number; memory: number };
 }
 
-/** A Bloom filter (1970) of a rate of 2 to the power of -bits: bits / ln 2 bits a key, as many hashes as bits, of the same hash (Kirsch and Mitzenmacher, 2006). */
+/**
+ * A Bloom filter (1970) of a rate of 2 to the power of -bits: bits / ln 2 bits a key, as many hashes as bits, of the same hash
+ * (Kirsch and Mitzenmacher, 2006).
+ */
 class BloomFilter {
   readonly #words: Uint32Array;
   readonly #size: number;

@@ -150,7 +150,10 @@ async function makeModel(): Promise<void> {
   console.log(`${layers} layers, ${offset} bytes, memory asked ${Math.round(memoryBytes / 2 ** 20)} MiB`);
 }
 
-/** Random weights that keep the level from layer to layer (variance 2 / width). Each layer starts elsewhere in one random block, so that no two are equal. */
+/**
+ * Random weights that keep the level from layer to layer (variance 2 / width). Each layer starts elsewhere in one random block, so
+ * that no two are equal.
+ */
 async function writeRandom(path: string, bytes: number): Promise<string> {
   const random = new Seeded(1);
   const block = Float32Array.from({ length: width * width }, () => (random.next() - 0.5) * Math.sqrt(24 / width));

@@ -1,7 +1,7 @@
 /**
- * Claims: no letter of an impostor or forger is approved by rules, an honest issued form is, no honest letter is refused, and the findings point a
- * reviewer at what is wrong. Prints the figures for the kinds that the marks were written against and for those that came
- * afterwards, what was missed, and what honest letters cost: marks that a person reads in vain.
+ * Claims: no letter of an impostor or forger is approved by rules, an honest issued form is, no honest letter is refused, and the
+ * findings point a reviewer at what is wrong. Prints the figures for the kinds that the marks were written against and for those
+ * that came afterwards, what was missed, and what honest letters cost: marks that a person reads in vain.
  *
  *   npm run build && node dist/bench/letter-kinds.js [--json report.json]
  *

@@ -7,7 +7,8 @@
  * A night is all of it but the queue: planning, counting by SQL, COPY, compression, the delta, publishing. One country, one new
  * cluster of PostgreSQL. Before each night some rows get another name, which is not timed: "clustered" are numbers that follow one
  * another, "spread" are picked by a hash, so that they lie in as many segments as they can. Every night is followed by the
- * others in turn, round by round. A line a night says what its steps took; the last line says whether a full build gives the bytes that the last incremental one published.
+ * others in turn, round by round. A line a night says what its steps took; the last line says whether a full build gives the bytes
+ * that the last incremental one published.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -126,7 +127,10 @@ function stopwatch(): (ended: string) => string {
   };
 }
 
-/** Numbers of {@link fillNumbers} lie at equal distances from +12010000000 on; the range begins at 40 % of them, and further up each time. */
+/**
+ * Numbers of {@link fillNumbers} lie at equal distances from +12010000000 on; the range begins at 40 % of them, and further up each
+ * time.
+ */
 async function changeClustered(share: number): Promise<void> {
   const step = Math.floor(7_900_000_000 / rows);
   const from = Math.floor(rows * (0.4 + 0.05 * (changes++ % 8)));

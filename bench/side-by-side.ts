@@ -20,7 +20,10 @@ export interface ChildFigures {
 export interface Measured {
   readonly name: string;
   readonly wallMs: number;
-  /** CPU time, user and system, of this process and the programs that it ran, or the contender's own. The database server's is not in it. */
+  /**
+   * CPU time, user and system, of this process and the programs that it ran, or the contender's own. The database server's is not
+   * in it.
+   */
   readonly cpuMs: number;
   /** Highest resident memory of that process during any run; 0 where it was not measured. */
   readonly peakRssBytes: number;

@@ -4,10 +4,10 @@
  *
  *   npm run build && node dist/bench/stream.js [--streams 20] [--seconds 60] [--model phone] [--rate 8000] [--recording file]
  *
- * A console of its own (embedded PostgreSQL, no worker) in a process of its own; the clients are in this one. Each sends 20 ms of audio every
- * 20 ms; the streams begin spread over two seconds. The latency of a window runs from the sending of the piece that holds its last sample to
- * its first message. Windows that are sent again with more audio are counted separately. CPU is that of the console and its scoring
- * processes, from /proc, as a share of one core; that of the clients is shown beside it.
+ * A console of its own (embedded PostgreSQL, no worker) in a process of its own; the clients are in this one. Each sends 20 ms of
+ * audio every 20 ms; the streams begin spread over two seconds. The latency of a window runs from the sending of the piece that
+ * holds its last sample to its first message. Windows that are sent again with more audio are counted separately. CPU is that of
+ * the console and its scoring processes, from /proc, as a share of one core; that of the clients is shown beside it.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';

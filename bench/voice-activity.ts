@@ -2,7 +2,8 @@
  * Claim: on telephone audio `telephone/2` finds voice with fewer errors than `energy/1`, above all where a line sounds
  * without voice, and `combined/1` with fewer than `energy/1`, at 300 times real time or more on one thread.
  *
- *   npm run build && node dist/bench/voice-activity.js [--corpus DIR] [--music DIR] [--scenes 16] [--seconds 15] [--seed 1] [--json | --card]
+ *   npm run build && node dist/bench/voice-activity.js [--corpus DIR] [--music DIR] [--scenes 16] [--seconds 15] [--seed 1] [--json
+ * | --card]
  *
  * The truth is known since the scenes are made here: speech is placed in noise, or the line sounds without any. Each
  * scene goes through mu-law, A-law or, where ffmpeg is on the PATH, GSM 06.10. `--corpus` is the folder of the training

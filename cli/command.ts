@@ -14,7 +14,10 @@ import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postg
 import { adoptKeySecret } from '../pipelines/access/key-secret.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
 
-/** Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings ended without a result (`items_failed`), 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
+/**
+ * Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings ended without a result (`items_failed`), 69 a service is missing
+ * (sysexits(3) EX_UNAVAILABLE).
+ */
 export const exitCodes = { done: 0, failed: 1, usage: 2, unavailable: 69 } as const;
 
 /** The outcome of a command: the result for `--json`, its text form, and whether it is a failure. */

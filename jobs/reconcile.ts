@@ -20,7 +20,10 @@ interface ReconcileOptions {
 interface Reconciled {
   /** Loads, branding operations, proofs of numbers, nights, publications and batches of recordings that were queued again. */
   enqueued: number;
-  /** Loads, branding operations, proofs of numbers, nights and builds that are recorded as failed because their worker crashed too often. */
+  /**
+   * Loads, branding operations, proofs of numbers, nights and builds that are recorded as failed because their worker crashed too
+   * often.
+   */
   lost: number;
 }
 

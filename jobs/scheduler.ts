@@ -52,8 +52,8 @@ const hourMs = 60 * minuteMs;
 
 /**
  * Starts the clock of the nights, the reconciler, the queueing of due webhooks, the watcher of the drop folder, the retention of
- * audio, of uploads and requests to the intake, and of webhooks, and the renewal of signatures. Any number of schedulers may run: the database makes sure that each night,
- * load and dropped file happens once.
+ * audio, of uploads and requests to the intake, and of webhooks, and the renewal of signatures. Any number of schedulers may run:
+ * the database makes sure that each night, load and dropped file happens once.
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression, or has several times of a day
  */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {

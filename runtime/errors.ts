@@ -7,7 +7,8 @@ export { messageOf as errorMessageOf, type ErrorDetail } from '../clients/typesc
  *
  * - `http`: status of the API's answer.
  * - `retry`: a job that failed with it may be tried again.
- * - `exit`: exit code of the CLI (1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is unavailable, as in sysexits(3)).
+ * - `exit`: exit code of the CLI (1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is unavailable, as in
+ * sysexits(3)).
  */
 export const ERRORS = {
   // asking

@@ -21,7 +21,10 @@ function modelsOf(family) {
     .map(({ model }) => model);
 }
 
-/** The index with a column `attack`, which says whether the synthesizer was trained on. It is written beside the index, whose paths are relative. */
+/**
+ * The index with a column `attack`, which says whether the synthesizer was trained on. It is written beside the index, whose paths
+ * are relative.
+ */
 function withAttacks(index) {
   const { made, heldOut } = JSON.parse(readFileSync(join(root, 'training', 'data-manifest.json'), 'utf8'));
   const [header, ...lines] = readFileSync(index, 'utf8').trimEnd().split(/\r?\n/);

@@ -11,7 +11,8 @@ interface SchemaObject {
 
 /**
  * The schema of the service as text, in an order that does not depend on how it was made: every domain, table with its
- * columns, constraint, index, view, function, trigger and grant. `sql/schema.sql` holds it for readers and reviews, and a test compares the two.
+ * columns, constraint, index, view, function, trigger and grant. `sql/schema.sql` holds it for readers and reviews, and a test
+ * compares the two.
  */
 export async function dumpSchema(client: ClientBase): Promise<string> {
   const objects = await queryRows<SchemaObject>(client, sql('describe_schema'));

@@ -14,7 +14,10 @@ import type { ByteSpan } from './range.ts';
 import { ReaderPace, type PaceLimits } from '../http/reader-pace.ts';
 import { buffersPerWriteMax, sendSpan, waitForTurn } from './send-file.ts';
 
-/** Seconds for which a signed URL of the object store can be opened: clients follow a redirect at once, and whoever finds the URL later is late. */
+/**
+ * Seconds for which a signed URL of the object store can be opened: clients follow a redirect at once, and whoever finds the URL
+ * later is late.
+ */
 const signedUrlSeconds = 300;
 
 /** A planned download: headers and bytes of one version. */

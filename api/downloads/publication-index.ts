@@ -92,7 +92,8 @@ export class PublicationIndex {
 
   /**
    * The served version of an artefact.
-   * @throws ServiceError `artefact_not_found` if it was never published, `not_ready` if its file cannot be read here or before the first refresh.
+   * @throws ServiceError `artefact_not_found` if it was never published, `not_ready` if its file cannot be read here or before the
+   * first refresh.
    */
   find(name: ArtefactName): ServedArtefact {
     const key = formatArtefact(name);
@@ -294,7 +295,10 @@ function openArtefact(
   });
 }
 
-/** Opens a stored file, or returns the error: `artefact_damaged` if it is missing or has another size, `not_ready` if a retry can succeed. */
+/**
+ * Opens a stored file, or returns the error: `artefact_damaged` if it is missing or has another size, `not_ready` if a retry can
+ * succeed.
+ */
 async function openStored(
   store: ArtefactStore,
   { stored, bytes, object }: { stored: StoredName; bytes: number; object: string },

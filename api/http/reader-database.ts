@@ -186,7 +186,10 @@ export function databaseProblem(error: unknown): DatabaseProblem {
   }
 }
 
-/** Classes of SQLSTATE (PostgreSQL's appendix A) for a server that is unreachable, out of resources, cancels the statement, or refuses the login. */
+/**
+ * Classes of SQLSTATE (PostgreSQL's appendix A) for a server that is unreachable, out of resources, cancels the statement, or
+ * refuses the login.
+ */
 const unavailableClasses: ReadonlySet<string> = new Set(['08', '28', '3D', '53', '57', '58']);
 
 /** An undefined table, column or function, or a missing privilege. */

@@ -150,7 +150,10 @@ function brandOf(row: BrandOverview): BrandAnswer {
   };
 }
 
-/** A revision is pending only beside an approved one: before an approval the brand itself is pending, and a withdrawn brand has nothing pending. */
+/**
+ * A revision is pending only beside an approved one: before an approval the brand itself is pending, and a withdrawn brand has
+ * nothing pending.
+ */
 function pendingRevisionOf({
   state,
   approvedRevision,

@@ -36,7 +36,10 @@ const letterIdForm = /^[1-9][0-9]{0,14}$/;
 
 type ReadRoute = ReturnType<typeof clientReads>;
 
-/** The brands of the key's client, with their numbers and letters. A brand of another client is unknown, and so is any other brand for a key that is bound to one. Every route needs the scope `branding:read`. */
+/**
+ * The brands of the key's client, with their numbers and letters. A brand of another client is unknown, and so is any other brand
+ * for a key that is bound to one. Every route needs the scope `branding:read`.
+ */
 export function registerBrandingRoutes(app: FastifyInstance, { reads, metrics }: ClientReadOptions): void {
   const route = clientReads(app, { scope, tag: 'Branding', metrics });
   registerBrands(route, reads);
@@ -165,7 +168,10 @@ function registerLetters(route: ReadRoute, reads: ClientReadOptions['reads']): v
   );
 }
 
-/** The brand in the path; a key that is bound to a brand reaches only that one. @throws ServiceError `brand_unknown`, also if the text cannot be a handle. */
+/**
+ * The brand in the path; a key that is bound to a brand reaches only that one. @throws ServiceError `brand_unknown`, also if the
+ * text cannot be a handle.
+ */
 function brandNameOf(request: FastifyRequest): BrandName {
   const handle = handleSchema.safeParse((request.params as { handle: string }).handle);
   const { client, brand } = requireScope(request.caller, scope);

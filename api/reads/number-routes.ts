@@ -7,7 +7,10 @@ import { clientReads, type ClientReadOptions } from '../documents/client-reads.t
 import { timeOrNull } from '../http/json-document.ts';
 import { numberParameters, numberSchema, type NumberAnswer } from './number-schemas.ts';
 
-/** The label of a number with its reason, for keys with the scope `numbers:read`; a key that is bound to a brand sees the numbers of that brand. */
+/**
+ * The label of a number with its reason, for keys with the scope `numbers:read`; a key that is bound to a brand sees the numbers of
+ * that brand.
+ */
 export function registerNumberRoutes(app: FastifyInstance, { reads, metrics }: ClientReadOptions): void {
   const route = clientReads(app, { scope: 'numbers:read', tag: 'Numbers', metrics });
   route(

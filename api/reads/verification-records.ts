@@ -22,7 +22,10 @@ export function ownedIdOf(request: FastifyRequest, { client }: { client: string 
   return idForm.test(id) ? { client, id } : undefined;
 }
 
-/** A verification with its windows. @throws ServiceError `verification_unknown` if the client has none of this id, even if another client has. */
+/**
+ * A verification with its windows. @throws ServiceError `verification_unknown` if the client has none of this id, even if another
+ * client has.
+ */
 export async function readVerification(db: Queryable, { client, id }: OwnedId): Promise<VerificationDetailAnswer> {
   const verification = await findVerification(db, { client, id });
   if (verification === undefined) throw unknownVerification();

@@ -24,7 +24,10 @@ interface RenderedForms {
   readonly savedAnew: Uint8Array;
 }
 
-/** One kind of letter on an issued form: how the file comes back, what a careful clerk would do, and the rule that must say what is wrong. */
+/**
+ * One kind of letter on an issued form: how the file comes back, what a careful clerk would do, and the rule that must say what is
+ * wrong.
+ */
 export interface FormKind {
   readonly name: string;
   readonly careful: CarefulOutcome;

@@ -11,7 +11,10 @@ function sentence(name: string, careful: CarefulOutcome, text: string): LetterKi
   return kindOf('last sentence', name, careful, { change: { after: [...honestDraft.after, text] }, wrong: { text } });
 }
 
-/** Impostors and forgeries that were written last, some in nothing but the usual words; what was missed in their first run is not mended. */
+/**
+ * Impostors and forgeries that were written last, some in nothing but the usual words; what was missed in their first run is not
+ * mended.
+ */
 export const lastKinds: readonly LetterKind[] = [
   wording(
     'erase',

@@ -78,7 +78,8 @@ interface ResultRequest {
 }
 
 /**
- * Prints the items of a batch page by page, so that memory does not grow with the batch. With an output file, standard output gets a summary.
+ * Prints the items of a batch page by page, so that memory does not grow with the batch. With an output file, standard output gets
+ * a summary.
  */
 export async function printResults(db: Pool, batch: Batch, { form, output, states }: ResultRequest): Promise<Outcome> {
   const counts = await countStates(db, batch.batchId);

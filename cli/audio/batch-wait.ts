@@ -11,7 +11,10 @@ import { untilEnded } from '../until-ended.ts';
 /** Milliseconds between polls: short at first, since a single recording takes some tenths of a second. */
 const pollMs = { first: 40, later: 500, firstPolls: 50 } as const;
 
-/** Waits until a batch has ended, with a worker to perform it. @throws ServiceError `interrupted`, `batch_ended` if it is still being submitted */
+/**
+ * Waits until a batch has ended, with a worker to perform it. @throws ServiceError `interrupted`, `batch_ended` if it is still
+ * being submitted
+ */
 export async function waitForBatch(services: Services, queues: Queues, batch: Batch): Promise<Batch> {
   if (hasEnded(batch)) return batch;
   if (batch.state === 'open') {

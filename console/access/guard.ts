@@ -12,7 +12,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The session of the request; undefined without one. Set before any route of the console runs. */
     session: Session | undefined;
-    /** True while the session lasts and its user may use the route with unchanged role and owners; for long-lived answers. The call does not extend the session. */
+    /**
+     * True while the session lasts and its user may use the route with unchanged role and owners; for long-lived answers. The call
+     * does not extend the session.
+     */
     isStillAllowed(): Promise<boolean>;
   }
   interface FastifyContextConfig {

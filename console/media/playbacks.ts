@@ -72,7 +72,8 @@ export class Playbacks {
   /**
    * A stored recording as WAV, readable until `signal` fires. The conversion is cancelled once the signals of all waiting
    * requests have fired.
-   * @throws ServiceError `recording_unknown` if it is not stored here, `recording_refused` if it cannot be read or is too long, `overloaded`
+   * @throws ServiceError `recording_unknown` if it is not stored here, `recording_refused` if it cannot be read or is too long,
+   * `overloaded`
    */
   read(sha256: string, signal: AbortSignal): Promise<ConvertedRecording> {
     return this.shared.take(sha256, signal, (left) => this.turns.take(() => this.convert(sha256, left), left));

@@ -44,7 +44,10 @@ const keyHeader = z.looseObject({
     .transform((text) => text.slice(1, -1)),
 });
 
-/** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (the history for its last days); `POST /api/nights` runs one, with an idempotency key; `POST /api/nights/release` releases held files. */
+/**
+ * `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (the history for its last days); `POST
+ * /api/nights` runs one, with an idempotency key; `POST /api/nights/release` releases held files.
+ */
 export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, queues, config, log } = work;
   app.get('/api/nights', { config: { access: 'viewer' } }, ({ query }) =>

@@ -25,7 +25,10 @@ const disputesQuery = z.strictObject({
 });
 const decisionBody = z.strictObject({ clear: z.boolean(), reason: reasonField });
 
-/** `/api/numbers` and `/api/disputes`: labels with their reasons, redress, and disputes. Numbers are sent in the body, since addresses end up in histories and logs. */
+/**
+ * `/api/numbers` and `/api/disputes`: labels with their reasons, redress, and disputes. Numbers are sent in the body, since
+ * addresses end up in histories and logs.
+ */
 export function registerNumberRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
   app.post('/api/numbers/look-up', { config: { access: 'viewer' } }, (request) =>

@@ -32,7 +32,10 @@ const replayBody = z.strictObject({
   undelivered: z.boolean().default(true),
 });
 
-/** `/api/webhooks`: endpoints with their deliveries; operators replay, disable and enable. Endpoints are added by the CLI, which shows the secret. */
+/**
+ * `/api/webhooks`: endpoints with their deliveries; operators replay, disable and enable. Endpoints are added by the CLI, which
+ * shows the secret.
+ */
 export function registerWebhookRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
   const [viewer, operator] = [{ config: { access: 'viewer' } }, { config: { access: 'operator' } }] as const;
   app.get('/api/webhooks', viewer, async (): Promise<WebhookEndpoints> => ({

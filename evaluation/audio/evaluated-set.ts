@@ -32,7 +32,10 @@ export const attackOf = { synthesis: 'synthetic', replay: 'replay' } as const sa
   IndexRow['label']
 >;
 
-/** The trials of a score among the given recordings of a set: bonafide ones and the attacks that it detects, without those that have no score. */
+/**
+ * The trials of a score among the given recordings of a set: bonafide ones and the attacks that it detects, without those that have
+ * no score.
+ */
 export function trialsOf(
   { rows }: EvaluatedSet,
   outcomes: ModelOutcomes['outcomes'],
@@ -106,7 +109,10 @@ export function groupTrials({ rows }: EvaluatedSet, trials: readonly Trial[]): T
   });
 }
 
-/** Error rates of speaker verification at its equal error threshold; undefined if the index lacks its scores for targets, nontargets or these attacks. */
+/**
+ * Error rates of speaker verification at its equal error threshold; undefined if the index lacks its scores for targets, nontargets
+ * or these attacks.
+ */
 export function speakerVerificationRates(
   { rows }: EvaluatedSet,
   trials: readonly Trial[],

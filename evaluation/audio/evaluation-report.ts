@@ -74,7 +74,10 @@ export interface ScoreFigures {
   readonly calibration: readonly CalibrationBin[];
   /** The rates at the threshold of the model; null if it has none. */
   readonly atThreshold: { readonly threshold: number; readonly miss: number; readonly falseAlarm: number } | null;
-  /** Equal error of a classifier on nuisance features, on the same recordings; null if it cannot be fitted. Near 0.5, the set does not leak its labels. */
+  /**
+   * Equal error of a classifier on nuisance features, on the same recordings; null if it cannot be fitted. Near 0.5, the set does
+   * not leak its labels.
+   */
   readonly nuisance: RateFigure | null;
   readonly groups: readonly GroupFigures[];
   /** Points of the error curve, as pairs of false alarm and miss. */

@@ -31,7 +31,10 @@ export function nuisanceScores(trials: readonly NuisanceTrial[]): number[] | und
   return scores;
 }
 
-/** The fold of each trial. All trials of a speaker are in one fold; the largest speakers are assigned first, each to the fold with fewest of its class. */
+/**
+ * The fold of each trial. All trials of a speaker are in one fold; the largest speakers are assigned first, each to the fold with
+ * fewest of its class.
+ */
 function foldsOf(trials: readonly NuisanceTrial[]): number[] {
   const speakers = new Map<string, { authentic: number; attacks: number }>();
   for (const { speaker, authentic } of trials) {

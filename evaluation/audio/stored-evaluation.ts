@@ -23,7 +23,10 @@ const form = z.looseObject({
   ),
 });
 
-/** The evaluation that is kept in a model's directory, or undefined if there is none. @throws z.ZodError if the file holds something else */
+/**
+ * The evaluation that is kept in a model's directory, or undefined if there is none. @throws z.ZodError if the file holds something
+ * else
+ */
 export async function readStoredEvaluation(directory: string): Promise<EvaluationReport | undefined> {
   return (await readModelFile(join(directory, evaluationFileName), form)) as unknown as EvaluationReport | undefined;
 }

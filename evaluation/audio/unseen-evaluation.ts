@@ -47,7 +47,10 @@ const form = z.object({
   shrinkage: z.number(),
   /** Lengths with a calibration of their own, where not all have one; the others are judged by that of the first. */
   conditioned: z.array(z.string()).min(1).optional(),
-  /** Where attacks begin, if not the folds but recordings over the codecs of lines chose it (training/line_codecs.py); shares are of speakers that it was not chosen on. */
+  /**
+   * Where attacks begin, if not the folds but recordings over the codecs of lines chose it (training/line_codecs.py); shares are of
+   * speakers that it was not chosen on.
+   */
   threshold: z
     .object({
       attackBelow: share,

@@ -47,7 +47,10 @@ export interface UnseenSystems {
   readonly genuineCalledAttacks: Share;
 }
 
-/** Reads the figures of a model's directory, shortest recordings first; none where it has none. @throws z.ZodError if the file has another form */
+/**
+ * Reads the figures of a model's directory, shortest recordings first; none where it has none. @throws z.ZodError if the file has
+ * another form
+ */
 export async function readUnseenSystems(directory: string): Promise<UnseenSystems[]> {
   const measurements = await readModelFile(join(directory, fileName), form);
   return Object.entries(measurements?.lengths ?? {})

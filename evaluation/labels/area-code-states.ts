@@ -1,6 +1,7 @@
 /**
- * Area codes of the United States by state, as the North American Numbering Plan Administrator assigns them (nanpa.com, area codes in service
- * and planned at the end of 2021). Used where a history has the complainant's area code and not the state; the service itself stores states.
+ * Area codes of the United States by state, as the North American Numbering Plan Administrator assigns them (nanpa.com, area codes
+ * in service and planned at the end of 2021). Used where a history has the complainant's area code and not the state; the service
+ * itself stores states.
  */
 const areaCodesOfStates: Readonly<Record<string, string>> = {
   Alabama: '205 251 256 334 659 938',

@@ -21,7 +21,10 @@ export interface RangeFigures {
   readonly version: string;
   /** By size and limit; the rule itself is among them. */
   readonly curve: readonly RangePoint[];
-  /** Of the ranges that the rule lists. The lift is the share of reports that they caught, divided by their share of the numbers in service. */
+  /**
+   * Of the ranges that the rule lists. The lift is the share of reports that they caught, divided by their share of the numbers in
+   * service.
+   */
   readonly risks: readonly { readonly risk: string; readonly ranges: Figure; readonly lift: number }[];
 }
 

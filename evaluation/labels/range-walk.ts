@@ -24,7 +24,10 @@ interface Blocks {
   readonly blockOf: Uint32Array;
 }
 
-/** Reports caught by ranges of one size at an instant, by rank: `caught[n]` are those about numbers of range n, `caught[0]` those about others. */
+/**
+ * Reports caught by ranges of one size at an instant, by rank: `caught[n]` are those about numbers of range n, `caught[0]` those
+ * about others.
+ */
 export interface SizeFigures {
   readonly caught: Uint32Array;
   /** Of these, reports about numbers that have no label. */
@@ -95,7 +98,10 @@ export function rangesAtRisk(history: ReportHistory, { prefixes, blockOf }: Bloc
     });
 }
 
-/** The reports of the week after each instant that ranges at risk, and labels by `labels`, catch: also those about numbers never reported before. */
+/**
+ * The reports of the week after each instant that ranges at risk, and labels by `labels`, catch: also those about numbers never
+ * reported before.
+ */
 export function walkRanges(history: ReportHistory, labels: Predictor, instants: readonly number[]): RangeInstant[] {
   const blocks = blockSizes.map((size) => blocksOf(history, size));
   const walked = instants.map((day) => startInstant(history, blocks, day));

@@ -26,7 +26,10 @@ export interface WalkedPredictor {
   readonly name: string;
   readonly description: string;
   readonly instants: readonly InstantFigures[];
-  /** Days from the last report to the end of a mark, by length: `endedAfter[n]` marks ended n days after the number's last report until then. */
+  /**
+   * Days from the last report to the end of a mark, by length: `endedAfter[n]` marks ended n days after the number's last report
+   * until then.
+   */
   readonly endedAfter: Uint32Array;
   /** Marks that began, of all days. */
   readonly begun: number;

@@ -64,7 +64,10 @@ async function renameFolder(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Replaces a file or folder by a complete, durable file. The unfinished name is fixed: an unknown one would count as a file of the request. */
+/**
+ * Replaces a file or folder by a complete, durable file. The unfinished name is fixed: an unknown one would count as a file of the
+ * request.
+ */
 export async function replaceFile(
   path: string,
   write: (append: (content: string | Uint8Array) => Promise<unknown>) => Promise<unknown>,

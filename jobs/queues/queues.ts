@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** Crashes of its worker that a job survives; one more fails it. So it outlives the restarts of a bad day, but does not kill one worker after the other. */
+/**
+ * Crashes of its worker that a job survives; one more fails it. So it outlives the restarts of a bad day, but does not kill one
+ * worker after the other.
+ */
 export const jobCrashesMax = 5;
 
 /** The settings, with limits that tests change. */

@@ -20,7 +20,8 @@ interface VerificationProducer extends BatchIntake {
 /**
  * Submits recordings for verification: stores them, then queues them. Used by the CLI, the drop folder, and services that
  * use this package. Wait for the end with `readBatch`, and read the outcomes with `readVerifications`.
- * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`, `batch_ended`, `idempotency_conflict`,
+ * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`,
+ * `batch_ended`, `idempotency_conflict`,
  *   `database_unavailable`
  */
 export async function requestVerification(

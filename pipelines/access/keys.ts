@@ -5,7 +5,10 @@ import { cleanText } from '../phone/text-cleaning.ts';
 import { recordKeySecret, requireKeySecret } from './key-secret.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
-/** The closed list of scopes: what a key may read, `verifications:stream` for sending audio to the console, and what it may send to the intake. */
+/**
+ * The closed list of scopes: what a key may read, `verifications:stream` for sending audio to the console, and what it may send to
+ * the intake.
+ */
 export const SCOPES = [
   'caches:read',
   'numbers:read',
@@ -66,7 +69,8 @@ interface NewKey {
 
 /**
  * Creates a key and stores its hash.
- * @throws ServiceError `usage_invalid` for a blank client or the {@link consoleClient}, no scope or an expiry that has passed, `scope_unknown`,
+ * @throws ServiceError `usage_invalid` for a blank client or the {@link consoleClient}, no scope or an expiry that has passed,
+ * `scope_unknown`,
  * `key_limit_reached` if the client has two live keys, `brand_unknown` if it has no such brand, `key_secret_differs`.
  */
 export async function createKey(

@@ -52,7 +52,10 @@ export interface LetterPage {
   readonly width: number;
   readonly height: number;
   readonly source: 'text' | 'ocr';
-  /** Degrees by which the picture was rotated clockwise before its text was recognised; places, width and height are those of the rotated page. */
+  /**
+   * Degrees by which the picture was rotated clockwise before its text was recognised; places, width and height are those of the
+   * rotated page.
+   */
   readonly turned?: number | undefined;
   readonly lines: readonly LetterLine[];
   readonly marks: readonly PageMark[];

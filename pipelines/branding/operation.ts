@@ -93,7 +93,10 @@ export interface Submission<Kind extends OperationKind = OperationKind> {
   readonly letter?: Uint8Array | undefined;
   /** Bytes of a CSV of numbers. */
   readonly numbersFile?: Uint8Array | undefined;
-  /** Writes the caller's record in the transaction that stores the request, unless that was stored before; if it fails, nothing is stored. */
+  /**
+   * Writes the caller's record in the transaction that stores the request, unless that was stored before; if it fails, nothing is
+   * stored.
+   */
   readonly record?: (client: Queryable, operationId: number) => Promise<void>;
 }
 

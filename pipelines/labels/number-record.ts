@@ -179,7 +179,10 @@ export async function clearLockedNumber(
   return { redressId, reason, clearedBy: actor, clearedAt, before };
 }
 
-/** The published label of a number, locked until the transaction ends. Inserts a number with complaints only. @throws ServiceError `phone_unknown` */
+/**
+ * The published label of a number, locked until the transaction ends. Inserts a number with complaints only. @throws ServiceError
+ * `phone_unknown`
+ */
 async function lockNumber(client: Queryable, phone: string): Promise<Redress['before']> {
   const lock = () => queryRow<Redress['before']>(client, sql('labels/lock_number'), [phone]);
   const before = await lock();

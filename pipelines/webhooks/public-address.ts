@@ -19,7 +19,10 @@ const privateIpv4 = [
   '224.0.0.0/3',
 ];
 
-/** Of IPv6 only the unicast addresses that are assigned (2000::/3) are public, without those that stand for others (Teredo, 6to4), and documentation. */
+/**
+ * Of IPv6 only the unicast addresses that are assigned (2000::/3) are public, without those that stand for others (Teredo, 6to4),
+ * and documentation.
+ */
 const publicIpv6 = '2000::/3';
 const privateIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
@@ -40,7 +43,10 @@ interface AddressRules {
   names(address: string): boolean;
 }
 
-/** The rules with the networks of WEBHOOK_NETWORKS_ALLOWED: addresses, networks such as 10.0.0.0/8, and their names, separated by commas. */
+/**
+ * The rules with the networks of WEBHOOK_NETWORKS_ALLOWED: addresses, networks such as 10.0.0.0/8, and their names, separated by
+ * commas.
+ */
 export function addressRules(networksAllowed: string | undefined): AddressRules {
   const networks = networksAllowed?.split(',').map((name) => name.trim()) ?? [];
   const allowed = blocksOf(networks.flatMap((name) => namedNetworks[name] ?? [name]));

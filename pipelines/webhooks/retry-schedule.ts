@@ -1,4 +1,7 @@
-/** When a failed delivery is attempted again: 12 attempts in a day, the first after seconds, for a receiver that restarts, the last after hours, for one that is mended. */
+/**
+ * When a failed delivery is attempted again: 12 attempts in a day, the first after seconds, for a receiver that restarts, the last
+ * after hours, for one that is mended.
+ */
 export const retrySchedule = {
   /** Seconds before the second attempt. */
   firstSeconds: 5,

@@ -311,7 +311,10 @@ function readablePaths(): string[] {
   return [join(packageRoot, 'dist', '*'), `${packages}/*`, join(packageRoot, 'package.json')];
 }
 
-/** High-water mark of the resident memory of a process; 0 if unknown. Synchronous: /proc is memory, and an asynchronous read costs ten times as much. */
+/**
+ * High-water mark of the resident memory of a process; 0 if unknown. Synchronous: /proc is memory, and an asynchronous read costs
+ * ten times as much.
+ */
 function residentPeakBytes(pid: number): number {
   try {
     return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;

@@ -97,7 +97,10 @@ export interface CmsRequest {
   readonly stamp?: Omit<TimeStampRequest, 'data'> | undefined;
 }
 
-/** Signs content with SHA-256 as a detached CMS, DER, with the signer's certificate and its issuers but the root. With PKCS #1 v1.5 the same request gives the same bytes. */
+/**
+ * Signs content with SHA-256 as a detached CMS, DER, with the signer's certificate and its issuers but the root. With PKCS #1 v1.5
+ * the same request gives the same bytes.
+ */
 export function signDetachedCms({ content, certificate, signedAt, alter, pss = false, stamp }: CmsRequest): Uint8Array {
   const signer = signContent({ content, certificate, signedAt, type: oids.data, alter, pss });
   if (stamp !== undefined) {

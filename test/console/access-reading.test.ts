@@ -24,7 +24,10 @@ const reading = server.app.routeRules.filter(
 let seeded: readonly (readonly [begin: string, values: Readonly<Record<string, string | number>>])[];
 let cookie: string;
 
-/** One of each kind: a night with artefacts, a batch with a verification, a voice, a brand with its letter and operation, a feed's load, a dispute, a model with a drift report, a job. */
+/**
+ * One of each kind: a night with artefacts, a batch with a verification, a voice, a brand with its letter and operation, a feed's
+ * load, a dispute, a model with a drift report, a job.
+ */
 beforeAll(async () => {
   const { Cookie, 'X-CSRF-Token': token } = await server.session('operator');
   cookie = Cookie;

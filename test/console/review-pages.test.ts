@@ -58,7 +58,8 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
       (await page.locator('.sheet-picture').boundingBox())!,
       (await page.locator('.letter-mark.review').boundingBox())!,
     ];
-    // Lines stand 22 points under one another from 740 of 792 points on, beginning 72 of 612 points from the left; the signature is the eighth.
+    // Lines stand 22 points under one another from 740 of 792 points on, beginning 72 of 612 points from the left; the signature is
+    // the eighth.
     expect((mark.y + mark.height / 2 - picture.y) / picture.height).toBeCloseTo((792 - 740 + 7 * 22 - 4) / 792, 2);
     expect((mark.x - picture.x) / picture.width).toBeCloseTo(72 / 612, 1);
   });

@@ -40,6 +40,19 @@ describe('the code', () => {
   });
 });
 
+describe('a comment', () => {
+  it('has lines of at most 140 characters', () => {
+    const written = typescript.filter((path) => path !== 'clients/typescript/service/api-documents.ts'); // generated
+    const lines = written.flatMap((path) =>
+      readProjectFile(path)
+        .split('\n')
+        .filter((line) => line.length > 140 && /^\s*(\/\/|\/?\*)/.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    expect(lines).toEqual([]);
+  });
+});
+
 describe('a file', () => {
   const code = projectFiles.filter((path) => /\.(ts|mjs|js)$/.test(path));
 

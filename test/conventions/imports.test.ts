@@ -2,7 +2,10 @@ import { dirname } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
 import { importsOf, packageOf, productSources, readProjectFile, targetOf, type Import } from './source-tree.ts';
 
-/** The ring of a source; imports go to the same ring or to one further in. `cli` may open the doors, the console and the intake ask the jobs for what the CLI asks them, and the intake answers with the problems of the API. */
+/**
+ * The ring of a source; imports go to the same ring or to one further in. `cli` may open the doors, the console and the intake ask
+ * the jobs for what the CLI asks them, and the intake answers with the problems of the API.
+ */
 const rings = {
   cli: 5,
   api: 4,

@@ -69,7 +69,10 @@ function onlyTypes(names: string): boolean {
   );
 }
 
-/** The package of an import: `libphonenumber-js` for `libphonenumber-js/max`; undefined for our own files, Node's, and what pages import by the path at which it is served. */
+/**
+ * The package of an import: `libphonenumber-js` for `libphonenumber-js/max`; undefined for our own files, Node's, and what pages
+ * import by the path at which it is served.
+ */
 export function packageOf(specifier: string): string | undefined {
   if (/^(\.|\/|#|node:)/.test(specifier)) return undefined;
   return specifier

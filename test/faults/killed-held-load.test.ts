@@ -39,7 +39,10 @@ let phones: readonly string[] = [];
 let tests = 0;
 const rows = (level: string) => phones.map((phone) => `${phone},${level},\n`).join('');
 
-/** Places at which a transaction waits for a lock of the test: at the first refused row, before the load is marked, at the COMMIT of that, and at the COMMIT of a decision. */
+/**
+ * Places at which a transaction waits for a lock of the test: at the first refused row, before the load is marked, at the COMMIT of
+ * that, and at the COMMIT of a decision.
+ */
 const places = { copy: 1, mark: 2, commit: 3, decision: 4 } as const;
 type Place = keyof typeof places;
 

@@ -44,7 +44,10 @@ async function makeMachine(backend: TestBackend, homes: string[]): Promise<Recor
   };
 }
 
-/** Starts a worker and a scheduler on each machine. The schedulers come last: they ask for a night at once, which both workers are to build. */
+/**
+ * Starts a worker and a scheduler on each machine. The schedulers come last: they ask for a night at once, which both workers are
+ * to build.
+ */
 async function startMachines(machines: readonly Record<string, string>[]): Promise<ServiceProcess[]> {
   const workers = machines.map((env) => startProcess('jobs/worker-main.js', env));
   for (const worker of workers)

@@ -1,4 +1,5 @@
-// An S3-compatible server of its own: `object-store-process.mjs DIRECTORY BUCKET`. Prints its port, and lives until its standard input ends.
+// An S3-compatible server of its own: `object-store-process.mjs DIRECTORY BUCKET`. Prints its port, and lives until its standard
+// input ends.
 import S3rver from '@20minutes/s3rver';
 
 const [directory, bucket] = process.argv.slice(2);

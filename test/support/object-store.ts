@@ -11,7 +11,10 @@ import { afterAll } from 'vitest';
 /** The key pair that the server of the tests knows; it checks signatures. */
 export const objectStoreKey = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
-/** What a faulty proxy does with a request: pass it on, answer it with a status, say nothing, cut its answer after some bytes, or stall there. */
+/**
+ * What a faulty proxy does with a request: pass it on, answer it with a status, say nothing, cut its answer after some bytes, or
+ * stall there.
+ */
 export type Fault =
   'pass' | { readonly status: number } | 'silent' | { readonly cutAfter: number } | { readonly stallAfter: number };
 

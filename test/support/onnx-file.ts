@@ -183,7 +183,10 @@ export const waveformPart = {
   thresholds: { synthesis: 0.5, replay: 0.4 },
 } as const satisfies TestModel['manifest'];
 
-/** Waveform in; two softmax pairs [authentic, spoof] out, from the mean of |x|: at level -26 dBFS it tells peaked signals from even ones. */
+/**
+ * Waveform in; two softmax pairs [authentic, spoof] out, from the mean of |x|: at level -26 dBFS it tells peaked signals from even
+ * ones.
+ */
 export function waveformGraph(): Buffer {
   return encodeOnnx({
     inputs: [{ name: 'input', shape: ['batch', 'samples'] }],

@@ -17,7 +17,10 @@ interface FormFileOptions {
   readonly numbers?: string;
 }
 
-/** Issues the form of a request with the command, signs it under the sample root as its signer would, and returns the path of the signed file. */
+/**
+ * Issues the form of a request with the command, signs it under the sample root as its signer would, and returns the path of the
+ * signed file.
+ */
 export async function writeSignedForm({
   env,
   directory,

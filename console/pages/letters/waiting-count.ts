@@ -10,7 +10,10 @@ export function reloadCount(): void {
   window.dispatchEvent(new Event(decided));
 }
 
-/** The number of letters, brands and disputes that wait for a decision. Loaded on each change of page and after decisions, never on a timer, which would keep an unused session alive. */
+/**
+ * The number of letters, brands and disputes that wait for a decision. Loaded on each change of page and after decisions, never on
+ * a timer, which would keep an unused session alive.
+ */
 export function WaitingCount(): VNode {
   const { path } = useAddress();
   const [waiting, setWaiting] = useState(0);

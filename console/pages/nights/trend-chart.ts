@@ -11,7 +11,10 @@ interface TrendChartProps<Day> {
 /** Units of the picture; it stretches to the width of its box. */
 const [width, height] = [240, 56] as const;
 
-/** A figure over the days: the newest value, a line from 0 to the highest, and both ends in words. Days without it leave no gap; nothing before the second day with it. */
+/**
+ * A figure over the days: the newest value, a line from 0 to the highest, and both ends in words. Days without it leave no gap;
+ * nothing before the second day with it.
+ */
 export function TrendChart<Day>({ title, days, value, format }: TrendChartProps<Day>): VNode | null {
   const points = days.flatMap((day) => {
     const figure = value(day);

@@ -21,7 +21,10 @@ import { Link } from '../shell/router.ts';
 import { asWords, formatCount } from '../shell/text.ts';
 import { html, useState, type Shown, type VNode } from '../shell/view.ts';
 
-/** Looks a number up: its label, the reason, and since when. The number never appears in an address, since browsers and proxies store these. */
+/**
+ * Looks a number up: its label, the reason, and since when. The number never appears in an address, since browsers and proxies
+ * store these.
+ */
 export default function NumbersPage(): VNode {
   const [phone, setPhone] = useState('');
   const [number, setNumber] = useState<Json<ShownNumber> | null>(null);

@@ -83,7 +83,8 @@ const readersAtOnce = 8;
  * that is killed in between leaves the batch open, and the same submission under the same key continues it. Under the
  * key of a complete batch it returns that batch. The same submission has the same request, sources and contents in the same order; a file
  * that no longer exists counts as it was stored.
- * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`, `batch_ended`, `idempotency_conflict`
+ * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`,
+ * `batch_ended`, `idempotency_conflict`
  */
 export async function submitBatch(
   intake: BatchIntake,
@@ -327,7 +328,10 @@ interface PieceRecord {
   readonly record: BatchIntake['record'];
 }
 
-/** The rows of the recordings are locked while their files get their names, so that none is deleted in between. False if another process has completed the same submission meanwhile. */
+/**
+ * The rows of the recordings are locked while their files get their names, so that none is deleted in between. False if another
+ * process has completed the same submission meanwhile.
+ */
 async function recordItems(
   client: PoolClient,
   store: AudioStore,
@@ -467,8 +471,9 @@ const chunkItemsMin = 50;
 const chunksOfOneSize = 200;
 
 /**
- * The chunk of an item, by its line from 1, and with it the job that performs it. Independent of the size of the batch, which is unknown while items arrive; a chunk
- * is larger the later it comes, so that no batch has more jobs than one flow of the queue should hold.
+ * The chunk of an item, by its line from 1, and with it the job that performs it. Independent of the size of the batch, which is
+ * unknown while items arrive; a chunk is larger the later it comes, so that no batch has more jobs than one flow of the queue
+ * should hold.
  */
 export function chunkOf(line: number): number {
   let [size, first, chunk] = [chunkItemsMin, 1, 0];

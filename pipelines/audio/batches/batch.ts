@@ -104,7 +104,10 @@ export function hasEnded({ state }: Pick<Batch, 'state'>): boolean {
   return state === 'done' || state === 'cancelled';
 }
 
-/** Writes the caller's record, with the number of changed items, in the transaction that changes a batch; if it fails, nothing is changed. */
+/**
+ * Writes the caller's record, with the number of changed items, in the transaction that changes a batch; if it fails, nothing is
+ * changed.
+ */
 export type RecordChange = (client: Queryable, items: number) => Promise<void>;
 
 /**

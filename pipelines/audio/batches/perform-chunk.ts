@@ -157,7 +157,10 @@ async function performItem(run: ChunkRun, item: Item, duplicates: readonly Item[
   }
 }
 
-/** Temporary faults: an unavailable service, a broken connection, a deadlock, a full disk, a database that shuts down (SQLSTATE classes 40, 53, 55, 57). */
+/**
+ * Temporary faults: an unavailable service, a broken connection, a deadlock, a full disk, a database that shuts down (SQLSTATE
+ * classes 40, 53, 55, 57).
+ */
 function isPassing(error: unknown): boolean {
   return (
     (isServiceError(error) && factsOf(error).retry) ||

@@ -25,8 +25,8 @@ interface Deletion {
 }
 
 /**
- * Deletes stored audio. The row keeps the time and the reason; results stay, and items that wait for the audio end in error `recording_deleted`.
- * Deleting it again changes nothing.
+ * Deletes stored audio. The row keeps the time and the reason; results stay, and items that wait for the audio end in error
+ * `recording_deleted`. Deleting it again changes nothing.
  * @throws ServiceError `recording_unknown`, `audio_request_invalid`
  */
 export async function deleteRecording(

@@ -10,7 +10,8 @@ export interface DecoderLibrary {
 let loading: Promise<DecoderLibrary> | undefined;
 
 /**
- * The optional package, loaded on first use: it maps 100 MB of FFmpeg, which scoring WAV files does not need. `format` is what it is needed for.
+ * The optional package, loaded on first use: it maps 100 MB of FFmpeg, which scoring WAV files does not need. `format` is what it
+ * is needed for.
  * @throws AudioRefusal `decoder_missing`
  */
 export function loadDecoderLibrary(format: string): Promise<DecoderLibrary> {

@@ -8,7 +8,10 @@ export interface RawAudio {
   readonly sampleRate: number;
 }
 
-/** Each encoding: its tag and bits in a WAV file (RFC 2361), and its rate where it has only one. GSM has no place in WAV as telephones send it. */
+/**
+ * Each encoding: its tag and bits in a WAV file (RFC 2361), and its rate where it has only one. GSM has no place in WAV as
+ * telephones send it.
+ */
 const rawEncodings = {
   mulaw: { tag: 7, bits: 8, sampleRate: null },
   alaw: { tag: 6, bits: 8, sampleRate: null },

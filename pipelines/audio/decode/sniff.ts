@@ -2,7 +2,10 @@ import { AudioRefusal } from '../reasons.ts';
 import type { RecordingFile } from './recording-file.ts';
 import { formatRefusal, startsWith } from './unread-formats.ts';
 
-/** The containers that are read; `mp4` is 3GP and QuickTime too, `matroska` WebM, `asf` Windows Media, `w64` Wave64, `aac` bare frames (ADTS). */
+/**
+ * The containers that are read; `mp4` is 3GP and QuickTime too, `matroska` WebM, `asf` Windows Media, `w64` Wave64, `aac` bare
+ * frames (ADTS).
+ */
 export type Container =
   'wav' | 'flac' | 'mp3' | 'ogg' | 'mp4' | 'amr' | 'matroska' | 'aiff' | 'caf' | 'au' | 'w64' | 'asf' | 'aac';
 
@@ -12,7 +15,10 @@ export interface Sniffed {
   readonly at: number;
 }
 
-/** ID3 tags in a row, and bytes of tags and of zeros behind them, before the first frame of an MP3 or AAC file. A tag with a picture has some MB. */
+/**
+ * ID3 tags in a row, and bytes of tags and of zeros behind them, before the first frame of an MP3 or AAC file. A tag with a picture
+ * has some MB.
+ */
 export const sniffLimits = { tagsMax: 16, tagBytesMax: 64 * 1024 * 1024, paddingBytesMax: 64 * 1024 } as const;
 
 const headBytes = 4096;
@@ -115,7 +121,10 @@ const bitRates = {
   mpeg2: [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 
-/** The length of the layer III frame with this header, by ISO/IEC 11172-3, 2.4.2.3; none for other layers, free format and reserved values. */
+/**
+ * The length of the layer III frame with this header, by ISO/IEC 11172-3, 2.4.2.3; none for other layers, free format and reserved
+ * values.
+ */
 function mp3FrameLength(bytes: Buffer): number | undefined {
   if (bytes.length < 4 || bytes[0] !== 0xff || (bytes[1]! & 0xe0) !== 0xe0) return undefined;
   const version = (bytes[1]! >> 3) & 3; // 3: MPEG 1, 2: MPEG 2, 0: MPEG 2.5

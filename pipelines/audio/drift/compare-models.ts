@@ -60,7 +60,8 @@ interface Sides<Value> {
 /**
  * Compares two models of a family on the audio of a batch, with the settings of the batch, and stores the report. Stored results
  * are used; the others are computed and stored, so that nothing is computed twice.
- * @throws ServiceError `model_unknown`, `model_removed`, `model_invalid`, `batch_unknown`, `usage_invalid`, `interrupted`, `scorer_unavailable`
+ * @throws ServiceError `model_unknown`, `model_removed`, `model_invalid`, `batch_unknown`, `usage_invalid`, `interrupted`,
+ * `scorer_unavailable`
  */
 export async function compareModels(comparison: Comparison, request: ComparisonRequest): Promise<ComparisonResult> {
   const { db, registry } = comparison;

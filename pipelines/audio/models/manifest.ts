@@ -419,7 +419,10 @@ export async function checkFile(
 /** Bytes of one read of a model's file. */
 const readBytes = 1024 * 1024;
 
-/** Digest of a manifest, independent of the order and spacing of its JSON. It identifies the whole model, since the manifest holds the digest of the weights. */
+/**
+ * Digest of a manifest, independent of the order and spacing of its JSON. It identifies the whole model, since the manifest holds
+ * the digest of the weights.
+ */
 export function digestOfManifest(manifest: object): string {
   return sha256Of(canonicalJson(manifest));
 }

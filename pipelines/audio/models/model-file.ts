@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { ifExists } from '../../../runtime/if-exists.ts';
 
-/** A JSON file that comes with models, such as one beside a manifest, or undefined if there is none. @throws z.ZodError if it has another form */
+/**
+ * A JSON file that comes with models, such as one beside a manifest, or undefined if there is none. @throws z.ZodError if it has
+ * another form
+ */
 export async function readModelFile<Form extends z.ZodType>(
   file: string,
   form: Form,

@@ -82,7 +82,10 @@ export function rowsAsOf<Row extends RegistryRow>(
   }));
 }
 
-/** The last default that is still available; without one, the newest model of a release. An added model is a default only if an operator set it. */
+/**
+ * The last default that is still available; without one, the newest model of a release. An added model is a default only if an
+ * operator set it.
+ */
 function defaultAmong(
   available: readonly RegistryRow[],
   defaults: readonly DefaultRow[],
@@ -99,7 +102,10 @@ function defaultAmong(
   );
 }
 
-/** What a requested model means as of the newest release. With an empty name or `auto` the sample rate of each recording decides the family. */
+/**
+ * What a requested model means as of the newest release. With an empty name or `auto` the sample rate of each recording decides the
+ * family.
+ */
 export function resolveName(rows: RegistryRows, requested: string): NameResolution {
   const name = requested.trim().toLowerCase();
   const standing = rowsAsOf(rows);

@@ -76,7 +76,10 @@ export interface ModelRegistry {
   models(release?: string): RegistryEntry[];
   /** The default of a family as of a release. @throws ServiceError `release_unknown` */
   defaultOf(family: Family, release?: string): RegistryEntry | undefined;
-  /** What `phone`, `phone/v7`, `auto` or nothing stands for; case does not matter. @throws ServiceError `model_invalid` if its manifest is not usable */
+  /**
+   * What `phone`, `phone/v7`, `auto` or nothing stands for; case does not matter. @throws ServiceError `model_invalid` if its
+   * manifest is not usable
+   */
   resolve(requested: string): Resolution;
 }
 

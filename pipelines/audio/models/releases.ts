@@ -35,7 +35,10 @@ export function parseReleaseName(text: string): ReleaseName | undefined {
   return undefined;
 }
 
-/** Orders release names by time: below zero if the first is older. A name without `p` is older than the same with `p0`; audio comes before branding. */
+/**
+ * Orders release names by time: below zero if the first is older. A name without `p` is older than the same with `p0`; audio comes
+ * before branding.
+ */
 export function compareReleaseNames(a: ReleaseName, b: ReleaseName): number {
   const [keyA, keyB] = [orderOf(a), orderOf(b)];
   for (const [at, part] of keyA.entries()) {

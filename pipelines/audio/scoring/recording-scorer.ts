@@ -12,7 +12,10 @@ import type { WindowBatch } from './window-batch.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 
-/** Most windows of one recording, over all of its channels: 27 hours of a call's two sides at one window each 2 s. Each takes some 200 bytes of the result. */
+/**
+ * Most windows of one recording, over all of its channels: 27 hours of a call's two sides at one window each 2 s. Each takes some
+ * 200 bytes of the result.
+ */
 const windowsMax = 100_000;
 
 /** What a file or a live recording is scored with. */
@@ -25,7 +28,10 @@ interface RecordingScorerOptions {
   readonly sampleRate: number;
   readonly channels: number;
   readonly settings: ScoringSettings;
-  /** Called with each window at once, which is then scored alone, and again if later audio changes its label. Absent: windows are scored in full batches. */
+  /**
+   * Called with each window at once, which is then scored alone, and again if later audio changes its label. Absent: windows are
+   * scored in full batches.
+   */
   readonly onWindow?: ((window: ScoredWindow) => void) | undefined;
 }
 
@@ -227,7 +233,10 @@ export function reasonOfAll(reasons: readonly AudioReason[]): AudioReason {
   return reasonsByPriority.find((reason) => reasons.includes(reason)) ?? 'no_voice';
 }
 
-/** Counts the seconds with voice on any channel. The frames of the channels arrive independently; those that some channel lacks are kept. */
+/**
+ * Counts the seconds with voice on any channel. The frames of the channels arrive independently; those that some channel lacks are
+ * kept.
+ */
 export class VoiceUnion {
   private readonly channels: SlidingSamples<Uint8Array>[];
   private done = 0;

@@ -73,7 +73,10 @@ type Standard = Pick<ScoreCondition, 'calibration' | 'attackBelow' | 'authenticF
 
 type JudgedModel = Pick<ModelManifest, 'calibration' | 'thresholds' | 'conditions'>;
 
-/** What holds for a score of so many seconds of voice; of a model without conditions its calibration and threshold. Undefined for a score that it does not give. */
+/**
+ * What holds for a score of so many seconds of voice; of a model without conditions its calibration and threshold. Undefined for a
+ * score that it does not give.
+ */
 function standardOf(model: JudgedModel, name: ScoreName, voiceSeconds: number): Standard | undefined {
   const fitting = model.conditions?.[name]?.findLast(({ voiceSecondsFrom }) => voiceSeconds >= voiceSecondsFrom);
   if (fitting !== undefined) return fitting;

@@ -15,8 +15,8 @@ interface RecordingRequest {
 }
 
 /**
- * Scores one recording in this process; where its band decides and speech of a telephone is heard at a higher rate, it begins again with the
- * model of the phone family. Only the list of windows grows with its length. Blocks the event
+ * Scores one recording in this process; where its band decides and speech of a telephone is heard at a higher rate, it begins again
+ * with the model of the phone family. Only the list of windows grows with its length. Blocks the event
  * loop while the graph runs.
  * @throws AudioRefusal if the recording cannot be scored
  * @throws ServiceError `model_invalid` if the model does not fit its manifest

@@ -8,15 +8,16 @@ import { outputColumns, readLogits, type Logits } from './score-decision.ts';
 const batchValuesMax = 4_194_304;
 
 /**
- * Windows in one run of the graph, if its manifest allows more and the operator sets nothing else: on one thread more are not faster (digital/v3, ms a window
- * in runs of 1, 4 and 16: 3.5, 2.2, 2.5), and 16 take 40 MiB more than 4, which the process keeps.
+ * Windows in one run of the graph, if its manifest allows more and the operator sets nothing else: on one thread more are not
+ * faster (digital/v3, ms a window in runs of 1, 4 and 16: 3.5, 2.2, 2.5), and 16 take 40 MiB more than 4, which the process keeps.
  */
 const windowsAtOnceMax = 4;
 
 /**
- * Windows in the smallest run: a single window is run twice in one batch. A product with one row is summed in another order than one with several,
- * so a window alone got logits that differ by 1e-5 from those in a batch, and a stream, which scores each window alone, got scores that
- * differ from its file's. Runs of 2 to 4 give the same (except phone/v3, up to 4e-5), and one of 2 takes little longer: phone/v8 3.5 ms against 2.3.
+ * Windows in the smallest run: a single window is run twice in one batch. A product with one row is summed in another order than
+ * one with several, so a window alone got logits that differ by 1e-5 from those in a batch, and a stream, which scores each window
+ * alone, got scores that differ from its file's. Runs of 2 to 4 give the same (except phone/v3, up to 4e-5), and one of 2 takes
+ * little longer: phone/v8 3.5 ms against 2.3.
  */
 const windowsAtOnceMin = 2;
 

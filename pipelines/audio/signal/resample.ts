@@ -13,7 +13,10 @@ const filterShape = { passBand: 0.9, attenuationDb: 86 } as const;
 /** Taps of a table of exact phases: 512 KiB. 44.1 kHz to 16 kHz has 49,000; a ratio like 44,099 to 16,000 would have 5 million. */
 const exactTapsMax = 131_072;
 
-/** Phases a sample of the lower rate where a ratio has too many: between two of them the taps are interpolated, with an error below -100 dB. */
+/**
+ * Phases a sample of the lower rate where a ratio has too many: between two of them the taps are interpolated, with an error below
+ * -100 dB.
+ */
 const interpolatedPhases = 256;
 
 /** Filters in the cache: those used last. */
@@ -112,7 +115,10 @@ interface ResampleFilter {
   readonly halfSamples: number;
   /** Where `outputs` finds the samples. */
   readonly work: Float32Array;
-  /** The next `count` outputs, the first by the filter from work[0] on, offset by part / up of a sample: a view that is valid until the next call. */
+  /**
+   * The next `count` outputs, the first by the filter from work[0] on, offset by part / up of a sample: a view that is valid until
+   * the next call.
+   */
   readonly outputs: (part: number, count: number) => Float32Array;
 }
 
@@ -199,7 +205,10 @@ function interpolatedOutputs(
   };
 }
 
-/** Samples on each side of the filter's middle, by Kaiser's formula for attenuation and transition (Oppenheim and Schafer, "Discrete-Time Signal Processing", 7.5.3). */
+/**
+ * Samples on each side of the filter's middle, by Kaiser's formula for attenuation and transition (Oppenheim and Schafer,
+ * "Discrete-Time Signal Processing", 7.5.3).
+ */
 function halfWidth(from: number, to: number): number {
   const transition = (Math.PI * (1 - filterShape.passBand) * Math.min(from, to)) / from;
   return (filterShape.attenuationDb - 7.95) / (2.285 * transition) / 2;
@@ -251,15 +260,18 @@ function greatestCommonDivisor(a: number, b: number): number {
 /**
  * The inner loops of resampling in WebAssembly (assembly/resample-kernel.wat): a product in a vector loop is 5 to 9 times as fast
  * as in JavaScript (320 taps: 72 ns against 406, on a busy machine). So is the loop over the outputs, which computes four at a time where
- * they share their taps: a second of 48 kHz to 16 kHz takes 0.47 ms against 0.95 with a call per output. Addresses are in bytes; `length` is a
- * number of taps, a multiple of 16.
+ * they share their taps: a second of 48 kHz to 16 kHz takes 0.47 ms against 0.95 with a call per output. Addresses are in bytes;
+ * `length` is a number of taps, a multiple of 16.
  */
 interface ResampleKernel {
   /** Zero at first; `length` of them, at least. */
   readonly numbers: Float32Array;
   /** The sum of `numbers[taps / 4 + i] * numbers[samples / 4 + i]` for i below `length`. */
   readonly dot: (taps: number, samples: number, length: number) => number;
-  /** Writes the outputs from `out` to `end`, each by the row of `table` for its `part`; from one to the next the samples move by `whole` bytes and `step` / `up` of a sample. */
+  /**
+   * Writes the outputs from `out` to `end`, each by the row of `table` for its `part`; from one to the next the samples move by
+   * `whole` bytes and `step` / `up` of a sample.
+   */
   readonly phases: (
     table: number,
     samples: number,
@@ -271,7 +283,10 @@ interface ResampleKernel {
     out: number,
     end: number,
   ) => void;
-  /** The same by one row of taps, where each output is `down` bytes of samples behind the one before. Reads and writes for up to three outputs behind `end`. */
+  /**
+   * The same by one row of taps, where each output is `down` bytes of samples behind the one before. Reads and writes for up to
+   * three outputs behind `end`.
+   */
   readonly decimate: (row: number, samples: number, length: number, down: number, out: number, end: number) => void;
 }
 

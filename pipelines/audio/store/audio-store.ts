@@ -31,7 +31,10 @@ interface AudioStoreLimits {
 const copyBytes = 256 * 1024;
 const unfinishedPrefix = 'incoming-';
 
-/** Milliseconds after which an unfinished copy, or a file without a row, counts as left by a dead process: a group of large files takes hours over a slow mount. */
+/**
+ * Milliseconds after which an unfinished copy, or a file without a row, counts as left by a dead process: a group of large files
+ * takes hours over a slow mount.
+ */
 const abandonedMs = 24 * 3_600_000;
 
 /**
@@ -95,7 +98,10 @@ export class AudioStore {
     }
   }
 
-  /** Renames a copy to its digest, durably. The caller holds a lock on the row of the recording, so that the file is not deleted meanwhile. */
+  /**
+   * Renames a copy to its digest, durably. The caller holds a lock on the row of the recording, so that the file is not deleted
+   * meanwhile.
+   */
   async keep(incoming: IncomingAudio): Promise<void> {
     const path = this.pathOf(incoming.sha256);
     if (await this.has(incoming)) {

@@ -32,8 +32,8 @@ export class StreamScorers {
   }
 
   /**
-   * The process for one more stream: the one with the fewest. If each has a stream and the limit allows it, another process is started for later
-   * streams; no stream waits for a start, which takes seconds on a busy machine, while another process runs.
+   * The process for one more stream: the one with the fewest. If each has a stream and the limit allows it, another process is
+   * started for later streams; no stream waits for a start, which takes seconds on a busy machine, while another process runs.
    * @throws ServiceError `scorer_unavailable`, `interrupted`
    */
   async assign(): Promise<StreamScorerProcess> {

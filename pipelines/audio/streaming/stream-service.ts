@@ -77,7 +77,8 @@ export class StreamService {
 
   /**
    * Begins a stream.
-   * @throws ServiceError `streams_too_many`, `model_unknown`, `model_removed`, `model_invalid`, `recording_refused` if it could not be scored, `interrupted`
+   * @throws ServiceError `streams_too_many`, `model_unknown`, `model_removed`, `model_invalid`, `recording_refused` if it could not
+   * be scored, `interrupted`
    */
   async begin(
     { model: requested, format, channels, name }: StartMessage,

@@ -95,7 +95,10 @@ export class SpoolDirectory {
     return orphans;
   }
 
-  /** Completes the WAV file of a stream whose process has died, perhaps while it did so itself; false if the file has no complete sample. */
+  /**
+   * Completes the WAV file of a stream whose process has died, perhaps while it did so itself; false if the file has no complete
+   * sample.
+   */
   async completeOrphan({ facts: { format }, audioPath }: SpooledStream): Promise<boolean> {
     const file = await ifExists(open(audioPath, 'r+'));
     if (file === undefined) return false;

@@ -28,8 +28,9 @@ export interface SubmissionServices {
 const pollMs = 200;
 
 /**
- * Submits a stream that has ended as an ordinary verification: its audio becomes a stored recording, and the scores that were computed while
- * it arrived become the outcome of a batch of one. Without scores, or where they cannot be used, the workers score it. Idempotent.
+ * Submits a stream that has ended as an ordinary verification: its audio becomes a stored recording, and the scores that were
+ * computed while it arrived become the outcome of a batch of one. Without scores, or where they cannot be used, the workers score
+ * it. Idempotent.
  * @throws ServiceError `database_unavailable` and others of {@link submitBatch}
  */
 export async function submitStream(

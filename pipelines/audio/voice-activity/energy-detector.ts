@@ -4,14 +4,20 @@ import { joinFrames, silenceDbfs, type VoiceFrames, type VoiceSampleRate } from 
 /** Frames that are decided together: 300 ms. The noise floor is one number for each such part. */
 const partFrames = 30;
 
-/** Parts before and after the present one whose softest moment is the noise floor: 3 s before and 0.9 s after, longer than a breath and shorter than a change of the line. */
+/**
+ * Parts before and after the present one whose softest moment is the noise floor: 3 s before and 0.9 s after, longer than a breath
+ * and shorter than a change of the line.
+ */
 const partsBefore = 10;
 const partsAhead = 3;
 
 /** Frames over which the softest moment is averaged: a single frame of 10 ms may be low by chance. */
 const softFrames = 8;
 
-/** Distance from the noise floor, in dB, from which on a frame is voice. Steady pink noise stays below it, speech at 10 dB over the noise mostly above. */
+/**
+ * Distance from the noise floor, in dB, from which on a frame is voice. Steady pink noise stays below it, speech at 10 dB over the
+ * noise mostly above.
+ */
 const overFloorDb = 8;
 
 /** No frame below this level, in dBFS, is voice: comfort noise and the steps of A-law are about -70. */

@@ -4,7 +4,10 @@ import type { Graph } from '../inference/graph.ts';
 import { FrameLevels, withoutNotFinite } from './frame-levels.ts';
 import type { VoiceFrames, VoiceSampleRate } from './voice-frames.ts';
 
-/** Sample rate of the graph in Hz; a recording at 16 kHz is resampled to it: what distinguishes voice from a line's other sounds is below 4 kHz. */
+/**
+ * Sample rate of the graph in Hz; a recording at 16 kHz is resampled to it: what distinguishes voice from a line's other sounds is
+ * below 4 kHz.
+ */
 const graphRate = 8000;
 
 /** Spectrogram that the graph was trained on: windows of 25 ms, one every 10 ms. */

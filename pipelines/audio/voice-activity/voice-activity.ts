@@ -13,9 +13,15 @@ import {
 
 /** Finds voice in one channel of a recording that arrives in blocks, with bounded memory. */
 export interface VoiceDetector {
-  /** Appends samples, in [-1, 1]; resolves to the frames that are decided by now, which lag by seconds. Call it again only after it has resolved. */
+  /**
+   * Appends samples, in [-1, 1]; resolves to the frames that are decided by now, which lag by seconds. Call it again only after it
+   * has resolved.
+   */
   push(samples: Float32Array): Promise<VoiceFrames>;
-  /** The undecided frames, decided as if the recording ended here; the last few milliseconds may lack a part of their samples. Changes nothing. */
+  /**
+   * The undecided frames, decided as if the recording ended here; the last few milliseconds may lack a part of their samples.
+   * Changes nothing.
+   */
   preview(): Promise<VoiceFrames>;
   /** The remaining frames. In total there are floor(seconds * 100). Nothing may be pushed afterwards. */
   finish(): Promise<VoiceFrames>;

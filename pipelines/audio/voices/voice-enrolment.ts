@@ -51,7 +51,8 @@ export interface Enrolled extends VoiceprintSubject {
 /**
  * Makes a voiceprint of recordings of one person and stores it sealed. Consent and names are checked before a file is opened.
  * The recordings are not kept.
- * @throws ServiceError `consent_required`, `usage_invalid`, `voiceprint_exists`, `voiceprint_refused` that names the recordings, `interrupted`
+ * @throws ServiceError `consent_required`, `usage_invalid`, `voiceprint_exists`, `voiceprint_refused` that names the recordings,
+ * `interrupted`
  */
 export async function enrolVoiceprint(
   work: VoiceWork,

@@ -16,7 +16,10 @@ export interface NameCheck {
   readonly protectedReasons: readonly string[];
 }
 
-/** Checks the names of a profile. The comparison takes milliseconds (bench/names.ts), so it is done before the lock of changes is taken where possible. */
+/**
+ * Checks the names of a profile. The comparison takes milliseconds (bench/names.ts), so it is done before the lock of changes is
+ * taken where possible.
+ */
 export async function checkNames(
   db: Queryable,
   profile: BrandProfile,

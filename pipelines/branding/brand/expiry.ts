@@ -29,8 +29,9 @@ interface Expired {
 }
 
 /**
- * Ends the letters whose validity is over at an instant, with the numbers and brands that depend on them, and marks those that end within 30 days.
- * One transaction a brand; safe to run twice. Nights do not depend on it: the rows that they publish carry their end.
+ * Ends the letters whose validity is over at an instant, with the numbers and brands that depend on them, and marks those that end
+ * within 30 days. One transaction a brand; safe to run twice. Nights do not depend on it: the rows that they publish carry their
+ * end.
  */
 export async function expireLetters(db: Pool, at: Date): Promise<Expired> {
   const due = await queryRows<DueLetter>(db, sql('branding/list_due_letters'), [at, nearEnd(at), null]);

@@ -67,7 +67,10 @@ export async function decideBrand({
   });
 }
 
-/** Takes an approved brand's numbers out of the next night. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
+/**
+ * Takes an approved brand's numbers out of the next night. @throws ServiceError `brand_unknown`, `reason_required`,
+ * `transition_refused`
+ */
 export async function suspendBrand(options: BrandActionOptions): Promise<BrandState> {
   return withBrand(options, (client, brand, cause) => moveBrand(client, brand, { action: 'suspend', cause }));
 }
@@ -84,7 +87,10 @@ export async function resumeBrand({ eyes, ...options }: BrandActionOptions & Sec
   });
 }
 
-/** Ends a brand and its letters for good, and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
+/**
+ * Ends a brand and its letters for good, and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`,
+ * `transition_refused`
+ */
 export async function withdrawBrand(options: BrandActionOptions): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
     await moveBrand(client, brand, { action: 'withdraw', cause });
@@ -115,7 +121,10 @@ export async function decideLetterByPerson({
   });
 }
 
-/** Revokes a letter: its numbers leave the next night unless another letter names them. @throws ServiceError as {@link decideLetterByPerson} */
+/**
+ * Revokes a letter: its numbers leave the next night unless another letter names them. @throws ServiceError as {@link
+ * decideLetterByPerson}
+ */
 export async function withdrawLetter(options: LetterActionOptions): Promise<LetterState> {
   return withLetter(options, (client, letter, cause) =>
     moveLetter(client, letter, { action: 'withdraw', at: new Date(), cause }),

@@ -42,8 +42,8 @@ interface Approval {
 const rulesBesideText: ReadonlySet<string> = new Set(['numbers_of_one_brand', 'letter_of_one_owner']);
 
 /**
- * Decides a letter. Only an issued form that was returned unchanged and signed by its signer under the policy is approved; its text need not be
- * interpreted. A free letter is rejected if a finding says so, else a person decides.
+ * Decides a letter. Only an issued form that was returned unchanged and signed by its signer under the policy is approved; its text
+ * need not be interpreted. A free letter is rejected if a finding says so, else a person decides.
  */
 export function decideApproval(facts: ApprovalFacts): Approval {
   const { form, textFindings } = facts;

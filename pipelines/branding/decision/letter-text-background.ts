@@ -3,7 +3,10 @@ import { decideLetterText, type LetterTextDecision, type LetterTextFacts } from 
 
 /** Limits of a decision on a text. */
 export const textDecisionLimits = {
-  /** A text of at most this many characters is decided synchronously, in some 10 ms; a longer one, or one with more numbers, in a thread. */
+  /**
+   * A text of at most this many characters is decided synchronously, in some 10 ms; a longer one, or one with more numbers, in a
+   * thread.
+   */
   charactersAtOnceMax: 6000,
   numbersAtOnceMax: 1000,
   /** 100,000 characters take half a second. */

@@ -58,7 +58,10 @@ function additionOfMark(mark: PageMark, page: number, { letter, signature }: Add
   return isOrdinary ? [] : [{ kind: 'mark_elsewhere', place, excerpt }];
 }
 
-/** True for ink, a picture or a drawing at the place where the letter is signed by hand, or in the lower part of a page with a PDF signature. */
+/**
+ * True for ink, a picture or a drawing at the place where the letter is signed by hand, or in the lower part of a page with a PDF
+ * signature.
+ */
 function isOfSignature(box: Box, page: number, { kind, place }: FoundSignature): boolean {
   if (place === null || place.page !== page) return false;
   if (kind === 'pdf') return box.top > 0.4;

@@ -469,7 +469,10 @@ function judgeDay(
   return days > letterRuleLimits.ageDaysMax ? 'too_old' : 'in_time';
 }
 
-/** The four rules on the signing date. A date leads to a refusal only if it alone is labelled as the signing date, in text of the PDF itself. */
+/**
+ * The four rules on the signing date. A date leads to a refusal only if it alone is labelled as the signing date, in text of the
+ * PDF itself.
+ */
 function judgeDate(letterCase: LetterCase): readonly Finding[] {
   const { fields, submittedOn, mayBeUnread } = letterCase;
   const { signingDate: date, otherDates } = fields;
@@ -569,7 +572,10 @@ const readAsDigits: Readonly<Record<string, string>> = {
   g: '9',
 };
 
-/** The line that has the last seven digits of one of some numbers but one, with letters that OCR takes for digits: where a person looks first. */
+/**
+ * The line that has the last seven digits of one of some numbers but one, with letters that OCR takes for digits: where a person
+ * looks first.
+ */
 function resemblingLine({ lines }: LetterText, phones: readonly string[]): FindingSource | null {
   const endings = phones.slice(0, resemblingMax).map((phone) => phone.slice(-comparedDigits));
   const line = lines.find(({ folded }) => {

@@ -36,7 +36,10 @@ export interface FoundNumbers {
 
 /** Limits of numbers. */
 export const letterNumberLimits = {
-  /** Numbers of one range; the product asks for a CSV for more than 15 numbers, so a longer range is a mistake or an attempt to get a block. */
+  /**
+   * Numbers of one range; the product asks for a CSV for more than 15 numbers, so a longer range is a mistake or an attempt to get
+   * a block.
+   */
   rangeNumbersMax: 1_000,
   /** Numbers of all lines and ranges of a letter. */
   textNumbersMax: 10_000,

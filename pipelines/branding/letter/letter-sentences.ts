@@ -84,7 +84,10 @@ const placeholderField =
   /[[<{](?:your |insert |enter |company |legal |business |brand |signer'?s? |full |customer |phone |date|name|title|address)[a-z /'-]{0,40}[\]>}]/g;
 const ofKindMax = 4;
 
-/** The sentences of a letter that a person should read with care, in reading order; at most four of a kind. The names are those of the brand and of the signer, whose words say nothing. */
+/**
+ * The sentences of a letter that a person should read with care, in reading order; at most four of a kind. The names are those of
+ * the brand and of the signer, whose words say nothing.
+ */
 export function sentencesOf(letter: LetterText, names: readonly string[]): readonly FoundSentence[] {
   const usual = [address, ...usualWordings].reduce(
     (text, searched) => text.replace(searched, blank),
@@ -122,7 +125,10 @@ function sentencesAt(letter: LetterText, kind: SentenceKind, matches: readonly R
 const address = /\S+@\S+|(?:www\.|https?:)\S+/g;
 const blank = (text: string): string => '.'.repeat(text.length);
 
-/** The folded text with the brand's own names blanked out, and what may stand before them ("on behalf of Acme"), character for character. */
+/**
+ * The folded text with the brand's own names blanked out, and what may stand before them ("on behalf of Acme"), character for
+ * character.
+ */
 function withoutOwnNames({ flat, text }: LetterText, names: readonly string[]): string {
   const before =
     '(?:(?:for and )?on behalf of |(?:en|em) nom[eb]r?e? de |au nom de |im namen der |per conto di |belong\\w* to |owned by |owner of )?(?:the )?';

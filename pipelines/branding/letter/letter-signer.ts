@@ -166,7 +166,10 @@ interface NameAndTitle {
 
 const blockLines = 6;
 
-/** In the lines after "Sincerely" or an electronic signature: the first that is a person's name, and the first after it that names a title. */
+/**
+ * In the lines after "Sincerely" or an electronic signature: the first that is a person's name, and the first after it that names a
+ * title.
+ */
 function signerInBlock({ lines }: LetterText, isCompany: (text: string) => boolean): NameAndTitle {
   const at = lines.findLastIndex(({ folded, text }) => closing.test(folded) || electronicWords.test(text));
   const block =

@@ -25,7 +25,10 @@ const spelledOutLetters = letterTable('ä:ae ö:oe ü:ue å:aa ø:oe');
 
 /** Signs behind a company's name that are not read as letters: NFKD would turn one into `TM`. */
 const signsOfRights = /[©®™℠]/gu;
-/** Marks that are no letters in any alphabet: accents, Arabic vowels, selectors. Those of kana distinguish sounds, as vowel signs of Indic scripts do. */
+/**
+ * Marks that are no letters in any alphabet: accents, Arabic vowels, selectors. Those of kana distinguish sounds, as vowel signs of
+ * Indic scripts do.
+ */
 const accents = /(?![\u3099\u309A])(?:(?=\p{M})\p{Script=Inherited})|[\u0591-\u05C7]/gu;
 const notShown = /\p{Default_Ignorable_Code_Point}/gu;
 const apostrophes = /['’‘ʼ´`′]/gu;

@@ -180,7 +180,10 @@ export function nearProtectedName(name: string, protectedNames: ProtectedNames):
 /** True for an entry that is a word of authority or of telephones, and no company's name. */
 const isWording = ({ category }: ProtectedName) => category === 'authority' || category === 'caller';
 
-/** The protected name that a reason for calls holds, or null. Ordinary words may stand in one: those of authority, and those near a name by chance. */
+/**
+ * The protected name that a reason for calls holds, or null. Ordinary words may stand in one: those of authority, and those near a
+ * name by chance.
+ */
 export function protectedNameIn(callReason: string, protectedNames: ProtectedNames): NearName | null {
   const near = nearProtectedName(callReason, protectedNames);
   return near === null || near.how === 'one_edit' || near.how === 'two_edits' || isWording(near) ? null : near;

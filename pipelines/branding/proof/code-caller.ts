@@ -33,8 +33,9 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR, O_RDONLY } = constants;
 const othersMode = 0o077;
 
 /**
- * A file for an operator's own dialler, one line of JSON a call: `{"call", "phone", "code", "language", "expires"}`. Each line is one write to
- * the end of the file, synced before the call counts as placed; the dialler takes the file by renaming it. Only its owner may read it.
+ * A file for an operator's own dialler, one line of JSON a call: `{"call", "phone", "code", "language", "expires"}`. Each line is
+ * one write to the end of the file, synced before the call counts as placed; the dialler takes the file by renaming it. Only its
+ * owner may read it.
  */
 export class CallFile implements CodeCaller {
   readonly #path: string;

@@ -41,7 +41,10 @@ export interface NumberProofStatus {
   /** The open proof; null if there is none. */
   readonly pending: {
     readonly proofId: number;
-    /** The number's own call; null where others of its block are called. `placedAt` and `expiresAt` are null until the caller has accepted it. */
+    /**
+     * The number's own call; null where others of its block are called. `placedAt` and `expiresAt` are null until the caller has
+     * accepted it.
+     */
     readonly call: {
       readonly placedAt: Date | null;
       readonly expiresAt: Date | null;
@@ -124,7 +127,8 @@ const languageForm = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 /**
  * Starts proofs that a brand answers its numbers; a job places their calls. A number with an open proof is not called again, so the same
  * request twice calls once. All limits are counted in the database under one lock, whichever process asks.
- * @throws ServiceError `brand_unknown`, `phone_unknown`, `parameter_invalid` for the language, `proof_limit_reached` if nothing can be started
+ * @throws ServiceError `brand_unknown`, `phone_unknown`, `parameter_invalid` for the language, `proof_limit_reached` if nothing can
+ * be started
  */
 export async function startProofs({
   db,

@@ -22,8 +22,8 @@ interface ProofPlanOptions {
 }
 
 /**
- * Divides numbers (E.164) into proofs: one for each number, and one for each run of at least {@link blockNumbersMin} consecutive ones, in which some are
- * called. The requester cannot choose which: an applicant who answers h of the n numbers of a block, where
+ * Divides numbers (E.164) into proofs: one for each number, and one for each run of at least {@link blockNumbersMin} consecutive
+ * ones, in which some are called. The requester cannot choose which: an applicant who answers h of the n numbers of a block, where
  * k are called, passes with probability C(h, k) / C(n, k), and never with fewer than k.
  */
 export function planProofs(

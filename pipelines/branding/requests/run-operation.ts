@@ -209,7 +209,10 @@ async function applyOperation(
   return makeResult(client, { brandId: brand.brandId, letterId, claims, kind: operation.kind });
 }
 
-/** A call reason of numbers is published without a decision; one with a protected name must therefore be one of the brand's, which a person decides. */
+/**
+ * A call reason of numbers is published without a decision; one with a protected name must therefore be one of the brand's, which a
+ * person decides.
+ */
 function requireOwnReason(
   { approvedProfile: approved, profile }: LockedBrand,
   {

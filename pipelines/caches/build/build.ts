@@ -18,7 +18,10 @@ import { formatSegmentIndex } from '../../../clients/typescript/format/segment-i
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { RowReaders, rowsDiffer } from './row-reader.ts';
 
-/** A COPY that sends no byte for this many seconds is ended: beyond the sort of its rows, which has time of its own, a server is silent for less. */
+/**
+ * A COPY that sends no byte for this many seconds is ended: beyond the sort of its rows, which has time of its own, a server is
+ * silent for less.
+ */
 const copyIdleSecondsMax = 60;
 
 /** See the settings of the same names. */

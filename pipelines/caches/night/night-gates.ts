@@ -16,10 +16,16 @@ export interface NightGateLimits {
   readonly gateRowsMin?: number;
 }
 
-/** A difference of fewer rows holds no build: labels that build up from nothing pass (bench/night-gates.ts). For lost rows the percentage alone counts. */
+/**
+ * A difference of fewer rows holds no build: labels that build up from nothing pass (bench/night-gates.ts). For lost rows the
+ * percentage alone counts.
+ */
 const gateRowsMin = 1000;
 
-/** The limits of labels as shares of `labelChangePercentMax`, as usual nights differ (bench/night-gates.ts): fewer fall than rise, and few change their level. */
+/**
+ * The limits of labels as shares of `labelChangePercentMax`, as usual nights differ (bench/night-gates.ts): fewer fall than rise,
+ * and few change their level.
+ */
 const labelLimits = { rise: 1, fall: 0.8, flip: 0.4, fraudSharePoints: 0.8 } as const;
 
 /** The closed list of gates that a build passes before it is published. */

@@ -88,8 +88,9 @@ interface Rotation {
 
 /**
  * Makes the next root, signed by the keys of the present one and its own, and signs the set again under it.
- * @throws ServiceError `trust_invalid` or `trust_older` if a root of `madeSince` does not follow the one before it; `usage_invalid` if the service does not sign, or fewer keys of the present root are given than its
- * threshold; `trust_key_missing` if the online keys are kept and cannot be opened
+ * @throws ServiceError `trust_invalid` or `trust_older` if a root of `madeSince` does not follow the one before it; `usage_invalid`
+ * if the service does not sign, or fewer keys of the present root are given than its threshold; `trust_key_missing` if the online
+ * keys are kept and cannot be opened
  */
 export async function rotateTrust(
   { db, vault, now }: CeremonyOptions,

@@ -21,7 +21,10 @@ const MiB = 1024 * 1024;
 
 /** Limits of the object store that no installation has needed to change. Tests use smaller ones. */
 const storeLimits = {
-  /** Seconds in which an answer must be complete, or the next chunk of a download arrive, before the request is made again: a part takes 2 s over 100 Mbit/s. */
+  /**
+   * Seconds in which an answer must be complete, or the next chunk of a download arrive, before the request is made again: a part
+   * takes 2 s over 100 Mbit/s.
+   */
   secondsMax: 60,
   /** Larger files are uploaded in parts of this size, two at a time, which are held in memory. */
   partBytes: 16 * MiB,

@@ -26,7 +26,10 @@ const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What a browser of a test file can do. */
 interface TestBrowser {
-  /** A page of a new window in which the user of a role is logged in, at a path. Messages of its console fail the test, but for answers of a status that it asks for. */
+  /**
+   * A page of a new window in which the user of a role is logged in, at a path. Messages of its console fail the test, but for
+   * answers of a status that it asks for.
+   */
   open(
     path: string,
     options?: {

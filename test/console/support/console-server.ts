@@ -31,7 +31,10 @@ export interface TestConsoleServer {
   readonly url: string;
   /** Name and port, as browsers send them. */
   readonly host: string;
-  /** Headers of a session of the role (that of the agency acts for the owner of the tests' brands): the cookie, and what changes need beside. */
+  /**
+   * Headers of a session of the role (that of the agency acts for the owner of the tests' brands): the cookie, and what changes
+   * need beside.
+   */
   session(role: Role): Promise<{ readonly Cookie: string; readonly 'X-CSRF-Token': string }>;
   /** A request as a page of the console sends it; headers that are undefined are left out. */
   send(

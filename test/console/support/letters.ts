@@ -14,7 +14,10 @@ export function carryOut(db: Pool, operationId: number): Promise<OperationResult
   return runOperation({ db, operationId, ...operationSettings, readLetter: (bytes) => readLetterFile({ bytes }) });
 }
 
-/** Hands a brand in with a letter that the rules leave to a person: what stands at the place of the signature could be a name or a signature. Returns the letter's id. */
+/**
+ * Hands a brand in with a letter that the rules leave to a person: what stands at the place of the signature could be a name or a
+ * signature. Returns the letter's id.
+ */
 export async function handInLetter(db: Pool, handle: string, phones: readonly string[]): Promise<number> {
   const letter = letterFile(phones, { signature: 'J. Sample' });
   const { operationId } = await submitOperation(

@@ -206,7 +206,10 @@ describe('each decision', () => {
   let disputeId: number;
   let loadId: number;
 
-  /** Everything was submitted by ada for the owner that agnes acts for, and approved by ben; the label of the brand's number was disputed by eve. */
+  /**
+   * Everything was submitted by ada for the owner that agnes acts for, and approved by ben; the label of the brand's number was
+   * disputed by eve.
+   */
   beforeEach(async () => {
     brand = await waitingLetter({ requestedBy: 'cli ada' });
     phone = brand.phones[0]!;

@@ -14,7 +14,10 @@ export interface CapturedAudio {
   readonly peak: number;
 }
 
-/** Sends the first input channel to the page as 16-bit samples, little-endian on all supported platforms. Any message to it flushes the remaining samples and ends it. */
+/**
+ * Sends the first input channel to the page as 16-bit samples, little-endian on all supported platforms. Any message to it flushes
+ * the remaining samples and ends it.
+ */
 class Capture extends AudioWorkletProcessor {
   private held = new Int16Array(messageSamples);
   private count = 0;

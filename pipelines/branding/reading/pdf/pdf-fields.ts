@@ -112,7 +112,10 @@ export function isTimeStamp(view: PdfFile, value: PdfDict): boolean {
   return view.hasName(value, 'Type', 'DocTimeStamp') || view.hasName(value, 'SubFilter', 'ETSI.RFC3161');
 }
 
-/** The only flag that hides a widget everywhere: `Invisible` is for kinds of annotations that a reader does not know, and what has `NoView` can still be printed. */
+/**
+ * The only flag that hides a widget everywhere: `Invisible` is for kinds of annotations that a reader does not know, and what has
+ * `NoView` can still be printed.
+ */
 const hiddenWidgetFlag = 2;
 
 /** A place where a field shows itself. */

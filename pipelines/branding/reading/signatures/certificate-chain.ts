@@ -186,7 +186,10 @@ const extensions = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
-/** Extensions that are evaluated here or concern only servers or revocation checks; any other critical one makes a certificate unusable (RFC 5280, section 4.2). */
+/**
+ * Extensions that are evaluated here or concern only servers or revocation checks; any other critical one makes a certificate
+ * unusable (RFC 5280, section 4.2).
+ */
 const understoodExtensions: readonly string[] = [
   extensions.subjectKeyIdentifier,
   extensions.keyUsage,
@@ -245,7 +248,10 @@ function isValidAt({ notBefore, notAfter }: pkijs.Certificate, times: readonly D
   return times.every((at) => notBefore.value <= at && at <= notAfter.value);
 }
 
-/** True for a certificate of an authority that is valid at the times, whose path length allows the authorities below it, and that has no name constraints. */
+/**
+ * True for a certificate of an authority that is valid at the times, whose path length allows the authorities below it, and that
+ * has no name constraints.
+ */
 function mayIssue(
   certificate: pkijs.Certificate,
   { below, at, purpose }: { below: number } & Pick<ChainRequest, 'at' | 'purpose'>,

@@ -17,7 +17,8 @@ it.each([
   ['one of two wrong on each side', [1, 3], [0, 2], 0.5],
   ['one of four wrong on each side', [2, 4, 5, 6], [0, 0.5, 1, 3], 0.25],
   ['equal scores', [1, 1, 1], [1, 1], 0.5],
-  // Accepting from 3: no miss, half false. Refusing 3 too: one of three missed, none false. On the line between them misses and false alarms meet at 1/5.
+  // Accepting from 3: no miss, half false. Refusing 3 too: one of three missed, none false. On the line between them misses and
+  // false alarms meet at 1/5.
   ['a tie across the classes', [3, 4, 5], [1, 3], 0.2],
   // Points (1/3, 1/2) and (1/3, 0) have the same misses: they meet at 1/3.
   ['steps down', [1, 5, 6], [0, 3], 1 / 3],
