@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import {
@@ -162,8 +161,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
   if (config.redisUrl === undefined) {
     await requireQueueSchema(databaseUrl, config);
     const connection = postgresConnection(databaseUrl, connectionsMax.producer);
-    const producers = makeProducers(withBackend(createPostgresBackend), { connection, ...telemetry });
-    for (const each of producers.emitters) each.on('error', onError);
+    const producers = makeProducers(withBackend(createPostgresBackend), { connection, ...telemetry }, onError);
     return wrapQueues('postgres', producers);
   }
   // Twenty reconnections take about ten seconds; then a waiting producer fails.
@@ -174,7 +172,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
     onError,
   });
   const options = { connection: client, prefix: redisPrefix, ...telemetry };
-  const producers = makeProducers(withBackend(createRedisBackend), options);
+  const producers = makeProducers(withBackend(createRedisBackend), options, onError);
   return wrapQueues('redis', {
     ...producers,
     async close() {
@@ -306,15 +304,16 @@ type BackendJob = Pick<
 function makeProducers<Backend extends IQueueBackend, Connection>(
   { Queue: BackedQueue, FlowProducer }: BackendClasses<Backend, Connection>,
   options: QueueOptions<Connection>,
-): Producers & { readonly emitters: readonly Pick<EventEmitter, 'on'>[] } {
+  onError: (error: Error) => void,
+): Producers {
   const queues = new Map(queueNames.map((name) => [name, new BackedQueue(name, options)]));
   const flows = new FlowProducer(options);
-  const emitters = [...queues.values(), flows];
+  for (const queue of queues.values()) queue.on('error', onError);
+  flows.on('error', onError);
   return {
-    emitters,
     queue: (name) => queues.get(name)!,
     addFlow: (flow) => flows.add(flow),
-    close: () => closeAll(emitters),
+    close: () => closeAll([...queues.values(), flows]),
   };
 }
 

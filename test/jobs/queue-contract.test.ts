@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
 import { enqueueJob, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
@@ -472,6 +472,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
           () => done.size,
           (count) => count > 3,
         );
+        const printed = vi.spyOn(console, 'error'); // by BullMQ, where nothing listens for its errors
         await backend.redis!.kill();
         await sleep(1000);
         await backend.redis!.start();
@@ -480,6 +481,8 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
           (count) => count === ids.length,
           40,
         );
+        expect(printed).not.toHaveBeenCalled();
+        printed.mockRestore();
       });
     }
   });
