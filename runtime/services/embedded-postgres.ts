@@ -68,7 +68,7 @@ const closeSecondsMax = 2;
 const serverSettings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '400', // a worker takes some 40 and the other processes 30 each; tests run several installations on one server
+  max_connections: '400', // an idle installation has some 66; the tests run several on one server
   shared_buffers: '256MB',
   maintenance_work_mem: '128MB',
   max_wal_size: '4GB',
