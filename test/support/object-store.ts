@@ -106,4 +106,7 @@ function interrupt(answer: IncomingMessage, response: ServerResponse, bytesMax: 
     left -= chunk.length;
     if (left <= 0) setImmediate(end);
   });
+  answer.on('end', () => {
+    if (left > 0) response.end(); // shorter than the fault: if it stayed open, the answers after it on the connection would wait
+  });
 }
