@@ -36,8 +36,7 @@ export function listMigrations(): readonly Migration[] {
 export async function migrate(client: ClientBase): Promise<string[]> {
   await requireServerVersion(client);
   await requireUnicode(client);
-  await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
-  try {
+  return withMigrationLock(client, async () => {
     await client.query(sql('migrations/create_ledger'));
     const applied = await readLedger(client);
     requireCompatible(applied.values());
@@ -68,6 +67,14 @@ export async function migrate(client: ClientBase): Promise<string[]> {
     await runForReader(client, sql('access/grant_reader'));
     await client.query(sql('access/grant_submitter'));
     return done;
+  });
+}
+
+/** Does something that changes the schema or its privileges while no other process does so in the same database. */
+export async function withMigrationLock<Result>(client: ClientBase, work: () => Promise<Result>): Promise<Result> {
+  await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+  try {
+    return await work();
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [lockKey]);
   }

@@ -26,6 +26,7 @@ import type { Log } from '../../runtime/log.ts';
 import { connect, sessionConfig } from '../../runtime/postgres.ts';
 import { isTracing } from '../../runtime/tracing/tracing.ts';
 import { connectRedis } from '../../runtime/redis.ts';
+import { withMigrationLock } from '../../sql/migrate.ts';
 import { sqlWithLiterals } from '../../sql/sql.ts';
 import { jobCrashesMax, QUEUES, queueNames, type JobConfig, type JobName, type QueueName } from './queues.ts';
 
@@ -191,8 +192,10 @@ export async function migrateQueues(databaseUrl: string, config: Pick<Config, 'r
   if (config.redisUrl !== undefined) return;
   const client = await connect({ url: databaseUrl, applicationName: 'caller-trust migrate' });
   try {
-    await runMigrations(client, queueSchema);
-    await client.query(sqlWithLiterals('access/grant_queue_use', { schema: queueSchema }));
+    await withMigrationLock(client, async () => {
+      await runMigrations(client, queueSchema);
+      await client.query(sqlWithLiterals('access/grant_queue_use', { schema: queueSchema }));
+    });
   } catch (error) {
     throw new ServiceError('database_unsuitable', { operation: 'migrate queues', object: queueSchema, cause: error });
   } finally {

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { migrateQueues } from '../../jobs/queues/backend.ts';
 import { queryRow } from '../../runtime/postgres.ts';
+import { withMigrationLock } from '../../sql/migrate.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { backends, openBackend, until, type TestBackend } from './backends.ts';
 
@@ -104,6 +106,30 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
       expect(await Promise.all(processes.map(exitOf))).toEqual([0, 0]);
     });
   });
+});
+
+it('the privileges of the queues are granted while another process grants them', async () => {
+  const { db, url, drop } = await createTestDatabase();
+  const make = () => migrateQueues(url, { redisUrl: undefined });
+  await make();
+  const other = await db.connect();
+  const { made } = await withMigrationLock(other, async () => {
+    await other.query('BEGIN; GRANT USAGE ON SCHEMA caller_trust_queue TO caller_trust_submitter WITH GRANT OPTION');
+    const made = Promise.allSettled([make()]);
+    await until(
+      () =>
+        queryRow(
+          db,
+          "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        ),
+      (waiting) => waiting !== undefined,
+    );
+    await other.query('COMMIT');
+    return { made };
+  });
+  other.release();
+  expect(await made).toEqual([{ status: 'fulfilled', value: undefined }]);
+  await drop();
 });
 
 describe('a worker', () => {
