@@ -31,8 +31,7 @@ export interface RowCounts {
  */
 export type BuildPlan =
   | { readonly kind: 'full'; readonly basis: Basis | null; readonly unchangedExcept: readonly string[] | null }
-  /** `keyRows`: rows of the keys of the patches, counted by SQL. */
-  | { readonly kind: 'incremental'; readonly basis: Basis; readonly changes: Changes; readonly keyRows: RowCounts }
+  | { readonly kind: 'incremental'; readonly basis: Basis; readonly changes: Changes }
   | { readonly kind: 'keep'; readonly basis: Basis };
 
 /** Codes of the errors of a basis that is missing or damaged. */

@@ -263,9 +263,8 @@ function writeArtefact({
     const parts = await partsOf(plan, { basis, isDivided, readers: reading.readers, options });
     const shared = plan.kind === 'full' ? await offerShares(parts, options) : undefined;
     const { made, written } = await writeParts({ ...reading, ...files, parts, shared, basis, options });
-    const keyRows = plan.kind === 'incremental' ? plan.keyRows : { rows: 0, levels: {} };
-    requireSameRows(artefact, keyRows, made.changedRows);
-    requireSameCount({ ...options, ...expectedCounts(options, keyRows, made.replaced) }, written);
+    requireSameRows(artefact, made.counted, made.changedRows);
+    requireSameCount({ ...options, ...expectedCounts(options, made) }, written);
     const borders = parts.flatMap((part) => (part.kind === 'read' ? part.range.borders : []));
     if (!areSplit(written.segments, borders, settings.segmentRowsMax)) return undefined;
     return { ...written, rowsRead: made.rowsRead + made.changedRows };
@@ -382,12 +381,11 @@ function basisNotRead(artefact: ArtefactName): ServiceError {
 /** SQL's counts, with the rows that the changed keys have now, by its count, in the place of those that the build replaced. */
 function expectedCounts(
   { rowsExpected, levelsExpected }: Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'>,
-  now: RowCounts,
-  replaced: RowCounts,
+  { counted, replaced }: MadeParts,
 ): Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'> {
   return {
-    rowsExpected: rowsExpected + now.rows - replaced.rows,
-    levelsExpected: levelsExpected && sumLevels([levelsExpected, now.levels], [replaced.levels]),
+    rowsExpected: rowsExpected + counted.rows - replaced.rows,
+    levelsExpected: levelsExpected && sumLevels([levelsExpected, counted.levels], [replaced.levels]),
   };
 }
 

@@ -3,7 +3,7 @@ import type { OpenBasis } from './basis.ts';
 import { BlockQueue, Backlog } from './block-queue.ts';
 import type { RowCounts } from './build-plan.ts';
 import { ChangedKeys } from './changed-keys.ts';
-import type { BuildStep } from './dirty-regions.ts';
+import type { BuildStep, Patch } from './dirty-regions.ts';
 import type { KeyRange } from './key-ranges.ts';
 import type { RowReader, RowReaders } from './row-reader.ts';
 import { RowsBeforeFinder } from './rows-before.ts';
@@ -53,6 +53,8 @@ export interface MadeParts {
   readonly rowsRead: number;
   /** Rows of changed keys. */
   readonly changedRows: number;
+  /** The same, counted by SQL. */
+  readonly counted: RowCounts;
   /** Rows of the basis that had one of these keys. */
   readonly replaced: RowCounts;
   /** Digest of the whole text, if all rows were read as one range. */
@@ -61,7 +63,7 @@ export interface MadeParts {
 
 /**
  * Makes the parts of an artefact and writes them in order: several streams read ranges, another producer takes from the basis, and
- * threads compress what they give. Each waits when it is far ahead of the writing, so memory does not grow with the rows.
+ * threads compress what they give, while SQL counts the rows of changed keys. Each waits when it is far ahead of the writing, so memory does not grow with the rows.
  * @throws the first error of any of them, when all have ended
  */
 export async function makeParts(options: PartMakingOptions): Promise<MadeParts> {
@@ -79,6 +81,7 @@ export async function makeParts(options: PartMakingOptions): Promise<MadeParts> 
   const work = [
     ...Array.from({ length: streams }, () => making.readRanges(waiting)),
     making.takeFromBasis(),
+    making.countKeys(),
     queue.drain(write),
   ].map((each) => each.catch(fail));
   try {
@@ -120,6 +123,7 @@ class PartMaking {
   readonly #plainHash: ReturnType<typeof createHash> | null;
   #rowsRead = 0;
   #changedRows = 0;
+  #counted: RowCounts = { rows: 0, levels: {} };
   #replaced: RowCounts = { rows: 0, levels: {} };
 
   constructor(queue: BlockQueue, options: PartMakingOptions) {
@@ -134,6 +138,7 @@ class PartMaking {
     return {
       rowsRead: this.#rowsRead,
       changedRows: this.#changedRows,
+      counted: this.#counted,
       replaced: this.#replaced,
       plainSha256: this.#plainHash?.digest('hex') ?? null,
     };
@@ -190,7 +195,7 @@ class PartMaking {
   async takeFromBasis(): Promise<void> {
     const { parts, basis, readers } = this.#options;
     const backlog = new Backlog();
-    const patches = parts.flatMap((part) => (part.kind === 'patch' ? part.patches : []));
+    const patches = this.#patches();
     const reader = patches.length === 0 ? undefined : await readers.open();
     const changed = new ChangedKeys(patches, (keys, take) =>
       reader!.read({ from: keys[0]!, to: endOfKey(keys.at(-1)!), keys }, take),
@@ -205,6 +210,15 @@ class PartMaking {
       this.#queue.complete(at);
     }
     this.#changedRows = changed.rows;
+  }
+
+  #patches(): Patch[] {
+    return this.#options.parts.flatMap((part) => (part.kind === 'patch' ? part.patches : []));
+  }
+
+  async countKeys(): Promise<void> {
+    const keys = this.#patches().flatMap((patch) => patch.keys);
+    if (keys.length > 0) this.#counted = await (await this.#options.readers.open()).count(keys);
   }
 
   /** Replaces the rows of the changed keys in adjacent segments of the basis. */

@@ -5,7 +5,9 @@ import { within } from '../../../runtime/processes/repeat.ts';
 import { sql, sqlWithLiterals } from '../../../sql/sql.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
 import type { RowBlock } from '../../../clients/typescript/format/row-block.ts';
+import type { RowCounts } from './build-plan.ts';
 import { copyOut } from './copy-out.ts';
+import { RowCounter } from './row-counter.ts';
 import { enterSnapshot } from './snapshot.ts';
 
 interface RowReaderOptions {
@@ -40,6 +42,9 @@ const withoutIndexOrder = 'SET LOCAL enable_indexscan = off';
 
 /** At least so many rows are sorted before the first one is sent: a twentieth of what a quiet machine sorts. */
 const rowsSortedPerSecond = 50_000;
+
+/** Keys that a server counts before it counts as silent. */
+const keysCountedMax = 10_000;
 
 /** Reads rows of one artefact in the snapshot of a night, over a connection of its own. Ends with `commit` or `destroy`. */
 export class RowReader {
@@ -99,6 +104,13 @@ export class RowReader {
     return rows;
   }
 
+  /** Counts the rows of some keys by SQL. @throws ServiceError `copy_stalled` */
+  count(keys: readonly string[]): Promise<RowCounts> {
+    const { artefact, evaluatedAt } = this.#options;
+    const counted = new RowCounter(this.#client, artefact, evaluatedAt).countRows(keys);
+    return this.#answered('count changed keys', counted, Math.ceil(keys.length / keysCountedMax));
+  }
+
   async #copyStatement({ from, to, keys }: RowsWanted): Promise<string> {
     const { artefact, evaluatedAt } = this.#options;
     const { copyStatement, unbrandedCopyStatement, perCountry } = findCache(artefact.cache);
@@ -127,9 +139,9 @@ export class RowReader {
     await this.#client.end();
   }
 
-  /** @throws ServiceError `copy_stalled` if the database does not answer in time */
-  async #answered<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer> {
-    const seconds = this.#options.copyIdleSecondsMax;
+  /** @throws ServiceError `copy_stalled` if the database does not answer in so many times of silence */
+  async #answered<Answer>(operation: string, answer: Promise<Answer>, times = 1): Promise<Answer> {
+    const seconds = times * this.#options.copyIdleSecondsMax;
     const given = await within(
       seconds * 1000,
       answer.then((value) => ({ value })),

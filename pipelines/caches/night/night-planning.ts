@@ -6,18 +6,17 @@ import { isLost } from '../store/artefact-store.ts';
 import type { SegmentIndexes } from '../build/basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
 import type { Basis, BuildPlan, PlannedBuild, RowCounts } from '../build/build-plan.ts';
+import { RowCounter, type RegionCount } from '../build/row-counter.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import {
   findChanges,
   findShrinking,
-  neighbouringRegions,
   rowsUnder,
   segmentsUnder,
   widenRegions,
   type Changes,
   type Patch,
 } from '../build/dirty-regions.ts';
-import { endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
 import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
@@ -240,7 +239,7 @@ async function countBuild(
     levels,
   });
   if (kind === 'keep') return keep(basis!);
-  const counter = new RowCounter(db, artefact, { segments, evaluatedAt });
+  const counter = new RowCounter(db, artefact, evaluatedAt);
   if (kind === 'full') {
     const changed = changes && [...changes.regions, ...changes.patches.map(({ region }) => region)].sort();
     return { ...artefact, plan: { kind, basis, unchangedExcept: changed }, ...(await counter.countRows(null)) };
@@ -248,10 +247,9 @@ async function countBuild(
   const { counted, patches } = await countChanges(counter, { segments, changes: changes! }, segmentRowsMax);
   if (counted.length + patches.length === 0) return keep(basis!);
   const regions = widenRegions(segments, counted, segmentRowsMax);
-  const keyRows = await counter.countRows(patches.flatMap(({ keys }) => keys));
   return {
     ...artefact,
-    plan: { kind, basis: basis!, changes: { regions, patches }, keyRows },
+    plan: { kind, basis: basis!, changes: { regions, patches } },
     ...countsAfter(basis!, segments, counted),
   };
 }
@@ -263,87 +261,20 @@ async function countChanges(
   rowsMax: number,
 ): Promise<{ counted: readonly RegionCount[]; patches: readonly Patch[] }> {
   let { patches } = changes;
-  let counted = await counter.countRegions(changes.regions);
+  let counted = await counter.countRegions(segments, changes.regions);
   for (;;) {
     const shrinking = findShrinking(segments, { counted, patches }, rowsMax);
     if (shrinking.length === 0) return { counted, patches };
-    counted = [...counted, ...(await counter.countRegions(shrinking.map(({ region }) => region)))];
+    counted = [
+      ...counted,
+      ...(await counter.countRegions(
+        segments,
+        shrinking.map(({ region }) => region),
+      )),
+    ];
     patches = patches.filter((patch) => !shrinking.includes(patch));
   }
 }
-
-interface RegionCount extends RowCounts {
-  readonly prefix: string;
-}
-
-/** Counts rows of an artefact by SQL. */
-class RowCounter {
-  readonly #db: Queryable;
-  readonly #artefact: ArtefactName;
-  readonly #segments: readonly Segment[];
-  readonly #evaluatedAt: Date;
-
-  constructor(
-    db: Queryable,
-    artefact: ArtefactName,
-    { segments, evaluatedAt }: { readonly segments: readonly Segment[]; readonly evaluatedAt: Date },
-  ) {
-    this.#db = db;
-    this.#artefact = artefact;
-    this.#segments = segments;
-    this.#evaluatedAt = evaluatedAt;
-  }
-
-  /** Those that have rows, or had some in the basis. */
-  async countRegions(prefixes: readonly string[]): Promise<RegionCount[]> {
-    const counted: RegionCount[] = [];
-    const statement = statements[this.#artefact.cache].ranges;
-    for (const run of neighbouringRegions(this.#segments, prefixes)) {
-      const counts = sumRanges(await this.#query(statement, [run, run.map(endOfPrefix)]), run.length);
-      counted.push(...run.map((prefix, at) => ({ prefix, ...counts[at]! })));
-    }
-    return counted.filter(({ prefix, rows }) => rows > 0 || rowsUnder(this.#segments, prefix) > 0);
-  }
-
-  /** Of all keys, or of these together. */
-  async countRows(keys: readonly string[] | null): Promise<RowCounts> {
-    if (keys?.length === 0) return { rows: 0, levels: {} };
-    return sumRanges(await this.#query(statements[this.#artefact.cache].rows, [keys]), 1)[0]!;
-  }
-
-  #query(statement: string, parameters: readonly unknown[]): Promise<RangeCount[]> {
-    const { cache, country } = this.#artefact;
-    const first = { phones: [country], branded_phones: [this.#evaluatedAt], spammer_phones: [], spam_ranges: [] }[
-      cache
-    ];
-    return queryRows<RangeCount>(this.#db, sql(statement), [...first, ...parameters]);
-  }
-}
-
-/** A row of the statements that count. */
-interface RangeCount {
-  /** From 1. */
-  readonly range: number;
-  readonly level: keyof LevelCounts | null;
-  readonly rows: number;
-}
-
-function sumRanges(rows: readonly RangeCount[], ranges: number): RowCounts[] {
-  const counts = Array.from({ length: ranges }, () => ({ rows: 0, levels: {} as LevelCounts }));
-  for (const { range, level, rows: counted } of rows) {
-    const count = counts[range - 1]!;
-    count.rows += counted;
-    if (level !== null) count.levels[level] = counted;
-  }
-  return counts;
-}
-
-const statements = {
-  phones: { rows: 'caches/count_profile_phones', ranges: 'caches/count_profile_phones_by_range' },
-  branded_phones: { rows: 'caches/count_branded_phones', ranges: 'caches/count_branded_phones_by_range' },
-  spammer_phones: { rows: 'caches/count_spammer_phones', ranges: 'caches/count_spammer_phones_by_range' },
-  spam_ranges: { rows: 'caches/count_spam_ranges', ranges: 'caches/count_spam_ranges_by_range' },
-} as const;
 
 /** The counts of the basis with the regions' new counts in place of the old. */
 function countsAfter(basis: Basis, segments: readonly Segment[], counted: readonly RegionCount[]): RowCounts {

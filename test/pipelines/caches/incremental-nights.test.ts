@@ -375,6 +375,25 @@ describe('an incremental night', () => {
     expect((await listed(1)).map(({ list }) => list)).toEqual([null, null]);
   });
 
+  it('is not published unless as many rows of changed keys were read as SQL counted', async () => {
+    await putNumbers(db, manyNumbers(50));
+    await night({ only: 'phones/US' });
+    await putNumbers(db, [{ phone: '+12025550001', name: 'Other' }]);
+    // The plan names a key out of order, which is outside the range of the read, but not of the count.
+    await db.query(`
+      CREATE FUNCTION add_key() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NEW.plan = jsonb_insert(NEW.plan, '{changes,patches,0,keys,0}', '"+12025550002"');
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER add_key BEFORE INSERT ON build FOR EACH ROW EXECUTE FUNCTION add_key()`);
+    const { outcome, failure } = of(await night({ only: 'phones/US' }), 'phones/US');
+    await db.query('DROP TRIGGER add_key ON build; DROP FUNCTION add_key');
+    expect([outcome, failure?.code]).toEqual(['failed', 'rows_differ']);
+    expect(failure?.reason).toContain('SQL counted 2 rows of changed keys, 0 were read.');
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'published', rowsRead: 1 });
+  });
+
   it('reads the segments of which more than a quarter changed, and ranges that a large statement marked', async () => {
     await putNumbers(db, numbersOfFourAreas());
     await night();
