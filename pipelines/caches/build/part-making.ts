@@ -63,7 +63,8 @@ export interface MadeParts {
 
 /**
  * Makes the parts of an artefact and writes them in order: several streams read ranges, another producer takes from the basis, and
- * threads compress what they give, while SQL counts the rows of changed keys. Each waits when it is far ahead of the writing, so memory does not grow with the rows.
+ * threads compress what they give, while SQL counts the rows of changed keys. Each waits when it is far ahead of the writing, so
+ * memory does not grow with the rows.
  * @throws the first error of any of them, when all have ended
  */
 export async function makeParts(options: PartMakingOptions): Promise<MadeParts> {
