@@ -125,7 +125,7 @@ describe.skipIf(noChromium)('the frame of the console', () => {
     const files = ['/pages/*/console.css', '/pages/*/main.js'];
     const first = await requests();
     expect(first).toEqual(expect.arrayContaining(['/', ...files]));
-    expect(first.length).toBeLessThanOrEqual(6);
+    expect(new Set(first).size).toBeLessThanOrEqual(6); // what a page follows may be read again meanwhile
     await page.reload();
     const second = await requests();
     expect(second.filter((path) => !path.startsWith('/api/'))).toEqual(['/']);
