@@ -213,13 +213,14 @@ class PartMaking {
     this.#changedRows = changed.rows;
   }
 
-  #patches(): Patch[] {
-    return this.#options.parts.flatMap((part) => (part.kind === 'patch' ? part.patches : []));
-  }
-
+  /** Counts the rows of the changed keys by SQL. */
   async countKeys(): Promise<void> {
     const keys = this.#patches().flatMap((patch) => patch.keys);
     if (keys.length > 0) this.#counted = await (await this.#options.readers.open()).count(keys);
+  }
+
+  #patches(): Patch[] {
+    return this.#options.parts.flatMap((part) => (part.kind === 'patch' ? part.patches : []));
   }
 
   /** Replaces the rows of the changed keys in adjacent segments of the basis. */

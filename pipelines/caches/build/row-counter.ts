@@ -7,6 +7,7 @@ import type { ArtefactName } from '../definition.ts';
 import type { RowCounts } from './build-plan.ts';
 import { neighbouringRegions, rowsUnder } from './dirty-regions.ts';
 
+/** The rows whose phones begin with a prefix. */
 export interface RegionCount extends RowCounts {
   readonly prefix: string;
 }

@@ -265,13 +265,8 @@ async function countChanges(
   for (;;) {
     const shrinking = findShrinking(segments, { counted, patches }, rowsMax);
     if (shrinking.length === 0) return { counted, patches };
-    counted = [
-      ...counted,
-      ...(await counter.countRegions(
-        segments,
-        shrinking.map(({ region }) => region),
-      )),
-    ];
+    const regions = shrinking.map(({ region }) => region);
+    counted = [...counted, ...(await counter.countRegions(segments, regions))];
     patches = patches.filter((patch) => !shrinking.includes(patch));
   }
 }
