@@ -1,5 +1,6 @@
 import { BRAND_CHECKS } from '../../pipelines/branding/brand/brand-check.ts';
 import { readLetterRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
+import { FORM_RULES } from '../../pipelines/branding/decision/letter-form-rules.ts';
 import type { Finding } from '../../pipelines/branding/finding.ts';
 import { LETTER_REFUSALS, type LetterReading, type LetterPlace } from '../../pipelines/branding/letter-reading.ts';
 import type { LetterFields } from '../../pipelines/branding/letter/letter-fields.ts';
@@ -113,7 +114,7 @@ export async function listRequestedNumbers(
 
 /** The meaning of each finding code. */
 const meanings: ReadonlyMap<string, string> = new Map([
-  ...LETTER_RULES.map(({ id, checks }) => [id, checks] as const),
+  ...[...LETTER_RULES, ...FORM_RULES].map(({ id, checks }) => [id, checks] as const),
   ...Object.entries(LETTER_REFUSALS),
   ...Object.entries(BRAND_CHECKS).map(([code, { pass }]) => [code, pass] as const),
 ]);

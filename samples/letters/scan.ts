@@ -1,6 +1,7 @@
 import { letterLimits } from '../../pipelines/branding/reading/gate/letter-limits.ts';
 import { renderPage } from '../../pipelines/branding/reading/ocr/page-image.ts';
 import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
+import { rotate } from '../../pipelines/branding/reading/ocr/straighten.ts';
 import { openCheckedPdf } from '../../pipelines/branding/reading/pdf/checked-pdf.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
@@ -39,7 +40,7 @@ export async function scanPdf(
 }
 
 function spoil(page: GrayImage, random: Seeded, scanning: typeof worn | typeof clean): GrayImage {
-  const turned = turn(page, random.between(-scanning.degreesMax, scanning.degreesMax));
+  const turned = rotate(page, random.between(-scanning.degreesMax, scanning.degreesMax));
   const paper = random.between(scanning.paperFrom, scanning.paperTo);
   const shade = random.between(-6, 6) / turned.width; // one side of the lid is closer
   for (let place = 0; place < turned.gray.length; place++) {
@@ -53,25 +54,6 @@ function spoil(page: GrayImage, random: Seeded, scanning: typeof worn | typeof c
   }
   for (let speck = 0; speck < scanning.specks; speck++) addSpeck(turned, random);
   return turned;
-}
-
-/** The picture rotated about its centre, with white corners and bilinear interpolation. */
-function turn({ width, height, gray }: GrayImage, degrees: number): GrayImage {
-  const [sine, cosine] = [Math.sin((degrees * Math.PI) / 180), Math.cos((degrees * Math.PI) / 180)];
-  const turned = new Uint8Array(width * height).fill(255);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const fromX = cosine * (x - width / 2) + sine * (y - height / 2) + width / 2;
-      const fromY = -sine * (x - width / 2) + cosine * (y - height / 2) + height / 2;
-      const [left, top] = [Math.floor(fromX), Math.floor(fromY)];
-      if (left < 0 || top < 0 || left >= width - 1 || top >= height - 1) continue;
-      const [partX, partY, place] = [fromX - left, fromY - top, top * width + left];
-      const upper = gray[place]! * (1 - partX) + gray[place + 1]! * partX;
-      const lower = gray[place + width]! * (1 - partX) + gray[place + width + 1]! * partX;
-      turned[y * width + x] = upper * (1 - partY) + lower * partY;
-    }
-  }
-  return { width, height, gray: turned };
 }
 
 function addSpeck({ width, height, gray }: GrayImage, random: Seeded): void {

@@ -74,6 +74,8 @@ describe('the review desk', () => {
       meaning: expect.stringContaining('signature'),
       place: { page: 1 },
     });
+    expect(reading.findings.map(({ code }) => code)).toContain('form_issued');
+    expect(reading.findings.filter(({ meaning }) => meaning === '')).toEqual([]);
     expect(signed.place!.box.top).toBeGreaterThan(0.1);
     expect(reading.fields).toContainEqual(expect.objectContaining({ name: 'Signer', value: 'Jane Sample' }));
     expect(reading.pages).toMatchObject([{ page: 1 }]);
