@@ -144,8 +144,8 @@ export function alterText(bytes: Uint8Array, from: string, to: string): Uint8Arr
 /** A text at the foot of the last page, as an incremental update. */
 export function appendText(bytes: Uint8Array, line: string): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
-  const [, id = '', dictionary = ''] =
-    [...text.matchAll(/(\d+) 0 obj\n(<< \/Type \/Page \/Parent .*>>)\nendobj/g)].at(-1) ?? [];
+  const page = text.slice(text.lastIndexOf('\n', text.lastIndexOf(' 0 obj\n<< /Type /Page /Parent ')));
+  const [, id = '', dictionary = ''] = /^\n(\d+) 0 obj\n(<< .*>>)\nendobj/.exec(page) ?? [];
   const content = `0 g BT /sans 11 Tf 1 0 0 1 96 60 Tm (${literal(line)}) Tj ET`;
   const added = Number(/\/Size (\d+)/.exec(text)![1]);
   const update = new Map([

@@ -11,7 +11,8 @@ import { loadConfig } from '../../runtime/config.ts';
 import { runCliProcess } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
-import { configIn, submissionOf, testModel, tinyRecording, useFolder, writeVoice } from '../support/recording-batch.ts';
+import { configIn, submissionOf, testModel, tinyRecording, useFolder } from '../support/recording-batch.ts';
+import { speechLike, writeWav } from '../support/speech-like.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
 
 const { db, url } = await useTestDatabase();
@@ -40,13 +41,13 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
   'a batch whose worker ends by %s in the middle is completed by the next one, each item once',
   async (signal) => {
     const items = 400; // a scorer takes some 10 ms for each: more than are done before the signal arrives
-    const voices = await Promise.all(
-      Array.from({ length: items }, async (_none, at) => {
-        const path = join(folder, `${signal}-${at}.wav`);
-        await writeVoice(path, { seconds: 3, pitch: (signal === 'SIGKILL' ? 100 : 230) + at / 4 });
-        return { path, source: String(at) };
-      }),
-    );
+    const voice = speechLike({ sampleRate: 8000, seconds: 3, pitch: signal === 'SIGKILL' ? 100 : 230 });
+    const voices: { path: string; source: string }[] = [];
+    for (let at = 0; at < items; at++) {
+      voice[0] = at / items; // no two are the same
+      const path = join(folder, `${signal}-${at}.wav`);
+      voices.push({ path: await writeWav(path, [voice], 8000), source: String(at) });
+    }
     const queues = await openQueues(loadConfig({}), url, silentLog);
     try {
       const { batch } = await requestVerification({ db, config, queues, log: silentLog }, submissionOf(voices));

@@ -11,6 +11,8 @@ export function isNearSpelling(left: string, right: string): boolean {
 /** Insertions, deletions and replacements between two texts, or null if there are more than `max`. */
 export function editDistance(left: string, right: string, max: number): number | null {
   if (Math.abs(left.length - right.length) > max) return null;
+  const [ours, theirs] = [lettersOf(left), lettersOf(right)];
+  if (countBits(ours & ~theirs) > max || countBits(theirs & ~ours) > max) return null;
   let previous = Array.from({ length: right.length + 1 }, (_, at) => at);
   for (let row = 1; row <= left.length; row++) {
     const current = [row];
@@ -22,6 +24,19 @@ export function editDistance(left: string, right: string, max: number): number |
     previous = current;
   }
   return previous[right.length]! <= max ? previous[right.length]! : null;
+}
+
+/** A set of the letters of a text, in 32 bits that several share. One edit removes at most one, so most texts need no table. */
+function lettersOf(text: string): number {
+  let letters = 0;
+  for (let at = 0; at < text.length; at++) letters |= 1 << (text.charCodeAt(at) & 31);
+  return letters;
+}
+
+function countBits(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count++;
+  return count;
 }
 
 /** True if two texts are equal, or differ by one insertion, deletion, replacement or swap of neighbours. */

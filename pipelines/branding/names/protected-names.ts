@@ -63,6 +63,8 @@ interface Comparable {
   readonly words: readonly FoldedWord[];
   readonly looks: readonly string[];
   readonly joined: FoldedWord;
+  /** The spellings of `joined`. */
+  readonly spelled: readonly string[];
   /** All its words joined, in each spelling, with and without the joining words. */
   readonly rows: readonly string[];
   /** Reduced to its look (`lookOf`). */
@@ -139,10 +141,12 @@ function comparable(name: string): Comparable {
     .map(lookOf)
     .filter((look) => look !== '');
   const look = lookOf(name);
+  const joined = joinWords(words);
   return {
     words,
     looks: parts,
-    joined: joinWords(words),
+    joined,
+    spelled: spellings(joined),
     rows: [
       ...new Set(
         [words, core, core.filter(({ plain }) => plain !== 'and')].flatMap((each) => spellings(joinWords(each))),
@@ -324,7 +328,7 @@ const claimingWords = genericWords.filter(
 /** Some consecutive words, joined, differ from the protected name by a few letters. */
 function isEditedFrom(
   shown: ComparedName,
-  { joined, look, words, entry, generic }: ReadyName,
+  { joined, spelled, look, words, entry, generic }: ReadyName,
   isEdit: (letters: string, wanted: string) => boolean,
 ): boolean {
   if (joined.plain.length < editLettersMin) return false;
@@ -334,7 +338,7 @@ function isEditedFrom(
       run.words <= words.length + 1 &&
       (generic || !run.isGeneric) &&
       (!onlyBesideGeneric || run.restIsGeneric) &&
-      run.letters.some((letters) => spellings(joined).some((wanted) => isEdit(letters, wanted))),
+      run.letters.some((letters) => spelled.some((wanted) => isEdit(letters, wanted))),
   );
   return differs || isEdit(shown.look, look);
 }
