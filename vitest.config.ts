@@ -2,14 +2,26 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { listLongTests, listQuickTests } from './test/support/test-sets.ts';
 
-/** Takes the walks first, whose files are short and whose tests are long: none is left alone at the end. */
-class LongOnesFirst extends BaseSequencer {
+/** Folders whose tests wait for processes of the service rather than compute. */
+const waiting = /\/test\/(walk|faults|jobs)\//;
+
+/**
+ * Spreads the files that wait evenly among those that compute, so that some of both run at any time. Walks are first: their files are
+ * small, which is the last place otherwise, and their tests long.
+ */
+class WaitingAmongComputing extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes('/test/walk/');
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const walksFirst = sorted.toSorted((a, b) => Number(isWalk(b)) - Number(isWalk(a)));
+    const groups = [true, false].map((waits) => walksFirst.filter(({ moduleId }) => waiting.test(moduleId) === waits));
+    return groups
+      .flatMap((group) => group.map((file, at) => ({ file, place: at / group.length })))
+      .sort((a, b) => a.place - b.place)
+      .map(({ file }) => file);
   }
 }
+
+const isWalk = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/test/walk/');
 
 const set = process.env.TEST_SET;
 const isQuick = set === 'quick';
@@ -27,7 +39,7 @@ export default defineConfig({
     isolate: false,
     pool: 'forks',
     maxWorkers: 3, // one more than the least number of cores: tests wait a third of their time for queues, locks and browsers
-    sequence: { sequencer: LongOnesFirst },
+    sequence: { sequencer: WaitingAmongComputing },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default'],
