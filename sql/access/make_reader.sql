@@ -16,8 +16,10 @@ BEGIN
   IF current_setting('is_superuser') = 'off' THEN
     BEGIN
       EXECUTE format('GRANT caller_trust_reader TO %I', current_user);
-    EXCEPTION WHEN insufficient_privilege THEN
-      RAISE NOTICE 'the owner of this database may not grant itself caller_trust_reader';
+    EXCEPTION
+      WHEN unique_violation THEN NULL; -- another database of the same owner was granting it
+      WHEN insufficient_privilege THEN
+        RAISE NOTICE 'the owner of this database may not grant itself caller_trust_reader';
     END;
   END IF;
 END

@@ -16,8 +16,10 @@ BEGIN
   IF current_setting('is_superuser') = 'off' AND to_regrole('caller_trust_submitter') IS NOT NULL THEN
     BEGIN
       EXECUTE format('GRANT caller_trust_submitter TO %I', current_user);
-    EXCEPTION WHEN insufficient_privilege THEN
-      RAISE NOTICE 'the owner of this database may not grant itself caller_trust_submitter';
+    EXCEPTION
+      WHEN unique_violation THEN NULL; -- another database of the same owner was granting it
+      WHEN insufficient_privilege THEN
+        RAISE NOTICE 'the owner of this database may not grant itself caller_trust_submitter';
     END;
   END IF;
 END

@@ -227,4 +227,33 @@ describe('the role of the API', () => {
       ).toMatchObject({ code: 0 });
     },
   );
+
+  it.skipIf(programs === undefined)(
+    'may be granted by two databases of one owner at the same time (skipped without the programs of a PostgreSQL server)',
+    async () => {
+      const cluster = await startCluster('owners');
+      const other = cluster.url('owner').replace(/caller_trust$/, 'other');
+      await query(cluster.url('postgres'), 'CREATE DATABASE other OWNER owner');
+      const watching = await connect({ url: cluster.url('postgres'), applicationName: 'watching' });
+      const roles = ['caller_trust_reader', 'caller_trust_submitter'];
+      await query(cluster.url('owner'), ...roles.map((role) => `CREATE ROLE ${role} NOLOGIN`));
+      for (const role of roles) {
+        await query(cluster.url('owner'), `REVOKE ${role} FROM owner`);
+        const first = await connect({ url: cluster.url('owner'), applicationName: 'first' });
+        await first.query('BEGIN');
+        await first.query(`GRANT ${role} TO owner`);
+        const second = runCliJson({ DATABASE_URL: other, STATE_DIR: join(directory, 'o') }, 'migrate');
+        await until(async () => {
+          const { rows } = await watching.query(
+            "SELECT FROM pg_stat_activity WHERE datname = 'other' AND wait_event_type = 'Lock'",
+          );
+          return rows.length === 1;
+        }, 'the second waits for the first');
+        await first.query('COMMIT');
+        await first.end();
+        expect(await second).toMatchObject({ applied: expect.any(Array) as string[] });
+      }
+      await watching.end();
+    },
+  );
 });
