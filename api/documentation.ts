@@ -34,7 +34,7 @@ interface Response {
 const tags = [
   { name: 'Caches', description: 'Manifests, files, deltas and segment indexes of the nightly caches.' },
   { name: 'Trust', description: 'Signed metadata, and the files that it names.' },
-  { name: 'Reputation', description: 'What categories stand for.' },
+  { name: 'Reputation', description: 'What the categories mean.' },
   { name: 'Numbers', description: 'The label of one number as it is now, with its reason.' },
   { name: 'Branding', description: 'Brands, their numbers and their letters.' },
   { name: 'Verifications', description: 'Verifications of recordings, and the batches that they belong to.' },
@@ -43,7 +43,7 @@ const tags = [
   { name: 'Health', description: 'Whether the process lives, and whether it can answer.' },
 ];
 
-/** The name of the service, in the place of the logo of the page's library. */
+/** The name of the service, instead of the logo of the page's library. */
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="170" height="40" viewBox="0 0 170 40"><text x="2" y="27" font-family="sans-serif" font-size="22" font-weight="600" fill="#fff">Caller Trust</text></svg>`;
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1b4b66"/><text x="16" y="22" text-anchor="middle" font-family="sans-serif" font-size="16" font-weight="600" fill="#fff">CT</text></svg>`;
 
@@ -112,8 +112,8 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
 }
 
 /**
- * Adds what the framework cannot know: the headers and an example of each answer. HEAD is not described beside each GET: it has the
- * same headers. Removes the schemas of request bodies, which the framework generates beside each schema: no request has a body.
+ * Adds what the framework cannot know: the headers and an example of each answer. HEAD is not described for each GET: it has the
+ * same headers. Removes the schemas of request bodies, which the framework generates with each schema: no request has a body.
  */
 function finishDocument(document: ApiDocument): ApiDocument {
   const paths = Object.entries(document.paths ?? {}).map(([path, { get }]) => {

@@ -606,7 +606,7 @@ function limitLengths(bitsMax: u32): void {
   let total: u32 = 0;
   for (let bits: u32 = 1; bits <= bitsMax; bits++) total += load<u32>(perLengthAt + 4 * bits) << (bitsMax - bits);
   for (; total > u32(1) << bitsMax; total--) {
-    // One leaf of the greatest depth goes up beside the deepest leaf above it, which makes room of one unit.
+    // One leaf of the greatest depth goes up next to the deepest leaf above it, which makes room of one unit.
     let bits = bitsMax - 1;
     while (load<u32>(perLengthAt + 4 * bits) == 0) bits--;
     addTo(perLengthAt + 4 * bits, -1);

@@ -67,7 +67,7 @@ async function resolveSubmitter(
   return intakeUrl === undefined ? { url, role: submitterRole, release } : { url: intakeUrl, role: undefined, release };
 }
 
-/** Tables that the intake writes to, beside those of the queues. */
+/** Tables that the intake writes to, besides those of the queues. */
 const writtenTables = [
   'upload',
   'intake_request',

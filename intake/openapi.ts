@@ -369,7 +369,7 @@ function submission({
     tags: [tag],
     security: keyNeeded,
     summary,
-    description: `Needs the scope \`${scope}\`. The same request under the same Idempotency-Key is carried out once and gets the same answer.`,
+    description: `Needs the scope \`${scope}\`. The same request under the same Idempotency-Key is performed once and gets the same answer.`,
     parameters: [
       ...parameters,
       headerParameter('Idempotency-Key', { type: 'string', maxLength: 128 }, `${idempotencyKeyForm}.`, true),

@@ -26,7 +26,7 @@ import { pruneComplaints } from '../pipelines/labels/complaint-retention.ts';
 import { pruneLabelHistory } from '../pipelines/labels/label-history.ts';
 import { destroyOldContacts } from '../pipelines/labels/number-dispute.ts';
 import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/build/night-build.ts';
-import { helpBuild, type SharedTry } from '../pipelines/caches/build/shared-build.ts';
+import { helpBuild, type SharedAttempt } from '../pipelines/caches/build/shared-build.ts';
 import { sweepFeedFiles } from '../pipelines/feeds/feed-load.ts';
 import { listFeedArrivals, nameOfFeed } from '../pipelines/feeds/feed-arrivals.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
@@ -127,7 +127,7 @@ async function prepareNight(
 
 function artefactBuilder({ config, db, database, queues, store }: NightServices): Handler<'build-artefact'> {
   const { buildHelpers } = config;
-  const callHelpers = (shared: SharedTry, helpersMax: number) =>
+  const callHelpers = (shared: SharedAttempt, helpersMax: number) =>
     enqueueHelpers(queues, { ...shared, helpers: Math.min(buildHelpers, helpersMax) });
   return ({ buildId }, { signal, log, onFailure }) =>
     runNightBuild({

@@ -245,7 +245,7 @@ const signaturesEverySeconds = 600;
 
 /**
  * Renews the signatures of what is published before they expire, also while no night is published: a client takes an expired
- * timestamp for a mirror that hides news.
+ * timestamp for a mirror that hides newer publications.
  */
 export function keepSignaturesFresh({
   config,

@@ -65,7 +65,7 @@ type SetSample = SetGauge<(typeof names)[number]>;
 type Part = (set: SetSample) => Promise<void>;
 
 /**
- * Reads at each scrape what stands in PostgreSQL and in the queues: by the scheduler alone, so that it is not exported by each
+ * Reads at each scrape the state in PostgreSQL and in the queues: by the scheduler alone, so that it is not exported by each
  * process. A part that cannot be read in time has no samples, and says so in `caller_trust_service_reads`.
  */
 export function measureService({

@@ -213,7 +213,7 @@ async function putBack({ job, queue, token, log }: Run): Promise<never> {
 
 /** Work from outside that was accepted waits this long for a full disk or an absent database, without using up attempts. */
 const outageHoursMax = 24;
-/** Seconds between two tries in an outage, at most. */
+/** Seconds between two attempts in an outage, at most. */
 const outageRetrySecondsMax = 60;
 
 function waitsForOutage({ job, queue }: Run): boolean {

@@ -178,7 +178,7 @@ export const SETTINGS = {
       .string()
       .regex(/^[0-9a-fA-F]{64}$/)
       .optional(),
-    'The LETTER_MASTER_KEY of before, until `letter rotate-key` has ended.',
+    'The previous LETTER_MASTER_KEY, until `letter rotate-key` has ended.',
   ),
   letterTrustRoots: setting(
     'LETTER_TRUST_ROOTS',
@@ -188,7 +188,7 @@ export const SETTINGS = {
   letterApproval: setting(
     'LETTER_APPROVAL',
     z.enum(['signature', 'signature+numbers', 'form+numbers']).default('signature'),
-    'Condition for approval by rules alone, beside an issued form that was returned unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).',
+    'Condition for approval by rules alone, besides an issued form that was returned unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).',
   ),
   clientKey: setting(
     'CALLER_TRUST_KEY',
@@ -280,7 +280,7 @@ export const SETTINGS = {
   filterBits: setting(
     'FILTER_BITS',
     z.enum(['8', '16']).default('8'),
-    'Bits of a fingerprint in the filters beside spammers and ranges at risk: 8 finds one in 256 other numbers and takes about 9 bits a number, 16 one in 65,536 with about 17.',
+    'Bits of a fingerprint in the filters of spammers and ranges at risk: 8 finds one in 256 other numbers and takes about 9 bits a number, 16 one in 65,536 with about 17.',
   ),
   versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files are kept.'),
 
@@ -373,7 +373,7 @@ export const SETTINGS = {
   modelMemoryBytesMax: setting(
     'MODEL_MEMORY_BYTES_MAX',
     count(300 * MiB, { min: 200 * MiB }),
-    'Most memory that the manifest of a model may ask for, and the largest model that may be added: the limit of each process that scores with it, in the place of AUDIO_MEMORY_BYTES_MAX.',
+    'Most memory that the manifest of a model may ask for, and the largest model that may be added: the limit of each process that scores with it, instead of AUDIO_MEMORY_BYTES_MAX.',
   ),
   modelThreads: setting(
     'MODEL_THREADS',
@@ -536,7 +536,7 @@ export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir' | 'audio
 
 /**
  * Reads all settings from an environment; the only reader of `process.env` in the project.
- * An empty variable counts as absent; `fallbacks` (by variable) stand for absent ones before the documented default.
+ * An empty variable counts as absent; `fallbacks` (by variable) replace absent ones before the documented default does.
  * @throws ServiceError `setting_invalid`, naming each wrong variable.
  */
 export function loadConfig(

@@ -121,15 +121,15 @@ export const ERRORS = {
     http: 429,
     retry: true,
     exit: 1,
-    meaning: 'The client has as many incomplete uploads as it may have.',
+    meaning: 'The limit of incomplete uploads of one client is reached.',
   },
   uploads_full: {
     http: 503,
     retry: true,
     exit: 1,
-    meaning: 'The intake holds as many bytes of uploads as it may hold.',
+    meaning: 'The limit of bytes that the intake keeps of uploads is reached.',
   },
-  queue_full: { http: 503, retry: true, exit: 1, meaning: 'As much work of this kind waits as may wait.' },
+  queue_full: { http: 503, retry: true, exit: 1, meaning: 'The limit of waiting work of this kind is reached.' },
   // services
   address_unavailable: {
     http: 500,

@@ -105,7 +105,7 @@ const previousKeyFile = 'letter-master-key-previous';
 
 /**
  * The vault of LETTER_MASTER_KEY, else of a key in the state directory, created by the first call; with the key before
- * (LETTER_MASTER_KEY_PREVIOUS, else a file beside it) if there is one.
+ * (LETTER_MASTER_KEY_PREVIOUS, or else a file next to it) if there is one.
  * @throws ServiceError `setting_invalid` if a stored key is not valid.
  */
 export async function openVault({
@@ -120,7 +120,7 @@ export async function openVault({
 }
 
 /**
- * Puts a new master key into the state directory and keeps the one before beside it. Continues where it was interrupted; does
+ * Puts a new master key into the state directory and keeps the previous one next to it. Continues where it was interrupted; does
  * nothing if a rotation has not ended.
  */
 export async function beginRotation(stateDir: string): Promise<void> {
@@ -150,7 +150,7 @@ function parseKey(text: string): Buffer {
   if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex');
   throw new ServiceError('setting_invalid', {
     operation: 'read the master key',
-    problem: 'The file letter-master-key of the state directory, or the one before beside it, is not 64 hex digits.',
+    problem: 'The file letter-master-key of the state directory, or the previous one next to it, is not 64 hex digits.',
     hint: 'Restore it from a backup: without it no stored letter and no voiceprint can be read.',
   });
 }

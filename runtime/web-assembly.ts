@@ -4,7 +4,7 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
 
-/** The exports of a module of assembly/, beside its functions. */
+/** The exports of a module of assembly/, besides its functions. */
 interface ModuleExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   /** Bytes of memory that the module needs; absent if its caller decides. */

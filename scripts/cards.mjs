@@ -22,7 +22,7 @@ function modelsOf(family) {
 }
 
 /**
- * The index with a column `attack`, which says whether the synthesizer was trained on. It is written beside the index, whose paths
+ * The index with a column `attack`, which says whether the synthesizer was trained on. It is written next to the index, whose paths
  * are relative.
  */
 function withAttacks(index) {

@@ -1,4 +1,4 @@
-// Compiles the sources of assembly/ (AssemblyScript, and the text format of WebAssembly) to <name>-module.ts beside their users:
+// Compiles the sources of assembly/ (AssemblyScript, and the text format of WebAssembly) to <name>-module.ts next to their users:
 // node scripts/compile-assembly.mjs
 // With --check, fails if a module is not what its source compiles to.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

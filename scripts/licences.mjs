@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 /** Packages whose package.json names no licence: what their LICENSE says. */
 const unnamed = { 'png-js': 'MIT', '@shinyoshiaki/jspack': 'BSD-3-Clause', 'dejavu-fonts-ttf': 'Bitstream-Vera' };
 
-/** What packages hold beside their own code: programs and data of others, under licences that package-lock.json does not know. */
+/** What packages hold besides their own code: programs and data of others, under licences that package-lock.json does not know. */
 const contents = [
   [
     '`node-av` (optional)',
@@ -58,11 +58,11 @@ export function licencesDocument(lock) {
 
 Caller Trust is under [Apache-2.0](../LICENSE); [NOTICE](../NOTICE) says what of others the repository itself holds. It is installed with packages that keep licences of their own. This list is made from \`package-lock.json\` (\`node scripts/licences.mjs > docs/licences.md\`), and a test compares the two. The text of each licence is in the package's folder in \`node_modules\`.
 
-**FFmpeg under the GPL.** \`npm ci\` also installs the optional packages, and one of them, \`node-av\`, brings FFmpeg under the GNU GPL, version 3. Whoever passes such an installation on, as an image for instance, passes FFmpeg on. [deployment.md](deployment.md#without-ffmpeg) says how to install without it, and what is read then.
+**FFmpeg under the GPL.** \`npm ci\` also installs the optional packages, and one of them, \`node-av\`, brings FFmpeg under the GNU GPL, version 3. If you pass such an installation on, as an image for instance, you pass FFmpeg on. [deployment.md](deployment.md#without-ffmpeg) says how to install without it, and what is read then.
 
 ## What an image contains
 
-The image of \`deploy/docker/Dockerfile\` has, beside Caller Trust: its base, Debian and Node.js with what is linked into it (\`/usr/share/doc/*/copyright\` and \`/usr/local/LICENSE\` in the image), and the ${always.length} packages of the first list. With \`--build-arg NPM_OMIT=dev\` it also has those of the second one that fit its platform, and with them FFmpeg.
+The image of \`deploy/docker/Dockerfile\` has, besides Caller Trust: its base, Debian and Node.js with what is linked into it (\`/usr/share/doc/*/copyright\` and \`/usr/local/LICENSE\` in the image), and the ${always.length} packages of the first list. With \`--build-arg NPM_OMIT=dev\` it also has those of the second one that fit its platform, and with them FFmpeg.
 
 ## What packages hold of others
 

@@ -113,7 +113,7 @@ function deltaGone({ manifest }: ServedArtefact): ServiceError {
   });
 }
 
-/** The files beside the rows of a version. */
+/** The files of a version other than its rows. */
 const sideFiles = {
   index: { name: 'segment index', describe: describeIndex, absent: 'The published version has no segment index.' },
   filter: {

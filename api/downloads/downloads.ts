@@ -15,8 +15,8 @@ import { ReaderPace, type PaceLimits } from '../http/reader-pace.ts';
 import { buffersPerWriteMax, sendSpan, waitForTurn } from './send-file.ts';
 
 /**
- * Seconds for which a signed URL of the object store can be opened: clients follow a redirect at once, and whoever finds the URL
- * later is late.
+ * Seconds for which a signed URL of the object store can be opened: clients follow a redirect at once, and a URL that is found
+ * later no longer works.
  */
 const signedUrlSeconds = 300;
 

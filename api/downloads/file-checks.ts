@@ -77,7 +77,7 @@ export class FileChecks {
 
   /**
    * Reads the files that must be read now. One call at a time.
-   * @throws the error of a store that cannot be asked: the next call goes on; the reason of the signal
+   * @throws the error of a store that cannot be asked: the next call continues; the reason of the signal
    */
   async run(signal: AbortSignal): Promise<void> {
     const published = this.#published();

@@ -15,7 +15,7 @@ interface TrustRoutesOptions extends CacheRoutesOptions {
 }
 
 const year = 31_536_000;
-/** What stands below a digest or a version never changes; only files need a key, so only they are private. */
+/** What is below a digest or a version never changes; only files need a key, so only they are private. */
 const lasting = { 'Cache-Control': `public, max-age=${year}, immutable` };
 const changing = { 'Cache-Control': 'public, no-cache' };
 const lastingFile = { 'Cache-Control': `private, max-age=${year}, immutable` };

@@ -34,7 +34,7 @@ export function describeVersionFiles(version: ServedVersion, artefact: Represent
 }
 
 /**
- * The file beside an artefact of each kind: how a download is named after its version, what it is, and whether the date of the version
+ * The file of each kind of an artefact: how a download is named after its version, what it is, and whether the date of the version
  * says which bytes it has: a night makes the filter of a version again with another FILTER_BITS.
  */
 const fileKinds = {

@@ -3,7 +3,7 @@ import type { Headers } from './conditional.ts';
 /** Seconds for which a browser need not ask again: the most that Chromium takes. */
 const preflightSecondsMax = 7200;
 
-/** What a page may read beside the headers that every page may (Fetch standard, section 3.3.3). */
+/** What a page may read besides the headers that every page may (Fetch standard, section 3.3.3). */
 const exposedHeaders = [
   'Accept-Ranges',
   'Content-Disposition',

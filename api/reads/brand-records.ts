@@ -151,7 +151,7 @@ function brandOf(row: BrandOverview): BrandAnswer {
 }
 
 /**
- * A revision is pending only beside an approved one: before an approval the brand itself is pending, and a withdrawn brand has
+ * A revision is pending only if there is an approved one: before an approval the brand itself is pending, and a withdrawn brand has
  * nothing pending.
  */
 function pendingRevisionOf({

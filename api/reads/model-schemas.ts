@@ -91,7 +91,7 @@ export const modelSchema = z.object({
   errorRates: z
     .array(errorRate)
     .describe(
-      'Of a shipped model on its development set, parts of which were in sight when its weights were chosen: `unseenSystems` is what to expect of others. Empty where it was not evaluated.',
+      'Of a shipped model on its development set, which was partly in sight when its weights were chosen: `unseenSystems` is what to expect of others. Empty where it was not evaluated.',
     ),
   links: z.object({ self: pathSchema }),
 });

@@ -21,7 +21,7 @@ export const numberSchema = z.object({
   country: countrySchema
     .nullable()
     .describe('Null for a number that belongs to no country, and for one that is not known.'),
-  known: z.boolean().describe('False for a number of which the caches have no row: it has no label.'),
+  known: z.boolean().describe('False for a number without a row in the caches: it has no label.'),
   level: level.describe('The label as it is now; the files have it from the next night on.'),
   category,
   since: timeSchema

@@ -42,7 +42,7 @@ function untilBatchEnded(db: Pool, { id, batchId, items }: Batch, isOwnWorker: b
       new ServiceError('interrupted', {
         operation: 'wait for batch',
         object: id,
-        hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` shows its progress.`,
+        hint: `${isOwnWorker ? noWorkerText : 'It is still running.'} \`caller-trust batch status ${id}\` shows its progress.`,
       }),
   });
 }

@@ -52,7 +52,7 @@ export function addBatchCommands(program: Command): void {
   const retry = batch
     .command('retry')
     .description(
-      'queue items again that ended in error, if the cause may lie in the service; a cancelled batch goes on',
+      'queue items again that ended in error, if the cause may lie in the service; a cancelled batch continues',
     )
     .argument('<batch>', 'id of the batch')
     .option('--all', 'also items whose recording is the cause of the error')

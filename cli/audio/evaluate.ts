@@ -57,7 +57,7 @@ export function addEvaluateCommand(program: Command): void {
     .option('--report <file>', 'write the report as JSON')
     .option('--det <file>', 'write the curves as an SVG picture')
     .option('--scores <file>', 'write the score of each recording as CSV')
-    .option('--card', 'write evaluation.json, det.svg and card.md beside the manifest of each model')
+    .option('--card', 'write evaluation.json, det.svg and card.md next to the manifest of each model')
     .option(
       '--card-from <directory>',
       'write det.svg and card.md of a model again from its evaluation.json; measures nothing',

@@ -112,7 +112,7 @@ function notes(
 ): string {
   return [
     'EER: equal error rate, interpolated. Nuisance EER: of a classifier that sees level, duration, noise floor, bandwidth and silence only;',
-    'near 50 the set does not leak, far below it the EER beside it is worth less.',
+    'near 50 the set does not leak, far below it the EER in the same row is worth less.',
     `DCF: costs of ASVspoof 5 (miss ${missCost}, false alarm ${falseAlarmCost}, attack prior ${attackPrior}), normalised. Cllr in bits.`,
     scores.some(({ minimumTandemCost }) => minimumTandemCost !== null)
       ? 'min t-DCF: with the speaker verification whose scores the index has.'

@@ -70,9 +70,7 @@ function addComparingCommands(voice: Command): void {
     .action(runWith(enrolCommand));
   voice
     .command('verify')
-    .description(
-      'compare a recording with a voiceprint: identity beside synthesis and replay; fails unless it is a match',
-    )
+    .description('compare a recording with a voiceprint: identity, synthesis and replay; fails unless it is a match')
     .argument('<voiceprint>', 'id of the voiceprint')
     .argument('<file>', 'the recording, which is not kept')
     .option('--model <model>', 'model of authenticity: phone/v8, phone, digital, auto', 'auto')

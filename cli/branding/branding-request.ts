@@ -88,7 +88,7 @@ function untilOperationEnded(db: Pool, { operationId, key }: Operation): Promise
     describe: ({ state }) => `operation ${operationId}: ${state}`,
     pollMs,
     interrupted: () => {
-      const hint = `It goes on, under the key ${key}: \`caller-trust operation show ${operationId}\`.`;
+      const hint = `It continues, under the key ${key}: \`caller-trust operation show ${operationId}\`.`;
       return new ServiceError('interrupted', { operation: 'wait for operation', object: String(operationId), hint });
     },
   });

@@ -33,11 +33,11 @@ export function addNameProtectionCommands(brand: Command): void {
     .description('protect a name: from now on brands with a similar name go to a person')
     .argument('<name>', 'the name')
     .requiredOption('--reason <text>', 'why, kept with the entry')
-    .addOption(new Option('--category <category>', 'what it stands for').choices(PROTECTED_CATEGORIES).default('brand'))
+    .addOption(new Option('--category <category>', 'what it names').choices(PROTECTED_CATEGORIES).default('brand'))
     .option('--country <code>', 'country of ISO 3166-1, two letters; without it several', parseCountry)
     .option(
       '--common',
-      'the name is an ordinary word or a family name, too: in a longer name it counts beside generic words only',
+      'the name is an ordinary word or a family name, too: in a longer name it counts only next to generic words',
     )
     .addHelpText(
       'after',

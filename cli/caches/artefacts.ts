@@ -29,7 +29,7 @@ export function addArtefactCommands(program: Command): void {
     .action(runWith(verify));
   artefacts
     .command('gc')
-    .description('remove the files of old versions, and unfinished files that nobody goes on with')
+    .description('remove the files of old versions, and abandoned unfinished files')
     .option('--dry-run', 'only say what would be removed')
     .action(runWith(gc));
 }

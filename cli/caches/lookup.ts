@@ -37,7 +37,7 @@ export function addLookupCommand(program: Command): void {
     .option('--trust <file>', 'the root that vouches for what is published')
     .option(
       '--pad <bytes>',
-      'ask for at least so many bytes, for every number the same, so that the length tells the service nothing',
+      'request at least this many bytes, the same for every number, so that the length reveals nothing to the service',
       parseCount,
     )
     .option(

@@ -162,7 +162,7 @@ function formatBuilds(builds: readonly BuildState[]): string {
     { title: 'state', value: ({ state }) => state },
     { title: 'rows', value: ({ rows }) => rows },
     { title: 'of', value: ({ rowsExpected }) => rowsExpected },
-    { title: 'tries', value: ({ attempts }) => attempts },
+    { title: 'attempts', value: ({ attempts }) => attempts },
     { title: 'failure', value: ({ failureCode }) => failureCode },
   ]);
 }

@@ -131,7 +131,7 @@ async function chooseDirectory(usual: string): Promise<string> {
   return directory;
 }
 
-/** The running service of the demo: `caller-trust start` in a child process, and commands beside it. */
+/** The running service of the demo: `caller-trust start` in a child process, and commands that use it. */
 interface Service extends DemoCommands {
   url(): Promise<string>;
   stop(): Promise<void>;

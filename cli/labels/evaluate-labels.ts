@@ -57,7 +57,7 @@ export function addEvaluateLabelsCommand(evaluate: Command): void {
     .option('--until <YYYY-MM-DD>', 'last instant (default: the last that has a week after it)')
     .option(
       '--split <YYYY-MM-DD>',
-      'give figures of the instants before this day and of the others, beside those of all',
+      'give figures of the instants before this day and of the others, besides those of all',
     )
     .option('--warm-up <days>', 'days of reports before the first instant', parseCount, 90)
     .option('--resamples <count>', 'resamples for the intervals', parseCount, 1000)

@@ -98,7 +98,7 @@ function addLoadCommand(feed: Command): void {
     .option('--encoding <name>', `${ENCODINGS.join(', ')}; by default as the byte order mark says, else utf-8`)
     .option(
       '--dates <form>',
-      'dates with slashes: mdy (month first) or dmy; serial: numbers of a spreadsheet; by default all dates tell',
+      'dates with slashes: mdy (month first) or dmy; serial: numbers of a spreadsheet; by default inferred from all dates',
     )
     .option('--no-wait', 'return when the load is queued')
     .addHelpText(

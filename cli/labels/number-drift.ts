@@ -22,7 +22,7 @@ export function addNumberDriftCommand(number: Command): void {
   number
     .command('drift')
     .description(
-      'set the rule on complaints of this version beside the last scoring, without a change; or put it in force',
+      'compare the rule on complaints of this version with the last scoring, without a change; or put it in force',
     )
     .option('--move', 'put the rule in force: the next night labels by it')
     .option('--reason <text>', 'why, kept with the rule; needed with --move')

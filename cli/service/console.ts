@@ -61,7 +61,7 @@ export function addConsoleCommands(program: Command): void {
     .description('give a user another role')
     .argument('<name>', 'the user')
     .argument('<role>', ROLES.join(', '))
-    .option('--owner <client...>', 'owners of brands that the user acts for from now on; without it those of before')
+    .option('--owner <client...>', 'owners of brands that the user acts for from now on; omit to keep the current ones')
     .addHelpText('after', '\nExample:\n  caller-trust console users role ben operator')
     .action(runWith(roleCommand));
   addPasswordOptions(

@@ -42,7 +42,7 @@ export function addTrustCommands(program: Command): void {
     .requiredOption('--key <file...>', 'files of keys of the present root, as many as its threshold')
     .requiredOption('--out <directory>', 'where the next root, and new keys of it, are written')
     .option('--online', 'make new online keys: the present ones are lost, or may be known to others')
-    .option('--new-keys <count>', 'make this many keys in the place of all those of the root', parseCount)
+    .option('--new-keys <count>', 'replace all keys of the root with this many new ones', parseCount)
     .option('--threshold <count>', 'how many of the new keys must sign', parseCount)
     .option('--made-since <file...>', 'roots that were made after the backup of a restored database, in order')
     .option('--passphrase-file <file>', 'file with the passphrase of the key files, and of the new ones')

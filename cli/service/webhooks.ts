@@ -28,7 +28,7 @@ import { formatCount, formatFacts, formatParagraphs, formatTable, formatTime } f
 import type { Services } from '../../runtime/services/services.ts';
 
 const hourSeconds = 3600;
-/** Hours for which the secret of before still signs after a rotation: a day, in which a receiver takes the new one. */
+/** Hours for which the previous secret still signs after a rotation: a day, in which a receiver takes the new one. */
 const overlap = { hoursByDefault: 24, hoursMax: 720 } as const;
 
 /** `webhooks add|list|show|rotate|disable|enable|remove|deliveries|replay|test`. */
@@ -158,8 +158,8 @@ async function rotate(
   );
   const before =
     hours === 0
-      ? 'The secret of before signs nothing any more.'
-      : `The secret of before signs too for ${formatCount(hours)} hours.`;
+      ? 'The previous secret no longer signs.'
+      : `The previous secret also signs for ${formatCount(hours)} hours.`;
   return { json: { name, secret, overlapHours: hours }, text: formatParagraphs(`secret  ${secret}`, before) };
 }
 

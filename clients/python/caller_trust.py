@@ -1284,7 +1284,7 @@ def look_up(
     """Looks a number up in the published file with one range request: the service learns the segment, not the number.
 
     `pad_to`: bytes that the request has at least; all of a version then have one length and begin on one grid, so that the
-    length tells nothing of the number. `filter_first`: reads the filter, and asks only for a number that it finds; of a version
+    length reveals nothing of the number. `filter_first`: reads the filter, and asks only for a number that it finds; of a version
     without a filter, as all of profile and branded phones are, nothing is asked, and `artefact_not_found` is raised. `directory`
     keeps the filter for the next time.
     """
@@ -1372,7 +1372,7 @@ def _look_up_in(client: Client, manifest: Manifest, key: str, pad_to: Optional[i
     segment = find_segment(segments, key)
     asked = segment
     if segment is None and pad_to is not None and segments:
-        # What is asked for a number that no segment can have, which a request that is left out would tell.
+        # A neighbouring segment when no segment can have the number: leaving the request out would reveal that.
         asked = segments[max(0, bisect_left([each.prefix for each in segments], key) - 1)]
     if asked is None:
         return LookedUp(manifest.version, None, manifest.is_verified)
@@ -1381,7 +1381,7 @@ def _look_up_in(client: Client, manifest: Manifest, key: str, pad_to: Optional[i
         start, end = _padded_range(asked, segments, manifest.file.bytes, pad_to)
     data = _read_bytes(client, manifest.file, start, end)
     rows = inflate_segment(data[asked.offset - start : asked.offset - start + asked.bytes], asked)
-    # A CRC finds damage, but whoever changes rows can make others with the same one.
+    # A CRC finds damage, but not forgery: rows can be changed so that it stays the same.
     if asked.sha256 is None and manifest.is_verified:
         raise ClientError("segment_index_invalid", "The signed index has no digest of the rows: pull the file.")
     if asked.sha256 is not None and hashlib.sha256(rows).hexdigest() != asked.sha256:
@@ -1408,7 +1408,7 @@ def _main(words: Optional[Sequence[str]] = None) -> int:
     looking.add_argument("--cache", default="phones")
     looking.add_argument("--country")
     looking.add_argument("--trust", type=Path)
-    looking.add_argument("--pad", type=int, metavar="BYTES", help="bytes of each request at least, so that its length tells nothing")
+    looking.add_argument("--pad", type=int, metavar="BYTES", help="bytes of each request at least, so that its length reveals nothing")
     looking.add_argument("--filter-first", action="store_true", help="ask only for a number that the filter finds")
     numbering = commands.add_parser("number", help="the label of a number as it is now")
     numbering.add_argument("url")

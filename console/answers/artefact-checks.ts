@@ -103,17 +103,18 @@ export class ArtefactChecks {
   async #run(begun: ArtefactCheck, versions: readonly ListedVersion[]): Promise<void> {
     const { store, log, signal } = this.#work;
     let check = begun;
-    const tell = (news: Partial<ArtefactCheck>) => this.#latest.set(check.scope, (check = { ...check, ...news }));
+    const update = (changes: Partial<ArtefactCheck>) =>
+      this.#latest.set(check.scope, (check = { ...check, ...changes }));
     try {
       for (const version of versions) {
         signal.throwIfAborted();
-        tell({ verdicts: [...check.verdicts, verdictOf(await checkVersion(store, version))] });
+        update({ verdicts: [...check.verdicts, verdictOf(await checkVersion(store, version))] });
       }
-      tell({ state: 'finished', finishedAt: new Date() });
+      update({ state: 'finished', finishedAt: new Date() });
       const bad = check.verdicts.filter(({ verdict }) => verdict !== 'ok');
       if (bad.length > 0) log.error({ scope: check.scope, bad }, 'stored artefacts are not what was published');
     } catch (error) {
-      tell({ state: 'failed', finishedAt: new Date(), problem: errorMessageOf(error) });
+      update({ state: 'failed', finishedAt: new Date(), problem: errorMessageOf(error) });
       if (!signal.aborted) log.error({ err: error, scope: check.scope }, 'a check of artefacts broke off');
     }
   }

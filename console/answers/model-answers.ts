@@ -68,7 +68,7 @@ export function listedModel({
 /** Largest card that is shown; shipped cards have about 10 kB. */
 const cardBytesMax = 256 * 1024;
 
-/** The text of a file beside a model's manifest, or null if there is none. */
+/** The text of a file next to a model's manifest, or null if there is none. */
 export async function readBeside(directory: string | null, name: 'card.md' | 'det.svg'): Promise<string | null> {
   if (directory === null) return null;
   const text = await ifExists(readFile(join(directory, name), 'utf8'));
@@ -180,7 +180,7 @@ export async function readReport(db: Queryable, reportId: number): Promise<Store
     throw new ServiceError('drift_report_unknown', {
       operation: 'read drift report',
       object: String(reportId),
-      hint: 'The page of the models lists those there are.',
+      hint: 'The page of the models lists the existing ones.',
     });
   return report;
 }

@@ -18,7 +18,7 @@ import { countWaiting, type WaitingCounts } from './letter-answers.ts';
 import { listNights, daysBefore, readTrend, type NightSummary, type TrendDay } from './night-answers.ts';
 import { listQueues, type QueueSummary } from './queue-answers.ts';
 
-/** Something that a person has to look at. `bad`: clients get old files, or work does not go on; `warn`: it waits for a decision. */
+/** Something that a person has to look at. `bad`: clients get old files, or work has stopped; `warn`: it waits for a decision. */
 export interface Attention {
   readonly severity: 'bad' | 'warn';
   readonly title: string;
@@ -67,7 +67,7 @@ interface HeldCounts {
   readonly operationsFailed: number;
 }
 
-/** What is so in a moment, from which attention is decided. */
+/** The current state, from which is decided what needs attention. */
 export interface StandingFacts extends Pick<Overview, 'caches' | 'feeds' | 'waiting' | 'queues' | 'lastNight'> {
   readonly now: number;
   readonly publications: readonly Pick<Publication, 'cache' | 'country' | 'stale' | 'confirmedAsOf'>[];

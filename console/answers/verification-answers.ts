@@ -159,7 +159,7 @@ export async function readVerification(db: Queryable, id: string): Promise<Verif
   if (stored === undefined)
     throw new ServiceError('verification_unknown', {
       operation: 'read verification',
-      hint: 'The list of verifications has those there are.',
+      hint: 'The list of verifications shows the existing ones.',
     });
   const { audio, reason, recording } = stored;
   const digests = audio === null ? [] : [audio.sha256];

@@ -27,7 +27,7 @@ const types: Record<string, string> = {
 /** What the build makes for browsers. */
 const pagesDirectory = join(packageRoot, 'dist', 'console', 'pages');
 
-/** Name of the document of every page, in which `{digest}` stands for {@link digestOf} the other files. */
+/** Name of the document of every page, in which `{digest}` is replaced by {@link digestOf} the other files. */
 const documentName = 'index.html';
 
 /** The other files have their digest in their path: a browser keeps them, for a year at most, and asks for them once a version. */
@@ -60,7 +60,7 @@ export async function registerStaticFiles(app: FastifyInstance): Promise<void> {
   app.get('/*', { config }, (request, reply) => sendFile(request, reply, page, askedAgain)); // the page itself reports an unknown path
 }
 
-/** The files beside the document by name. */
+/** The files other than the document, by name. */
 function readFiles(): Map<string, Buffer> {
   if (!existsSync(join(pagesDirectory, documentName)))
     throw new ServiceError('process_failed', {

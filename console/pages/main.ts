@@ -71,7 +71,7 @@ function SignIn({
   return html`<main class="alone">
     <h1>Caller Trust</h1>
     <p class="lead">Log in with the name and the password that you were given. If you have none, or have lost them, ask the people who run this service.</p>
-    ${ended ? html`<${Notice} kind="warn"><p>The session has ended. Log in again to go on.</p></${Notice}>` : null}
+    ${ended ? html`<${Notice} kind="warn"><p>The session has ended. Log in again to continue.</p></${Notice}>` : null}
     ${hasUsers ? null : html`<${Notice} kind="warn"><p>Nobody can log in yet: the console has no user. Who runs the service adds the first one on its machine, as the document "Console" says.</p></${Notice}>`}
     <form class="card" onSubmit=${submit}>
       <${Field} label="Name" hint="In small letters.">${(ids: object) => html`<input name="name" autocomplete="username" autocapitalize="none" spellcheck=${false} required autofocus ...${ids} />`}</${Field}>

@@ -28,7 +28,7 @@ function OperatorStart(): VNode {
   const reading = useReading<Overview>('/api/overview');
   const live = useLive<NightHistory>('/api/nights/live');
   const open = live.value?.nights.filter(({ state }) => state !== 'finished') ?? [];
-  // A night that begins or ends changes nearly all that stands here.
+  // A night that begins or ends changes nearly all of this page.
   const nightsSeen = live.value?.nights.map(({ runId, state }) => `${runId} ${state}`).join();
   useEffect(() => {
     if (nightsSeen !== undefined && reading.value !== undefined) reading.readAgain();
@@ -36,7 +36,7 @@ function OperatorStart(): VNode {
   const { value } = reading;
   return html`<${Page} title=${value === undefined ? 'Overview' : verdictOf(value.attention)} lead=${value === undefined ? 'Is all well?' : html`As of <${When} at=${value.at} />`}
     actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
-    <${Read} reading=${reading} what="how things stand" show=${(overview: Json<Overview>) => html`<div class="overview">
+    <${Read} reading=${reading} what="the overview" show=${(overview: Json<Overview>) => html`<div class="overview">
       ${overview.attention.length === 0 ? null : html`<${Attentions} all=${overview.attention} />`}
       <div class="overview-cards">
         <${Night} overview=${overview} open=${open} />

@@ -73,7 +73,7 @@ export function registerQueueRoutes(app: FastifyInstance, { db, queues }: Consol
     });
 }
 
-/** `GET /api/overview`: how things stand, for the first page. */
+/** `GET /api/overview`: the current state, for the first page. */
 export function registerOverviewRoutes(app: FastifyInstance, work: ConsoleWork): void {
   app.get('/api/overview', { config: { access: 'viewer' } }, () => readOverview(work));
 }

@@ -101,7 +101,7 @@ function copyFile(from, to) {
   copyFileSync(from, to);
 }
 
-/** What a source of the context stands for: `.` is everything that the ignore file lets through. */
+/** What a source of the context means: `.` is everything that the ignore file lets through. */
 function ofContext(source) {
   const allowed = readFileSync(join(here, 'Dockerfile.dockerignore'), 'utf8')
     .split('\n')

@@ -124,7 +124,7 @@ export interface ModelComparison {
 
 export const evaluationSchema = 'evaluation/1';
 
-/** The result of an evaluation, stored beside a model, from which its card is made. */
+/** The result of an evaluation, stored next to a model, from which its card is made. */
 export interface EvaluationReport {
   readonly schema: typeof evaluationSchema;
   /** `note`: a remark on the set, such as its overlap with the training data; '' for none. */

@@ -8,7 +8,7 @@ export const TRIAL_LABELS = ['bonafide', 'synthetic', 'replay'] as const;
 
 export type TrialLabel = (typeof TRIAL_LABELS)[number];
 
-/** Trials of speaker verification beside the detector: of the claimed person, or of another. */
+/** Trials of speaker verification in addition to the detector: of the claimed person, or of another. */
 const SPEAKER_TRIALS = ['target', 'nontarget'] as const;
 
 /** A recording of a test set in its index. Missing text is ''. */
@@ -68,7 +68,7 @@ export async function readIndex(file: string): Promise<IndexRow[]> {
         }
         const parsed = readRow(row.line, row.values, folder);
         const before = lineOf.get(parsed.file);
-        if (before !== undefined) throw invalidTestIndex(row.line, `The same path stands on line ${before}.`);
+        if (before !== undefined) throw invalidTestIndex(row.line, `The same path is on line ${before}.`);
         lineOf.set(parsed.file, row.line);
         rows.push(parsed);
         if (rows.length > indexRowsMax)

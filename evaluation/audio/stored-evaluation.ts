@@ -4,7 +4,7 @@ import { SCORE_NAMES } from '../../pipelines/audio/verification.ts';
 import { evaluationSchema, type EvaluationReport } from './evaluation-report.ts';
 import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
 
-/** Name of the file beside a model's manifest that holds its evaluation. */
+/** Name of the file next to a model's manifest that holds its evaluation. */
 export const evaluationFileName = 'evaluation.json';
 
 const rate = z.number().min(0).max(1);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
 
-/** Name of the file beside a model's manifest that holds its figures on what was left out; training/folds.py writes it. */
+/** Name of the file next to a model's manifest that holds its figures on what was left out; training/folds.py writes it. */
 const unseenFileName = 'unseen.json';
 
 const share = z.number().min(0).max(1);

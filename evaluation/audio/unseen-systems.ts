@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
 
-/** Name of the file beside a model's manifest that holds its figures on systems never seen; training/unseen_systems.py writes it. */
+/** Name of the file next to a model's manifest that holds its figures on systems never seen; training/unseen_systems.py writes it. */
 const fileName = 'unseen-systems.json';
 
 const percentage = z.number().min(0).max(100);
@@ -32,7 +32,7 @@ interface Share {
   readonly interval: { readonly low: number; readonly high: number };
 }
 
-/** What the synthesis score of a model is worth on synthesizers of which neither training nor calibration saw any, at one length. */
+/** What the synthesis score of a model is worth on synthesizers that neither training nor calibration saw, at one length. */
 export interface UnseenSystems {
   /** Length of the recordings. */
   readonly seconds: number;

@@ -74,7 +74,7 @@ export function renderScoringCard(report: LabelReport): string {
     '## What the figures do not say',
     '',
     '- **No legitimate calls are known.** A number that is reported again is not proven to be a nuisance, and one that is not reported again is not proven innocent: callers leave forged numbers within days. The share reported again orders rules; it is no precision.',
-    '- **Reports are unverified**, and one complainant may report one number again and again. Such numbers look well predicted. The history does not tell complainants apart.',
+    '- **Reports are unverified**, and one complainant may report one number again and again. Such numbers look well predicted. The history does not distinguish complainants.',
     '- **Most reports are about numbers that nobody reported before.** No rule on single numbers reaches them: the rule that labels every number reported in 90 days shows how little is left.',
     '- **No subjects**: categories, and so FRAUD against SPAM, are not measured.',
     "- **States are taken from the complainant's area code**, which a moved mobile phone keeps. The service counts the states that complaint files name.",

@@ -40,7 +40,7 @@ export interface WalkedPredictor {
 /**
  * Evaluates predictors on a history, number by number: their marks at the start of every day by the reports of earlier days,
  * and, at each of `instants` (days of the history), the reports that follow. One pass over the reports for all predictors;
- * needs a byte a day beside the history.
+ * needs a byte a day in addition to the history.
  */
 export function walkHistory(
   history: ReportHistory,

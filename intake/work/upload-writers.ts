@@ -46,6 +46,6 @@ function interrupted(): ServiceError {
   return new ServiceError('interrupted', {
     operation: 'receive upload',
     problem: 'Another request for the upload has arrived, or the process stops.',
-    hint: 'HEAD on the upload tells its offset.',
+    hint: 'HEAD on the upload returns its offset.',
   });
 }

@@ -100,7 +100,7 @@ async function observeRequestFolder(path: string, config: BrandingInboxOptions['
       names.length,
       files.map((file) => file?.fingerprint ?? null),
     ]),
-    settleSeconds: complete ? config.dropSettleSeconds : Math.max(config.dropSettleSeconds, incompleteSeconds),
+    stableSeconds: complete ? config.dropSettleSeconds : Math.max(config.dropSettleSeconds, incompleteSeconds),
   };
 }
 

@@ -47,7 +47,7 @@ export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<v
   };
 }
 
-/** Seconds between two polls: half of those in which an entry settles, so that it is taken soon after; at most 5. */
+/** Seconds between two polls: half of those without a change before an entry is taken, and at most 5. */
 const pollSeconds = ({ dropSettleSeconds }: Pick<Config, 'dropSettleSeconds'>): number =>
   Math.min(5, Math.max(1, Math.ceil(dropSettleSeconds / 2)));
 
@@ -65,7 +65,7 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
     async poll() {
       await makeFolders(config.dropDir, inboxes);
       for (const inbox of inboxes) {
-        await takeSettled(options, inbox, tracked);
+        await takeStable(options, inbox, tracked);
         for (const entry of await listTaken(config.dropDir, inbox)) {
           await advanceTaken(options, inbox, entry).catch((error: unknown) => {
             log.warn(
@@ -84,11 +84,7 @@ async function makeFolders(dropDir: string, inboxes: readonly Inbox[]): Promise<
   await Promise.all(folders.map((folder) => mkdir(join(dropDir, folder), { recursive: true })));
 }
 
-async function takeSettled(
-  options: DropFolderOptions,
-  inbox: Inbox,
-  tracked: Map<string, TrackedEntry>,
-): Promise<void> {
+async function takeStable(options: DropFolderOptions, inbox: Inbox, tracked: Map<string, TrackedEntry>): Promise<void> {
   const { config, log } = options;
   const folder = join(config.dropDir, inbox.name);
   const given = await readdir(folder, { encoding: 'buffer' });
@@ -96,11 +92,11 @@ async function takeSettled(
   const misnamed = given.filter((name) => !isUtf8(name));
   const present = new Set([...names, ...misnamed.map(keyOf)].map((name) => join(folder, name)));
   for (const path of tracked.keys()) if (path.startsWith(join(folder, '/')) && !present.has(path)) tracked.delete(path);
-  for (const name of misnamed) await renameSettled(options, { folder, name, tracked });
+  for (const name of misnamed) await renameStable(options, { folder, name, tracked });
   for (const name of names) {
     try {
       const path = join(folder, name);
-      if (!(await hasSettled(path, { observe: () => inbox.observe(path), tracked, now: options.clock().getTime() })))
+      if (!(await isStable(path, { observe: () => inbox.observe(path), tracked, now: options.clock().getTime() })))
         continue;
       if (await take(config.dropDir, inbox, name))
         log.info({ inbox: inbox.name, file: name }, 'a dropped file was taken');
@@ -111,7 +107,7 @@ async function takeSettled(
 }
 
 /** Renames an entry whose name is not UTF-8, when it no longer changes; a later poll takes it under its new name. */
-async function renameSettled(
+async function renameStable(
   { config, clock, log }: DropFolderOptions,
   { folder, name, tracked }: { folder: string; name: Buffer; tracked: Map<string, TrackedEntry> },
 ): Promise<void> {
@@ -119,7 +115,7 @@ async function renameSettled(
   const readable = join(folder, readableName(name));
   try {
     const observe = () => observeFile(path, config);
-    if (!(await hasSettled(join(folder, keyOf(name)), { observe, tracked, now: clock().getTime() }))) return;
+    if (!(await isStable(join(folder, keyOf(name)), { observe, tracked, now: clock().getTime() }))) return;
     if ((await statOrUndefined(readable)) !== undefined) throw new Error(`${readable} exists`);
     await rename(path, readable);
     log.warn({ file: readable }, 'the name of a dropped file was not UTF-8; its other bytes are percent-encoded');
@@ -145,7 +141,7 @@ function readableName(name: Buffer): string {
   return text;
 }
 
-async function hasSettled(
+async function isStable(
   path: string,
   {
     observe,
@@ -158,11 +154,11 @@ async function hasSettled(
     tracked.delete(path);
     return false;
   }
-  const { fingerprint, settleSeconds } = observation;
+  const { fingerprint, stableSeconds } = observation;
   const before = tracked.get(path);
   const since = before !== undefined && before.fingerprint === fingerprint ? before.since : now;
   tracked.set(path, { fingerprint, since });
-  return now - since >= settleSeconds * 1000;
+  return now - since >= stableSeconds * 1000;
 }
 
 /** Moves an entry to a new folder of `taken/`; only one watcher succeeds. */

@@ -27,7 +27,7 @@ export const formOperation = 'issue_letter_form';
 /** Name of the form in the folder. With an operation, a file of this name is its letter like any other. */
 export const formName = 'letter-form.pdf';
 
-/** A request for a form, beside the submissions of operations. */
+/** A request for a form, besides the submissions of operations. */
 interface DroppedFormOrder {
   readonly kind: typeof formOperation;
   readonly order: FormOrder;
@@ -39,7 +39,7 @@ export const requestFilesMax = 20;
 /** Files that desktops write; they are no part of a request. */
 const desktopNames = ['.DS_Store', 'Thumbs.db', 'desktop.ini'];
 
-/** The names that count: without the answers of an earlier try and the files of a desktop. */
+/** The names that count: without the answers of an earlier attempt and the files of a desktop. */
 export function requestFilesOf(names: readonly string[]): string[] {
   const ignored: readonly string[] = [requestNames.result, requestNames.rows, ...desktopNames];
   return names.filter((name) => !ignored.includes(name));
@@ -105,14 +105,14 @@ function fileKindOf(name: string): 'json' | 'csv' | 'letter' {
 
 const requestKinds = [...(Object.keys(OPERATIONS) as OperationKind[]), formOperation] as const;
 
-/** The fields of request.json beside those of the operation. */
+/** The fields of request.json besides those of the operation. */
 const envelopeSchema = z.looseObject({
   operation: z.enum(requestKinds, `is not one of ${requestKinds.join(', ')}`),
   owner: z.string('is missing, or not a text'),
   key: z.string('is not a text').optional(),
 });
 
-/** The field of a request for a form beside those of the form. */
+/** The field of a request for a form besides those of the form. */
 const formEnvelopeSchema = z.looseObject({
   language: z.enum(FORM_LANGUAGES, `is not one of ${FORM_LANGUAGES.join(', ')}`).default('en'),
 });

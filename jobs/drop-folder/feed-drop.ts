@@ -27,7 +27,7 @@ interface FeedInboxOptions {
   readonly submit: SubmitDropped;
 }
 
-/** An inbox for each feed. When the load of a file has ended, it is moved to `done/` or `rejected/`, beside `<name>.result.json`. */
+/** An inbox for each feed. When the load of a file has ended, it is moved to `done/` or `rejected/`, next to `<name>.result.json`. */
 export function feedInboxes(options: FeedInboxOptions): Inbox[] {
   const { config, log } = options;
   return FEEDS.map(({ name: feed }) => {

@@ -10,10 +10,10 @@ export interface Observation {
   /** Changes whenever the entry does. */
   readonly fingerprint: string;
   /** Seconds without a change before the entry is taken. */
-  readonly settleSeconds: number;
+  readonly stableSeconds: number;
 }
 
-/** The result for the sender. By `id`, that of the taken entry, a later try recognizes its own. */
+/** The result for the sender. By `id`, that of the taken entry, a later attempt recognizes its own. */
 export interface DropResult {
   readonly id: string;
   readonly outcome: string;
@@ -30,14 +30,14 @@ export interface InboxDefinition<Job, Result extends DropResult> {
   readonly find: (client: Queryable, entry: TakenEntry) => Promise<Job | undefined>;
   /**
    * Submits a taken entry; undefined while it is not submitted completely, or where a later poll finds the job.
-   * @throws ServiceError that a second try does not cure: the entry is refused
+   * @throws ServiceError that a second attempt does not cure: the entry is refused
    */
   readonly submit: (entry: TakenEntry) => Promise<Job | undefined>;
   /** The result of an ended job; undefined before. May write files into a taken folder. */
   readonly end: (client: Queryable, entry: TakenEntry, job: Job) => Promise<Result | undefined>;
   /** The result of a refused entry. */
   readonly refuse: (entry: TakenEntry, error: ServiceError) => Promise<Result> | Result;
-  /** True if the result of a folder is written into it, as `result.json`, and not beside it. */
+  /** True if the result of a folder is written into it, as `result.json`, and not next to it. */
   readonly answersInside: boolean;
   /** Clears a folder whose result is written, before it is moved. */
   readonly clear?: (entry: TakenEntry, result: Result) => Promise<void>;
@@ -127,7 +127,7 @@ export async function observeFile(
   const stats = await statOrUndefined(path);
   return stats === undefined
     ? null
-    : { fingerprint: `${stats.size} ${stats.mtimeMs} ${stats.ino}`, settleSeconds: dropSettleSeconds };
+    : { fingerprint: `${stats.size} ${stats.mtimeMs} ${stats.ino}`, stableSeconds: dropSettleSeconds };
 }
 
 /** False for names that copying tools give to unfinished files. */

@@ -69,7 +69,7 @@ type OpenInbox = RecordingsInboxOptions & { readonly running: Map<string, Runnin
 /**
  * The inbox of recordings: a recording is a batch of one, a folder is one batch of all its recordings, with the fields of its
  * `request.json` if there is one. When the batch has ended, the folder is moved to `done/` with `result.json` and `results.csv`,
- * a single recording beside `<name>.result.json`. Refused entries are moved to `rejected/`.
+ * a single recording next to `<name>.result.json`. Refused entries are moved to `rejected/`.
  */
 export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
   const { config, db, log } = options;
@@ -86,7 +86,7 @@ export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
       return recordingsResult(client, entry, batch);
     },
     refuse: async (entry, { code, problem, hint = '' }) => {
-      if (await isFolder(entry)) await rm(join(entry.path, recordingNames.rows), { recursive: true, force: true }); // of an earlier try
+      if (await isFolder(entry)) await rm(join(entry.path, recordingNames.rows), { recursive: true, force: true }); // of an earlier attempt
       return { ...emptyRecordingsResult(entry), outcome: 'rejected', failure: { code, reason: problem, hint } };
     },
     close: async () => {
@@ -109,7 +109,7 @@ async function observeRecordings(path: string, config: RecordingsInboxOptions['c
   const request = await observeFile(join(path, recordingNames.request), config);
   return {
     fingerprint: digest.update(request?.fingerprint ?? '').digest('hex'),
-    settleSeconds: config.dropSettleSeconds,
+    stableSeconds: config.dropSettleSeconds,
   };
 }
 

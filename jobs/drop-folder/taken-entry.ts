@@ -13,7 +13,7 @@ export interface TakenEntry {
 
 /**
  * Writes `<name>.result.json` into the folder, then moves the file there; after a kill in between, both are done again.
- * The result is complete when the file is beside it. Returns the name.
+ * The result is complete when the file is next to it. Returns the name.
  */
 export async function finishFile(folder: string, entry: TakenEntry, result: { readonly id: string }): Promise<string> {
   const name = await writeResultBeside(folder, entry, `${JSON.stringify(result, null, 2)}\n`);
@@ -34,7 +34,7 @@ async function writeResultBeside(folder: string, entry: TakenEntry, text: string
   return name;
 }
 
-/** Writes a new file, which readers see complete; true also if an earlier try for the same taken file wrote it. */
+/** Writes a new file, which readers see complete; true also if an earlier attempt for the same taken file wrote it. */
 async function writeOnce(path: string, text: string, id: string): Promise<boolean> {
   if (await createWholeFile(path, text, { durable: true })) return true;
   if (!(await readFile(path, 'utf8')).includes(`"id": "${id}"`)) return false;

@@ -121,7 +121,7 @@ export interface WorkerRequest {
   readonly queue: QueueName;
   readonly process: (job: ActiveJob, token: string) => Promise<unknown>;
   readonly onError: (error: Error) => void;
-  /** A try of a job has failed; more may follow. */
+  /** An attempt at a job has failed; more may follow. */
   readonly onFailed: (job: ActiveJob | undefined, error: Error) => void;
   /** The locks of these jobs expired because this worker did not renew them in time; other workers take them. */
   readonly onLocksLost: (jobIds: string[]) => void;

@@ -69,7 +69,7 @@ export async function restoreNightFlow(queues: Queues, flow: NightFlow): Promise
 }
 
 /**
- * Queues the help with a try of a build, behind the builds that wait: a worker that has none left helps. Nothing waits for these
+ * Queues the help with an attempt at a build, behind the builds that wait: a worker that has none left helps. Nothing waits for these
  * jobs, and a helper that finds no share left ends at once.
  */
 export async function enqueueHelpers(

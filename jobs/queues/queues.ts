@@ -32,7 +32,7 @@ interface QueueDefinition {
   readonly jobs: Record<string, z.ZodType>;
   /** Jobs that one worker runs at a time. */
   readonly concurrency: (config: JobConfig) => number;
-  /** Milliseconds before the second try; each further one waits twice as long. */
+  /** Milliseconds before the second attempt; each further one waits twice as long. */
   readonly retryDelayMs: number;
   /**
    * True: while a disk is full or the database is away, a job waits instead of using up its attempts. For work that others

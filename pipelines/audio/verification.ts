@@ -18,7 +18,7 @@ export const CHANNEL_MODES = ['apart', 'mixed'] as const;
 
 export type ChannelMode = (typeof CHANNEL_MODES)[number];
 
-/** Settings of a batch beside the model; results are reused only under the same settings. */
+/** Settings of a batch besides the model; results are reused only under the same settings. */
 export interface ScoringSettings {
   readonly channels: ChannelMode;
 }

@@ -57,14 +57,14 @@ const url = (...protocols: string[]) =>
 
 const regions = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 
-/** Codes that the language data of Node names, too, but that stand for no country. */
+/** Codes that the language data of Node names too, but that are no countries. */
 const noCountries = new Set(['EU', 'EZ', 'UN', 'ZZ', 'QO', 'XA', 'XB']);
 
 const country = z
   .string()
   .refine(
     (code) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined && !noCountries.has(code),
-    'is not two upper-case letters of ISO 3166-1 that stand for a country',
+    'is not the two upper-case letters of a country in ISO 3166-1',
   );
 
 const phone = z.string().transform((value, context) => {

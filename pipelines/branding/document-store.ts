@@ -52,7 +52,7 @@ export async function openDocument(store: DocumentStore, documentId: number): Pr
   return key.open(row.sealedContent!, `content ${row.sha256}`, thing(documentId));
 }
 
-/** Seals the reading of a document beside it, under the same key. */
+/** Seals the reading of a document with it, under the same key. */
 export async function storeReading(store: DocumentStore, documentId: number, reading: unknown): Promise<void> {
   const { key, row } = await readDocument(store, documentId);
   const sealed = key.seal(Buffer.from(JSON.stringify(reading)), `reading ${row.sha256}`);

@@ -57,7 +57,7 @@ export interface ArtefactFile {
   readonly bytes: number;
   readonly sha256: string;
   readonly plainBytes: number;
-  /** CRC-32 of the text in 8 hex digits, as it stands at the end of the gzip file. Null in versions without a content digest. */
+  /** CRC-32 of the text in 8 hex digits, as at the end of the gzip file. Null in versions without a content digest. */
   readonly plainCrc32: string | null;
   /** Digest of the list of segments (content-digest.ts). Null in versions that were published before there was one. */
   readonly contentSha256: string | null;
@@ -67,7 +67,7 @@ export interface ArtefactFile {
   readonly plainSha256: string | null;
 }
 
-/** What tells texts apart. */
+/** What distinguishes texts. */
 export type TextDigests = Pick<ArtefactFile, 'contentSha256' | 'plainSha256'>;
 
 /** True if two texts are known to be the same. */

@@ -26,7 +26,7 @@ export interface CacheDefinition extends PublishedCache {
   readonly columns: readonly Column[];
   /** What a reader must know before using the rows; null if nothing. */
   readonly notice: string | null;
-  /** What the filter beside the artefact holds; null if the cache has none. */
+  /** What the filter of the artefact holds; null if the cache has none. */
   readonly filterKeys: FilterFacts['keyType'] | null;
   /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from', :'to' and :'keys'. */
   readonly copyStatement: string;

@@ -5,7 +5,7 @@ import { from as copyFrom, type CopyStreamQuery } from 'pg-copy-streams';
 
 /**
  * Bytes of COPY text that are sent at a time. One row a write doubles the time of a load.
- * Counted in UTF-16 units, of which ASCII text has one a byte.
+ * Counted in UTF-16 units: ASCII text has one per byte.
  */
 const batchCharacters = 128 * 1024;
 

@@ -33,7 +33,7 @@ export interface ArrivalFacts {
 
 /** Least learnt interval: files that are loaded in succession on the first day do not show it. */
 const learntHoursMin = 24;
-/** A feed is late after so many intervals: one that comes a few hours later than usual is not. */
+/** Intervals after which a feed is late: one that comes a few hours later than usual is not. */
 const lateIntervals = 1.5;
 const hourMs = 3_600_000;
 

@@ -10,7 +10,7 @@ export interface Category {
   readonly level: string;
 }
 
-/** The input of a judge beside the rows; the same each time that a load runs. */
+/** The input of a judge besides the rows; the same each time that a load runs. */
 export interface JudgeOptions {
   readonly categories: readonly Category[];
   /** No complaint is later than the submission of its feed. */

@@ -35,7 +35,7 @@ import { REJECTS, type RejectCode, type Refusal } from '../rows/reject.ts';
 
 export * from './load-record.ts';
 
-/** A load fails if a larger share of its rows is refused: a file of which most cannot be read is another one than its name says. */
+/** A load fails if a larger share of its rows is refused: a file that is mostly unreadable is probably not the feed that its name says. */
 const rejectPercentMax = 50;
 
 /** Limits of a load: a setting, and those that tests change. */
@@ -120,7 +120,7 @@ interface RunFeedLoadOptions {
  * Loads a submitted feed in one transaction and returns its counts: done, or held by gates with nothing merged. Safe to run
  * twice, concurrently, or after a crash: an ended load returns its stored counts, an interrupted one starts again.
  * The caller records an error that ends the load, with {@link failFeedLoad}.
- * @throws ServiceError `feed_not_found` if there is no such load; the stored error of a failed load; the error of this try.
+ * @throws ServiceError `feed_not_found` if there is no such load; the stored error of a failed load; the error of this attempt.
  */
 export async function runFeedLoad(options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
   const { db, feedDir, loadId } = options;

@@ -134,8 +134,8 @@ export function reachesLevel({
 }
 
 /**
- * Counts the days by which labels age: days with reports of the feed, and silent days after a silence of more than
- * `holdDaysMax`. `hasReports` has an entry for each day. Returns the number of counted days before each of them: the age of a
+ * Counts the days by which labels age: days with reports of the feed, and days without after more than `holdDaysMax` of
+ * these in a row. `hasReports` has an entry for each day. Returns the number of counted days before each of them: the age of a
  * report of day r on day e is `counted[e] - counted[r + 1]`, which excludes both days.
  */
 export function countDays(hasReports: readonly boolean[], holdDaysMax: number): Int32Array {

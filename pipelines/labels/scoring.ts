@@ -12,7 +12,7 @@ import { cleanText } from '../phone/text-cleaning.ts';
 import { agePoints, complaintRule } from './complaint-rule.ts';
 import { setLabelCause } from './label-history.ts';
 
-/** What a scoring depends on beside the rule. Tests and evaluations use others. */
+/** What a scoring depends on besides the rule. Tests and evaluations use others. */
 export interface ScoringSettings {
   /** Days of silence of the complaint feed during which labels do not age; 0: they age every day. */
   readonly labelHoldDaysMax: number;
@@ -103,7 +103,7 @@ interface Computed extends AgedDays {
   readonly silentDays: number | null;
 }
 
-/** A scoring from which a later one goes on, or whose transactions it sees: then later loads and clearings are left out. */
+/** An earlier scoring that this one continues (`last`), or whose snapshot it uses (`seen`), which leaves out later loads and clearings. */
 interface EarlierScoring {
   readonly last?: LastScoring | undefined;
   readonly seen?: string | undefined;

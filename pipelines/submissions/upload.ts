@@ -140,7 +140,7 @@ export async function useCompleteUploads(
       throw new ServiceError('upload_incomplete', {
         operation: 'use upload',
         problem: `The upload ${upload.uploadId} is not complete.`,
-        hint: 'HEAD on it tells its offset; send the rest with PATCH.',
+        hint: 'HEAD on it returns its offset; send the rest with PATCH.',
       });
   }
   return uploads;

@@ -252,12 +252,12 @@ export async function sendTest(services: DeliveryServices, name: string): Promis
   return end;
 }
 
-/** How deliveries stand, for metrics, the doctor and the console. */
+/** The state of deliveries, for metrics, the doctor and the console. */
 export interface DeliveryCounts {
   /** Not delivered yet, and the age of the oldest. */
   readonly pending: number;
   readonly oldestPendingSeconds: number;
-  /** Failed for good within the last day. */
+  /** Failed permanently within the last day. */
   readonly failed: number;
   /** Names of enabled endpoints whose every attempt has failed for an hour. */
   readonly failing: readonly string[];

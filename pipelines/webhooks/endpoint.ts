@@ -29,7 +29,7 @@ export interface Endpoint {
   readonly failingSince: Date | null;
   readonly lastAttemptAt: Date | null;
   readonly lastSuccessAt: Date | null;
-  /** Deliveries that are pending, and that failed for good. */
+  /** Deliveries that are pending, and that failed permanently. */
   readonly pending: number;
   readonly failed: number;
   /** The live secrets, the newest first, without their values. */

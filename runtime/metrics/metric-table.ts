@@ -133,7 +133,7 @@ export const METRICS = {
   ),
 
   caller_trust_webhook_deliveries: gauge(
-    'Deliveries of webhooks that are pending, and those that failed for good in the last 24 hours.',
+    'Deliveries of webhooks that are pending, and those that failed permanently in the last 24 hours.',
     ['state'],
     scheduler,
   ),
@@ -175,7 +175,7 @@ export const METRICS = {
   ),
 
   caller_trust_jobs_total: counter(
-    'Ended attempts at jobs: done, failed (for good), retried (failed and tried again), waiting (for a full disk or an absent database), interrupted.',
+    'Ended attempts at jobs: done, failed (permanently), retried (failed and tried again), waiting (for a full disk or an absent database), interrupted.',
     ['queue', 'job_name', 'outcome'],
     worker,
   ),

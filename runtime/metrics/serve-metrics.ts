@@ -82,7 +82,7 @@ function createMetricsServer(exposition: Exposition): Server {
   });
 }
 
-/** Writes the target of this process beside those of the others, and removes those of dead processes of this machine. */
+/** Writes the target of this process next to those of the others, and removes those of dead processes of this machine. */
 async function announce(
   process: MetricsProcess,
   { stateDir, url, log }: { readonly stateDir: string; readonly url: string; readonly log: Log },

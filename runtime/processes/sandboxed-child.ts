@@ -27,12 +27,12 @@ export interface SandboxedProgram extends Pick<SpawnOptions, 'stdio' | 'serializ
    * bypass it: then the kernel's limits and the empty network namespace confine the child.
    */
   readonly permissions?: {
-    /** Threads of JavaScript that it may need beside the first. */
+    /** Threads of JavaScript that it may need besides the first. */
     readonly threads: number;
   };
 }
 
-/** Limits of a child, beside its time. */
+/** Limits of a child, besides its time. */
 export interface SandboxLimits {
   /** Resident memory; a child beyond it is killed. */
   readonly memoryBytesMax: number;

@@ -117,7 +117,7 @@ function planLetter({ seed, asOf, scans = true, cleanScans = false }: SampleLett
   const forgery = forgedOfTen.includes(index % 10) ? FORGERIES[forgedBefore % FORGERIES.length]! : null;
   const isAltered = forgery === 'altered_after_signing';
   const scanned = random.chance(scannedShare) && scans && !isAltered;
-  const layout = settleLayout(LAYOUTS[index % LAYOUTS.length]!, { scanned, isAltered });
+  const layout = adaptLayout(LAYOUTS[index % LAYOUTS.length]!, { scanned, isAltered });
   return {
     index,
     random,
@@ -132,7 +132,7 @@ function planLetter({ seed, asOf, scans = true, cleanScans = false }: SampleLett
 }
 
 /** A scan embeds no file, and an altered letter must have its numbers on the page. */
-function settleLayout(layout: Layout, { scanned, isAltered }: { scanned: boolean; isAltered: boolean }): Layout {
+function adaptLayout(layout: Layout, { scanned, isAltered }: { scanned: boolean; isAltered: boolean }): Layout {
   if (scanned && layout === 'csv_embedded') return 'csv_beside';
   return isAltered && !['block_letter', 'number_table', 'two_pages'].includes(layout) ? 'block_letter' : layout;
 }
@@ -296,7 +296,7 @@ async function scanLetter(
   return { bytes: writePdf({ pages, title: 'Scan', created: asOf }), format: 'pdf' };
 }
 
-/** Paths of the letters of the demonstration, each with its request as JSON beside it. */
+/** Paths of the letters of the demonstration, each with its request as a JSON file. */
 export interface WrittenSamples {
   /** Clean, with a PDF signature: to be approved under the sample root. */
   readonly signed: string;

@@ -1,5 +1,5 @@
 -- Purpose: stores keys that were wrapped again, except of contents that were destroyed meanwhile.
--- Parameters: $1 id of the present master key; and arrays of the same length: $2 kinds, $3 ids of rows, $4 wrapped keys of before,
+-- Parameters: $1 id of the present master key; and arrays of the same length: $2 kinds, $3 ids of rows, $4 previous wrapped keys,
 --   $5 wrapped keys, $6 digests of contacts.
 -- Rows: none.
 WITH given AS (

@@ -1,4 +1,4 @@
--- Purpose: the models that were added beside the shipped ones.
+-- Purpose: the models that were added to the shipped ones.
 -- Parameters: none.
 -- Rows: model, family, manifest, digests of the manifest and of the weights, when, by whom and why, oldest first.
 SELECT model, family, manifest, manifest_sha256, weights_sha256,

@@ -1,4 +1,4 @@
--- Purpose: does not count an interrupted try.
+-- Purpose: does not count an interrupted attempt.
 -- Parameters: $1 verification id, $2 generation of its batch.
 -- Rows: none.
 UPDATE verification AS v SET state = 'queued', attempts = v.attempts - 1

@@ -5,7 +5,7 @@
 SELECT phone,
   max(state) FILTER (WHERE brand_id = $1) AS own_state,
   bool_or(brand_id <> $1 AND state IN ('submitted', 'in_review', 'verified', 'suspended')) AS of_other_brand,
-  bool_or(state = 'permanently_rejected') AS rejected_for_good
+  bool_or(state = 'permanently_rejected') AS permanently_rejected
 FROM brand_number
 WHERE phone = ANY ($2)
 GROUP BY phone;

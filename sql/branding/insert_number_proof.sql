@@ -1,5 +1,5 @@
 -- Purpose: an open proof for numbers of a brand, with its unplaced calls, and an event for each call.
--- Parameters: $1 brand id, $2 language, $3 actor, $4 phones that it stands for, $5 phones of them that are called, $6 reason.
+-- Parameters: $1 brand id, $2 language, $3 actor, $4 phones that it proves, $5 phones of them that are called, $6 reason.
 -- Rows: one: its id.
 WITH made AS (
   INSERT INTO number_proof (brand_id, language, requested_by) VALUES ($1, $2, $3)

@@ -1,7 +1,7 @@
--- Purpose: the persons with a part in the subject of a decision: who submitted it, and users of the console who act for the owner. Of a
---   letter: the letter with its request, and each revision that was not approved before up to the one that it is checked against. Of a
---   brand: each revision that was not approved before up to the one that waits, and the letters that wait or came with them. Of a
---   resumption: each revision up to the approved one, and their letters.
+-- Purpose: the persons with a part in the subject of a decision: who submitted it, and users of the console who act for the owner.
+--   The subject of a decision on a letter is the letter with its request, and each revision that was not approved before up to the
+--   one that it is checked against; on a brand, each revision that was not approved before up to the one that waits, and the
+--   letters that wait or came with them; on a resumption, each revision up to the approved one, and their letters.
 -- Parameters: $1 brand id, $2 letter id, or NULL for the brand, $3 true for a resumption.
 -- Rows: actor, part (request or owner).
 WITH brand_asked AS (

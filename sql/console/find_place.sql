@@ -1,4 +1,4 @@
--- Purpose: what an id, the date of a night or the handle of a brand stands for.
+-- Purpose: what an id, the date of a night or the handle of a brand refers to.
 -- Parameters: $1 id (uuid) or NULL, $2 date or NULL, $3 handle or NULL.
 -- Rows: at most one: kind (`verification`, `batch`, `voice`, `night`, `brand`) and its name in addresses; of a date the latest night.
 SELECT kind, name

@@ -1,4 +1,4 @@
--- Purpose: the changes of labels in the last 24 hours, of which the index on their time reads no others.
+-- Purpose: the changes of labels in the last 24 hours, found through the index on their time.
 -- Parameters: none.
 -- Rows: one: rises, falls and flips.
 SELECT count(*) FILTER (WHERE level_before = 'NEUTRAL' AND level <> 'NEUTRAL') AS rises,

@@ -1,6 +1,6 @@
--- Purpose: numbers whose label in a night differs from the published one, by country: from no label to one, from one to none,
---   and from one level to another. The first event after the published snapshot has the old level, the last event that the
---   night sees has the new one. What a snapshot does not see began after its oldest open transaction.
+-- Purpose: numbers whose label in a night differs from the published one, by country: those that got a label, lost it, or moved
+--   from one level to another. The first event after the published snapshot has the old level, the last event that the night
+--   sees has the new one. A transaction that a snapshot does not see is no older than its oldest open one.
 -- Parameters: $1 published snapshot and $2 the night's (pg_snapshot as text).
 -- Rows: one a country ('' for numbers without one) with rises, falls and flips.
 WITH moved AS (

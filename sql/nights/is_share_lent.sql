@@ -1,5 +1,5 @@
 -- Purpose: whether a share is still that of the worker that it was lent to.
--- Parameters: $1 build id, $2 try, $3 share.
+-- Parameters: $1 build id, $2 attempt, $3 share.
 -- Rows: one if it is, else none.
 SELECT true AS is_lent
 FROM build_share AS s

@@ -1,6 +1,6 @@
 -- Purpose: gives the last open share of a build to another worker: the build itself begins with the first.
--- Parameters: $1 build id, $2 try.
--- Rows: the share with the parameters of its build; none if no share is open, or another try or another attempt at the night took over.
+-- Parameters: $1 build id, $2 attempt.
+-- Rows: the share with the parameters of its build; none if no share is open, or another attempt at the build or the night took over.
 UPDATE build_share AS s SET state = 'lent'
 FROM build AS b JOIN night_run AS r ON r.run_id = b.run_id AND r.generation = b.generation
 WHERE s.build_id = b.build_id AND s.attempt = b.attempts AND b.state = 'running' AND r.state = 'running'

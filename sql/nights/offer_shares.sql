@@ -1,5 +1,5 @@
--- Purpose: offers the shares of a try of a build to other workers, in the place of those of earlier tries.
--- Parameters: $1 build id, $2 try, $3 format, $4 ranges of each share, in their order (JSON texts).
+-- Purpose: offers the shares of an attempt at a build to other workers, and removes those of earlier attempts.
+-- Parameters: $1 build id, $2 attempt, $3 format, $4 ranges of each share, in their order (JSON texts).
 -- Rows: none.
 WITH earlier AS (
   DELETE FROM build_share WHERE build_id = $1 AND attempt < $2

@@ -1,6 +1,6 @@
 -- Purpose: records that a build has stored its file, which is not published yet. Its rows and levels take the place of those expected:
 --   only the build knows which of the changed keys had a row before.
--- Parameters: $1 build id, $2 try, $3 rows, $4 file sha256, $5 file bytes, $6 plain sha256, $7 plain bytes, $8 format, $9 index sha256,
+-- Parameters: $1 build id, $2 attempt, $3 rows, $4 file sha256, $5 file bytes, $6 plain sha256, $7 plain bytes, $8 format, $9 index sha256,
 --   $10 index bytes, $11 segments, $12 segments that changed without a mark, $13 deltas (JSON text),
 --   $14 rows that were read, $15 true if a file of the basis is lost and has the same rows, $16 plain CRC-32, $17 content sha256,
 --   $18 rows of a segment at most, $19 levels (JSON text), $20 filter (JSON text), NULL if there is none.

@@ -1,4 +1,4 @@
--- Purpose: starts a try of a build. One that is still running has crashed.
+-- Purpose: starts an attempt at a build. One that is still running has crashed.
 -- Parameters: $1 build id.
 -- Rows: the parameters of the build, or none if it has an outcome or its night was taken over.
 UPDATE build AS b

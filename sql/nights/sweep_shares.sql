@@ -1,4 +1,4 @@
--- Purpose: removes the shares of builds that have ended, and of tries that others took over.
+-- Purpose: removes the shares of builds that have ended, and of attempts that others took over.
 -- Parameters: none.
 -- Rows: none.
 DELETE FROM build_share AS s

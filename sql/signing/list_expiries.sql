@@ -1,5 +1,5 @@
--- Purpose: when the signed metadata of each role expires. Its body is canonical JSON, in which the expiry stands near the front of
---   `signed`: the files that the targets name, which can be half a megabyte, are not read.
+-- Purpose: when the signed metadata of each role expires. Its body is canonical JSON with the expiry near the front of `signed`:
+--   the files that the targets list, up to half a megabyte, are not read.
 -- Parameters: none.
 -- Rows: one a role of the present set, none before `trust init`: role, and expires (text, in UTC as the metadata has it).
 SELECT DISTINCT ON (kind) kind AS role,

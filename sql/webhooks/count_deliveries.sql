@@ -1,4 +1,4 @@
--- Purpose: how deliveries of webhooks stand: what is pending and how old that is; what failed for good within a
+-- Purpose: the state of webhook deliveries: what is pending and how old that is; what failed permanently within a
 --   day; and endpoints that fail, or were disabled because they failed.
 -- Parameters: none.
 -- Rows: one.

@@ -96,7 +96,7 @@ describe('a score in words', () => {
         attacks: 266,
       }).replaceAll('\u00A0', ' '),
     ).toBe(
-      'On the 313 authentic recordings and 266 replays of the model’s development set, parts of which were in sight when it was made, 11 % of the authentic ones were taken for attacks at this threshold, and 19 % of the attacks were let through; where both errors are as frequent, each is 14 % (between 9 % and 18 %).',
+      'On the 313 authentic recordings and 266 replays of the model’s development set, which was partly in sight when it was made, 11 % of the authentic ones were taken for attacks at this threshold, and 19 % of the attacks were let through; where both errors are as frequent, each is 14 % (between 9 % and 18 %).',
     );
   });
 });

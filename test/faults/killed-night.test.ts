@@ -203,7 +203,7 @@ describe('a build that ends its worker each time', () => {
     expect(outcomes(report!)).toMatchObject({ 'phones/US': 'failed', 'phones/DE': 'published' });
     expect(report!.artefacts.find(({ country }) => country === 'US')!.failure).toEqual({
       code: 'build_lost',
-      reason: 'The process or its connection ended in 3 tries of this build.',
+      reason: 'The process or its connection ended in 3 attempts at this build.',
     });
     expect(report!.counts).toMatchObject({ failed: 1, published: 4 });
     expect(crashes).toBe(3);

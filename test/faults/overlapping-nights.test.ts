@@ -145,7 +145,7 @@ describe('a lost connection inside a transaction', () => {
     expect((await db.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('in a publishing night publishes nothing, and the next try does', async () => {
+  it('in a publishing night publishes nothing, and the next attempt does', async () => {
     await putNumbers(db, manyNumbers(10));
     const attempt = await buildNight({ db, url, store, only });
     await inTransaction(db, async (blocker) => {
@@ -185,14 +185,14 @@ describe('what comes late', () => {
     expect((await readNumber(db, phone)).reputation).toMatchObject({ level: 'NEUTRAL', source: 'redress' });
   });
 
-  it('a try of a build that fails after a later one has begun does not fail the build', async () => {
+  it('an attempt at a build that fails after a later one has begun does not fail the build', async () => {
     await putNumbers(db, manyNumbers(10));
     const attempt = await buildNight({ db, url, store, only });
     await db.query("UPDATE build SET state = 'running', attempts = 2 WHERE run_id = $1", [attempt.runId]);
     const { rows } = await db.query<{ build_id: number }>('SELECT build_id FROM build WHERE run_id = $1', [
       attempt.runId,
     ]);
-    await db.query(sql('nights/record_try_failure'), [rows[0]!.build_id, 1, 'copy_cut', 'late']);
+    await db.query(sql('nights/record_attempt_failure'), [rows[0]!.build_id, 1, 'copy_cut', 'late']);
     await db.query(sql('nights/record_build'), [
       rows[0]!.build_id,
       1,
@@ -218,7 +218,7 @@ describe('what comes late', () => {
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
       { state: 'running' },
     ]);
-    await db.query(sql('nights/record_try_failure'), [rows[0]!.build_id, 2, 'copy_cut', 'in time']);
+    await db.query(sql('nights/record_attempt_failure'), [rows[0]!.build_id, 2, 'copy_cut', 'in time']);
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
       { state: 'failed' },
     ]);

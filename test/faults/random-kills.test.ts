@@ -152,7 +152,7 @@ async function killOne(target: Target, { service, redis, choose }: Killing): Pro
   }
 }
 
-/** Tries of a build that a kill may end before the build is set aside until the next night. */
+/** Attempts at a build that a kill may end before the build is set aside until the next night. */
 const triesMax = 3;
 
 /** What is wrong after a night. */

@@ -51,7 +51,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       processes = [];
     });
 
-    it('runs a job once with its payload, its try and its log', async () => {
+    it('runs a job once with its payload, its attempt and its log', async () => {
       const seen: unknown[] = [];
       await start({
         'load-feed': async (payload, { attempt, signal, updateProgress }) => {
@@ -85,12 +85,12 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       expect(runs).toBe(0);
     });
 
-    it('tries an error again that a second try can cure, and has its failure recorded after the last try alone', async () => {
-      const tries: [number, string][] = [];
+    it('retries an error that another attempt can cure, and has its failure recorded after the last attempt alone', async () => {
+      const attempts: [number, string][] = [];
       await start({
         'publish-night': async (_payload, { attempt, onFailure }) => {
-          tries.push([attempt, 'run']);
-          onFailure(async ({ code }) => tries.push([attempt, code]));
+          attempts.push([attempt, 'run']);
+          onFailure(async ({ code }) => attempts.push([attempt, code]));
           throw new ServiceError('copy_cut', { operation: 'test' });
         },
       });
@@ -99,7 +99,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         () => queues.state('publications', `publish-${loadId}-g1`),
         (state) => state === 'failed',
       );
-      expect(tries).toEqual([
+      expect(attempts).toEqual([
         [1, 'run'],
         [2, 'run'],
         [3, 'run'],
@@ -108,14 +108,14 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('lets accepted work wait for a full disk, beyond its attempts', async () => {
-      let tries = 0;
+      let attempts = 0;
       const recorded: Failure[] = [];
       await start({
         'load-feed': async (_payload, { attempt, onFailure }) => {
-          tries += 1;
+          attempts += 1;
           onFailure(async (failure) => recorded.push(failure));
           expect(attempt).toBe(1);
-          if (tries < 3)
+          if (attempts < 3)
             throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' });
         },
       });
@@ -124,16 +124,16 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         () => feedState(loadId),
         (state) => state === 'completed',
       );
-      expect(tries).toBe(3);
+      expect(attempts).toBe(3);
       expect(recorded).toEqual([]);
     });
 
     it('fails a build whose disk is full after its attempts, since the file of the night before is kept', async () => {
       const buildId = 40_000 + loadId;
-      let tries = 0;
+      let attempts = 0;
       await start({
         'build-artefact': async () => {
-          tries += 1;
+          attempts += 1;
           throw new ServiceError('storage_unavailable', { operation: 'test' });
         },
         'publish-night': async () => undefined,
@@ -143,16 +143,16 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         () => queues.state('publications', `publish-${loadId}-g1`),
         (state) => state === 'completed',
       );
-      expect(tries).toBe(3);
+      expect(attempts).toBe(3);
       expect(await queues.state('builds', `build-${buildId}`)).toBe('failed');
     });
 
-    it('fails a job at once whose error no second try can cure, and keeps its code and words', async () => {
-      let tries = 0;
+    it('fails a job at once whose error no second attempt can cure, and keeps its code and words', async () => {
+      let attempts = 0;
       const recorded: Failure[] = [];
       await start({
         'load-feed': async (_payload, { onFailure }) => {
-          tries += 1;
+          attempts += 1;
           onFailure(async (failure) => recorded.push(failure));
           throw new ServiceError('feed_gzip_invalid', { operation: 'read feed', object: 'feed load 1' });
         },
@@ -162,7 +162,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         () => feedState(loadId),
         (state) => state === 'failed',
       );
-      expect(tries).toBe(1);
+      expect(attempts).toBe(1);
       expect(recorded).toEqual([
         { code: 'feed_gzip_invalid', reason: 'The gzip data of the feed is damaged or cut off.' },
       ]);
@@ -233,7 +233,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       );
     });
 
-    it('runs a job again whose worker was killed, without using up a try', async () => {
+    it('runs a job again whose worker was killed, without using up an attempt', async () => {
       await enqueueJob(queues, 'load-feed', { loadId });
       const victim = await startProcess('hold');
       await victim.line(`start ${loadId}`);
@@ -265,7 +265,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       expect(runs).toBe(0);
     });
 
-    it('puts a job back on SIGTERM, where another worker finds it at once and no try is used up', async () => {
+    it('puts a job back on SIGTERM, where another worker finds it at once and no attempt is used up', async () => {
       await enqueueJob(queues, 'load-feed', { loadId });
       const first = await startProcess('hold');
       await first.line(`start ${loadId}`);

@@ -66,10 +66,10 @@ async function finishedReport({ database: { db } }: TestBackend, runId: number):
   );
 }
 
-/** Nights, builds by tries, and versions of each artefact, as the database has them. */
+/** Nights, builds by attempts, and versions of each artefact, as the database has them. */
 async function facts({
   database: { db },
-}: TestBackend): Promise<{ nights: number; tries: number[]; versions: number[] }> {
+}: TestBackend): Promise<{ nights: number; attempts: number[]; versions: number[] }> {
   const nights = await queryRows<{ runId: number }>(db, 'SELECT run_id FROM night_run');
   const builds = await queryRows<{ attempts: number }>(db, 'SELECT DISTINCT attempts FROM build');
   const versions = await queryRows<{ count: number }>(
@@ -78,7 +78,7 @@ async function facts({
   );
   return {
     nights: nights.length,
-    tries: builds.map(({ attempts }) => attempts),
+    attempts: builds.map(({ attempts }) => attempts),
     versions: versions.map(({ count }) => count),
   };
 }
@@ -105,7 +105,7 @@ describe.each(backends)('two machines with queues in $kind', ({ kind, skipped })
         );
         const first = await finishedReport(backend, missed!.runId);
         expect(first.counts).toMatchObject({ published: artefacts, failed: 0 });
-        expect(await facts(backend)).toEqual({ nights: 1, tries: [1], versions: [1] });
+        expect(await facts(backend)).toEqual({ nights: 1, attempts: [1], versions: [1] });
 
         // Both machines built: each has the copies of its own builds.
         const copies = await Promise.all(
@@ -133,7 +133,7 @@ describe.each(backends)('two machines with queues in $kind', ({ kind, skipped })
         const second = await finishedReport(backend, runId);
         await queues.close();
         expect(second.counts).toMatchObject({ published: countries.length, failed: 0 });
-        expect(await facts(backend)).toEqual({ nights: 2, tries: [1], versions: [2] });
+        expect(await facts(backend)).toEqual({ nights: 2, attempts: [1], versions: [2] });
 
         const store = openArtefactStore(
           loadConfig({ ...objects.settings, ARTEFACT_DIR: join(homes[0]!, 'elsewhere') }),

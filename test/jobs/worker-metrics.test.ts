@@ -30,7 +30,7 @@ describe.each(backends)('a worker with the queues in $kind', ({ kind, skipped })
     });
 
     it('each attempt at a job by how it ended, and the jobs that run', async () => {
-      let tries = 0;
+      let attempts = 0;
       let release = (): void => {};
       const held = new Promise<void>((resolve) => (release = resolve));
       worker = await startWorker({
@@ -40,7 +40,7 @@ describe.each(backends)('a worker with the queues in $kind', ({ kind, skipped })
         metrics,
         handlers: {
           'build-artefact': async () => {
-            if (++tries === 1) throw new Error('once');
+            if (++attempts === 1) throw new Error('once');
           },
           'run-branding': () => Promise.reject(new ServiceError('job_invalid', { operation: 'test' })),
           'publish-night': () => held,

@@ -50,7 +50,7 @@ const spareBytes = 64;
 const outputBytesMax = 64 * 1024 * 1024;
 
 /**
- * The text of deflate blocks, of which none is the final one; more than `plainBytes` are an error.
+ * The text of deflate blocks without a final one; more than `plainBytes` are an error.
  * @throws DamagedCompression
  */
 export async function inflateBlocks(deflated: Uint8Array, plainBytes: number): Promise<Uint8Array> {

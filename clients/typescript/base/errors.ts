@@ -40,7 +40,7 @@ export const CLIENT_ERRORS = {
 
 export type ClientErrorCode = keyof typeof CLIENT_ERRORS;
 
-/** The detail of an error beside its code. */
+/** The detail of an error, besides its code. */
 export interface ErrorDetail {
   /** The operation that failed, a verb and its object: "build artefact". */
   operation: string;

@@ -33,7 +33,7 @@ export function exactForm<const Value extends string | boolean>(wanted: Value): 
   return (value, path = '') => (value === wanted ? wanted : refuse(path, JSON.stringify(wanted)));
 }
 
-/** `otherwise` in the place of a missing value. */
+/** The value, or `otherwise` if it is missing. */
 export function withDefault<Value, Default>(form: Form<Value>, otherwise: Default): Form<Value | Default> {
   return (value, path) => (value === undefined ? otherwise : form(value, path));
 }

@@ -56,7 +56,7 @@ export async function applyDeltaFile({
 }: ApplyDeltaOptions): Promise<AppliedDelta> {
   const counter = new OperationCounter();
   const steps = await countSteps(counter.watch(readDelta(deltaPath)));
-  const file = await withOneDelta({ path: deltaPath, steps, beside: dirname(outputPath) }, (delta) =>
+  const file = await withOneDelta({ path: deltaPath, steps, parent: dirname(outputPath) }, (delta) =>
     writeAppliedRows({ outputPath, expected }, applyDelta(readRows(oldPath), delta)),
   );
   const { added, changed, removed } = counter;
@@ -131,16 +131,16 @@ interface DeltaOfSteps {
   readonly path: string;
   readonly steps: number;
   /** Directory for the steps, which are as large as the delta's text: that of the new file, where there is space. */
-  readonly beside: string;
+  readonly parent: string;
 }
 
 /** Calls `work` with a delta of one step: several steps are written to a file each and composed while they are read. */
 async function withOneDelta<Result>(
-  { path, steps, beside }: DeltaOfSteps,
+  { path, steps, parent }: DeltaOfSteps,
   work: (delta: Chunks) => Promise<Result>,
 ): Promise<Result> {
   if (steps <= 1) return work(readDelta(path));
-  const directory = await mkdtemp(join(beside, '.steps-'));
+  const directory = await mkdtemp(join(parent, '.steps-'));
   try {
     const stepPath = (step: number) => join(directory, String(step));
     await writeSteps(divideSteps(readDelta(path)), stepPath);

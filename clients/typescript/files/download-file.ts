@@ -76,7 +76,7 @@ export async function discardDownload(path: string): Promise<void> {
 
 const notesPath = (path: string) => `${path}.pieces`;
 
-/** The completed pieces of a download, in a file beside it: a first line that identifies the file, then a piece number a line. */
+/** The completed pieces of a download, in a file next to it: a first line that identifies the file, then a piece number a line. */
 class PieceNotes {
   readonly done: ReadonlySet<number>;
   readonly #file: FileHandle;

@@ -27,7 +27,7 @@ export function isProcessAlive(pid) {
 }
 
 /**
- * Start of a process in ticks since the boot (proc_pid_stat(5)), which tells it from a later one with the same id. Null for one
+ * Start of a process in ticks since the boot (proc_pid_stat(5)), which distinguishes it from a later one with the same id. Null for one
  * that has ended, also while its parent has not reaped it, and where the system has no /proc.
  * @param {number} pid
  */

@@ -12,7 +12,7 @@ interface NamingOptions {
 interface WritingOptions extends NamingOptions {
   /** Permissions; default: 0o666 less the umask. */
   readonly mode?: number;
-  /** Temporary path, on the same file system. Default: a new name beside the file. */
+  /** Temporary path, on the same file system. Default: a new name next to the file. */
   readonly unfinished?: string;
 }
 

@@ -11,7 +11,7 @@ export function rangeOf(phone: string): string {
 const itself = (phone: string) => phone;
 
 /**
- * What a reader must know of each cache beside its manifest: the last part of its path below /v1/caches, whether it is split by
+ * What a reader must know of each cache besides its manifest: the last part of its path below /v1/caches, whether it is split by
  * country, and the key of the row about a phone.
  */
 export const PUBLISHED_CACHES = [

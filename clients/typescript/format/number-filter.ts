@@ -7,7 +7,7 @@ export const FILTER_KEYS = ['phone', 'prefix'] as const;
 /** Bits of a fingerprint: a number that is no key is found in one case of 2 to this power. */
 export type FingerprintBits = 8 | 16;
 
-/** What a filter says of itself (docs/filters.md). */
+/** The header of a filter (docs/filters.md). */
 export interface FilterFacts {
   readonly keyType: (typeof FILTER_KEYS)[number];
   readonly bits: FingerprintBits;
@@ -184,7 +184,8 @@ function readFilterHeader(bytes: Uint8Array): FilterFacts {
   const slots = slotsOf({ segmentCount, segmentLength });
   if (bytes.length !== headerBytes + (slots * bits) / 8)
     throw invalidFilter('Its length is not that of the slots in its header.');
-  if ((keys === 0) !== (segmentCount === 0) || keys > slots) throw invalidFilter('It cannot hold so many keys.');
+  if ((keys === 0) !== (segmentCount === 0) || keys > slots)
+    throw invalidFilter('Its key count does not fit its slots.');
   return { keyType: FILTER_KEYS[keyType!]!, bits, seed, segmentLength, segmentCount, keys };
 }
 

@@ -19,7 +19,7 @@ interface Padding {
 const padToMax = 2 ** 30;
 
 /**
- * The range to request in the place of a segment, so that its length tells nothing: all of a version have one length, the least
+ * The range to request instead of a segment, so that its length reveals nothing: all of a version have one length, the least
  * power of two that is at least `padTo` and twice the largest segment, and begin at multiples of half of it; the last one ends
  * with the file, and a shorter file is requested whole.
  * @throws ClientError `usage_invalid` unless `padTo` is from 1 byte to 1 GiB

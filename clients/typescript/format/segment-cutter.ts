@@ -24,7 +24,7 @@ interface SegmentCutterOptions {
   readonly rowsMax: number;
   /** The second column is a reputation level, which is counted for each segment. */
   readonly hasLevels: boolean;
-  /** Prefixes at which the rows begin or end although others lie beyond; what they lie within is split (key-ranges.ts). */
+  /** Prefixes at which the rows start or end because others lie beyond; every ancestor of one is split (key-ranges.ts). */
   readonly borders?: readonly string[];
 }
 

@@ -439,7 +439,7 @@ export type ApiModel = {
     /** Genuine recordings below the threshold of the model. */
     readonly genuineCalledAttacks: number;
   })[];
-  /** Of a shipped model on its development set, parts of which were in sight when its weights were chosen: `unseenSystems` is what to expect of others. Empty where it was not evaluated. */
+  /** Of a shipped model on its development set, which was partly in sight when its weights were chosen: `unseenSystems` is what to expect of others. Empty where it was not evaluated. */
   readonly errorRates: readonly ({
     readonly channel: string;
     readonly score: 'synthesis' | 'replay';
@@ -476,7 +476,7 @@ export type ApiNumber = {
   readonly phone: string;
   /** Null for a number that belongs to no country, and for one that is not known. */
   readonly country: string | null;
-  /** False for a number of which the caches have no row: it has no label. */
+  /** False for a number without a row in the caches: it has no label. */
   readonly known: boolean;
   /** The label as it is now; the files have it from the next night on. */
   readonly level: 'NEUTRAL' | 'SPAM' | 'FRAUD';

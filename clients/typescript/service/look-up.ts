@@ -16,8 +16,8 @@ interface LookUpOptions extends PublishedSource {
   /** E.164. */
   readonly phone: string;
   /**
-   * Bytes that each request for rows has at least: all of a version then have one length and begin on one grid, so that the length
-   * tells nothing of the number (`paddedRange`). Absent: exactly the segment is requested.
+   * Least bytes of a request for rows: all of a version then have one length and begin on one grid, so that the length reveals
+   * nothing of the number (`paddedRange`). Absent: exactly the segment is requested.
    */
   readonly padTo?: number | undefined;
   /**
@@ -64,7 +64,7 @@ async function lookUpIn(options: LookUpOptions, manifest: ServedManifest): Promi
   return segment === undefined ? null : findRow(rows, key, manifest.columns);
 }
 
-/** What is asked for a number that no segment can have, which a request that is left out would tell. */
+/** A neighbouring segment to request when no segment can have the number: leaving the request out would reveal that. */
 function neighbourOf(index: readonly Segment[], key: string): Segment | undefined {
   return index[Math.max(0, firstNotBefore(index, ({ prefix }) => prefix < key) - 1)];
 }
@@ -138,7 +138,7 @@ async function collectUpTo(chunks: AsyncIterable<Uint8Array>, bytesMax: number):
   return joinBytes(parts);
 }
 
-/** A CRC finds damage, but whoever changes rows can make others with the same one. */
+/** A CRC finds damage, but not forgery: rows can be changed so that it stays the same. */
 function requireDigest(rows: Uint8Array, { sha256 }: Segment, isSigned: boolean): void {
   if (sha256 === null ? !isSigned : sha256Of(rows) === sha256) return;
   throw new ClientError('segment_index_invalid', {

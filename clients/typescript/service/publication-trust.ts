@@ -179,7 +179,7 @@ export class PublicationTrust {
     throw new ClientError('trust_unsigned', {
       operation: 'verify publications',
       problem: 'The service serves no signed list of what it publishes, though a root for it is known.',
-      hint: 'Do not use what it serves before the publisher has told why.',
+      hint: 'Do not use what it serves until the publisher explains.',
     });
   }
 

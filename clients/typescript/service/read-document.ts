@@ -5,7 +5,7 @@ import type { ServiceClient } from './service-client.ts';
 /** The path of a document of the API, with the names of its parameters: `/v1/brands/{handle}`. */
 export type DocumentPath = keyof ApiDocuments;
 
-/** What the parameters of a document are given as: nothing where it has none that is needed. */
+/** The argument with the parameters of a document; optional if it requires none. */
 type Given<Path extends DocumentPath> =
   Record<never, never> extends ApiDocuments[Path]['parameters']
     ? [parameters?: ApiDocuments[Path]['parameters']]

@@ -22,7 +22,7 @@ interface WantedRange {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
-  /** Called with bytes and where they stand in the file, in order. */
+  /** Called with bytes and their offset in the file, in order. */
   readonly take: (bytes: Uint8Array, at: number) => Promise<void> | void;
 }
 

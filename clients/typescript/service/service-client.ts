@@ -306,7 +306,7 @@ function isConnectionError(error: unknown): error is TypeError {
   return error instanceof TypeError && (isBrowser || error.cause !== undefined);
 }
 
-/** Waits so many milliseconds. @throws the reason of the signal */
+/** Waits. @throws the reason of the signal */
 async function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {

@@ -112,7 +112,7 @@ export async function requireSigned<R extends Role>(
 ): Promise<void> {
   const role = signed._type as R;
   const { keyids, threshold } = root.roles[role];
-  const signers = new Set<string>(); // by the key itself: one that stands under two ids counts once
+  const signers = new Set<string>(); // by the key itself: one under two ids counts once
   for (const { keyid, sig } of signatures) {
     const key = keyids.includes(keyid) ? root.keys[keyid] : undefined;
     if (key !== undefined && (await isSignedBy(key, canonical, fromHex(sig)))) signers.add(key.keyval.public);

@@ -44,7 +44,7 @@ export default function BrandPage({ params }: PageProps): VNode {
 function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: () => void }): VNode {
   const { handle, owner, state, letters, findings } = brand;
   return html`<div class="page">
-    <${Section} title="Where it stands">
+    <${Section} title="Status">
       <${Facts} entries=${[
         ['State', html`<${State} name=${state} />`],
         ['Owner', html`<${Name} text=${owner} />`],

@@ -9,7 +9,7 @@ const severitiesWorstFirst = Object.keys(severityRanks) as Severity[];
 /** A rectangle on a page, with everything that was read there. */
 export interface Mark {
   readonly id: string;
-  /** Its number on the page and beside each finding, in reading order. */
+  /** Its number on the page and next to each finding, in reading order. */
   readonly number: number;
   readonly page: number;
   readonly box: NonNullable<Json<Place>['box']>;

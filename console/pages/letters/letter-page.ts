@@ -18,7 +18,7 @@ export default function LetterPage({ params }: PageProps): VNode {
   return html`<${Page} title=${`Letter ${params['id']}`} lead=${letter === undefined ? null : html`Of <${Link} href=${`/brands/${letter.handle}`}>${letter.handle}</${Link}>, revision ${letter.revision}.`} actions=${letter ? html`<${LetterActions} letter=${letter} onDone=${readAgain} />` : null}>
     <${Read} reading=${reading} what="the letter" show=${(shown: Json<ShownLetter>) => html`<div class="page">
       ${shown.document.destroyedAt === null ? null : html`<${Notice} kind="warn"><p>Its document was destroyed <${When} at=${shown.document.destroyedAt} />: the file and what was read from it are lost. States and findings stay.</p></${Notice}>`}
-      <${Section} title="Where it stands"><${LetterFacts} letter=${shown} /></${Section}>
+      <${Section} title="Status"><${LetterFacts} letter=${shown} /></${Section}>
       <${Section} title="Findings"><${FindingList} findings=${shown.findings} /></${Section}>
       <${Section} title="Numbers that were asked for"><${RequestedNumbers} letterId=${shown.letterId} request=${shown.request} /></${Section}>
     </div>`} />

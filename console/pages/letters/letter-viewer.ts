@@ -10,7 +10,7 @@ const fitZoom = 100;
 /** Minimum distance of the buttons of marks, in CSS pixels: WCAG 2.2 requires targets of at least 24. */
 const markGapPx = 27;
 
-/** The highlighted mark, and whether it was chosen on the page or in a list beside it. */
+/** The highlighted mark, and whether it was chosen on the page or in the list next to it. */
 export interface ActiveMark {
   readonly id: string;
   readonly from: 'page' | 'list';

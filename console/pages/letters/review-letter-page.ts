@@ -19,7 +19,7 @@ import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
 import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
 
-/** The review desk for a letter: its pages beside the findings, and the decision. */
+/** The review desk for a letter: its pages next to the findings, and the decision. */
 export default function ReviewLetterPage({ params }: PageProps): VNode {
   const id = encodeURIComponent(params['id']!);
   const reading = useReading<ReviewedLetter>(`/api/review/letters/${id}`);

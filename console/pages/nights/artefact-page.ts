@@ -48,7 +48,7 @@ export default function ArtefactPage({ params }: PageProps): VNode {
         <${BuildTrends} api=${api} />
         <${Versions} api=${api} />
         <${Deltas} api=${api} manifest=${artefact.manifest} />
-        <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index, filter and deltas, and compares it with what was published. It goes on when this page is left." />`
+        <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index, filter and deltas, and compares it with what was published. It continues when you leave this page." />`
       }
     </div>`} />
   </${Page}>`;

@@ -16,7 +16,7 @@ export default function ArtefactsPage(): VNode {
       artefacts,
     }: Json<ListedArtefactPage>) => html`<${Table} caption="Artefacts" rows=${artefacts} keyOf=${pathOf} columns=${columns}
       empty=${html`<${Empty} title="Nothing is published yet.">A night builds the files: see <${Link} href="/nights">Nights</${Link}>.</${Empty}>`} />`} />
-    <${ArtefactCheckSection} path="/api/artefacts/check" lead="Reads every file that readers are given, with its index and deltas, and compares it with its manifest. It goes on when this page is left." />
+    <${ArtefactCheckSection} path="/api/artefacts/check" lead="Reads every file that readers are given, with its index and deltas, and compares it with its manifest. It continues when you leave this page." />
   </${Page}>`;
 }
 

@@ -175,7 +175,7 @@ const buildColumns: Columns<Json<NightBuild>> = [
         : formatSeconds((Date.parse(builtAt) - Date.parse(startedAt)) / 1000),
     'number',
   ],
-  ['Tries', ({ attempts }) => attempts, 'number'],
+  ['Attempts', ({ attempts }) => attempts, 'number'],
 ];
 
 function Builds({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode {

@@ -32,7 +32,7 @@ export function NightTimeline({
         html`<span class="timeline" aria-hidden="true"><span class=${to === null ? 'timeline-bar open' : 'timeline-bar'} style=${{ left: `${share(from)}%`, width: `${Math.max(0.5, share(to ?? end) - share(from))}%` }}></span></span>`,
     ],
     ['Began after', ({ from }) => formatSeconds((from - start) / 1000), 'number'],
-    ['Took', ({ from, to }) => (to === null ? 'goes on' : formatSeconds((to - from) / 1000)), 'number'],
+    ['Took', ({ from, to }) => (to === null ? 'running' : formatSeconds((to - from) / 1000)), 'number'],
   ];
   return html`<${Table} caption="Timings of the night" rows=${stages} keyOf=${({ name }: Stage) => name} columns=${columns} />`;
 }

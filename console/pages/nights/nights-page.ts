@@ -94,7 +94,7 @@ function History({ history }: { history: Json<NightHistory> }): VNode {
   </div>`;
 }
 
-/** Days until the first night of all, at least a week's: those before it would stand empty. */
+/** Days until the first night of all, at least a week's: those before it would be empty. */
 function daysKnown({ rows }: Json<NightHistory>): number {
   return Math.max(7, ...rows.map(({ cells }) => cells.findLastIndex((cell) => cell !== null) + 1));
 }

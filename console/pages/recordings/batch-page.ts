@@ -107,7 +107,7 @@ function CancelBatch({ path, onDone }: { path: string; onDone: () => void }): VN
     close: () => void,
   ) => html`
     <p>What has no outcome yet ends in error. Outcomes that are there stay, and the batch can be tried again later.</p>
-    <div class="actions"><button type="button" onClick=${close}>Let it go on</button><${ActionButton} kind="danger" act=${act(close)}>Cancel the batch</${ActionButton}></div>`}</${DialogButton}>`;
+    <div class="actions"><button type="button" onClick=${close}>Keep it running</button><${ActionButton} kind="danger" act=${act(close)}>Cancel the batch</${ActionButton}></div>`}</${DialogButton}>`;
 }
 
 const reasonColumns: Columns<Json<LiveBatch>['reasons'][number]> = [

@@ -46,7 +46,7 @@ const stopText: Readonly<Record<LiveRecording['stage'], string>> = {
   ending: 'Ending …',
 };
 
-/** Records from the microphone and shows the scores of its windows while it goes on. */
+/** Records from the microphone and shows the scores of its windows meanwhile. */
 export function Microphone({
   model,
   channels,

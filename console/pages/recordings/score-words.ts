@@ -53,7 +53,8 @@ export function percent(share: number): string {
 
 /** What it means that speech of a telephone was heard at a higher sample rate. */
 export function explainTelephone(model: string | null): string {
-  const found = 'The speech is of a telephone: next to nothing stands above 4 kHz, although the sample rate is higher.';
+  const found =
+    'The speech is of a telephone: there is next to nothing above 4 kHz, although the sample rate is higher.';
   return model?.startsWith('digital/') === true
     ? `${found} ${model} was asked for, and is made for wide-band speech: verify it with a model of the family phone as well.`
     : `${found} So a model of the family phone scored it.`;
@@ -112,7 +113,7 @@ export function explainErrors({
   attacks,
 }: Json<ScoreFigures>): string {
   const what = score === 'synthesis' ? 'synthesized voices' : 'replays';
-  const set = `On the ${bonafide} authentic recordings and ${attacks} ${what} of the model’s development set, parts of which were in sight when it was made`;
+  const set = `On the ${bonafide} authentic recordings and ${attacks} ${what} of the model’s development set, which was partly in sight when it was made`;
   const range = interval === null ? '' : ` (between ${percent(interval.low)} and ${percent(interval.high)})`;
   const equal = `where both errors are as frequent, each is ${percent(rate)}${range}`;
   if (atThreshold === null) return `${set}, ${equal}.`;
@@ -133,7 +134,7 @@ export function adviseOn(label: DecisionLabel): string {
   if (label === 'authentic')
     return 'Take it as one sign among others: an attack that the model does not know can look authentic.';
   if (label === 'undecided')
-    return 'Verify the person by another means, such as a call back. Genuine recordings and attacks both get such scores; current neural speech over the telephone is hardly ever told from a person.';
+    return 'Verify the person by another means, such as a call back. Genuine recordings and attacks both get such scores; current neural speech over the telephone can hardly be distinguished from a person.';
   return 'Do not decide about a person on this alone. Listen to it, ask for another recording, or for a proof that a recording cannot give, such as a call back.';
 }
 

@@ -79,7 +79,7 @@ function FactsSection({ verification }: { verification: Json<LiveVerification['v
           ? null
           : formatSeconds(verification.computedMs / 1000),
     ],
-    ['Tries', verification.attempts],
+    ['Attempts', verification.attempts],
     ['Submitted', html`<${When} at=${times.requested} />`],
     ['Started', times.started === null ? null : html`<${When} at=${times.started} />`],
     ['Ended', times.ended === null ? null : html`<${When} at=${times.ended} />`],

@@ -92,7 +92,7 @@ function Jobs({
     ['Job', ({ id }) => html`<code>${id}</code>`],
     ['What', ({ name, payload }) => html`${name} <code><${Name} text=${JSON.stringify(payload)} /></code>`],
     [hasEnded ? 'Ended' : 'Queued', ({ queuedAt, endedAt }) => html`<${When} at=${hasEnded ? endedAt : queuedAt} />`],
-    ['Tries', ({ tries }) => tries, 'number'],
+    ['Attempts', ({ tries }) => tries, 'number'],
     ['Reason', ({ reason }) => html`<${Name} text=${reason} />`],
     [
       'Change',

@@ -74,12 +74,12 @@ export function Notice({
   return html`<div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : 'status'}>${children}</div>`;
 }
 
-/** Stands in the place of an empty list; the children explain how entries are created. */
+/** Shown instead of an empty list; the children explain how entries are created. */
 export function Empty({ title, children }: { title: string; children?: Shown }): VNode {
   return html`<div class="empty"><p><strong>${title}</strong></p>${children ? html`<p>${children}</p>` : null}</div>`;
 }
 
-/** The columns of a table: title, cell, and 'number' where cells are right-aligned. False stands for a column that is left out. */
+/** The columns of a table: title, cell, and 'number' where cells are right-aligned. False: a column that is left out. */
 export type Columns<Row> = readonly (readonly [title: string, show: (row: Row) => Shown, align?: 'number'] | false)[];
 
 /**

@@ -92,7 +92,7 @@ export function splitCard(blocks: readonly CardBlock[]): {
   return { limits: blocks.slice(start + 1, end), rest: [...blocks.slice(0, start), ...blocks.slice(end)] };
 }
 
-/** A part of a card: what stands under a heading of the second level, or before the first one. */
+/** A part of a card: what follows a heading of the second level, or precedes the first one. */
 interface CardPart {
   readonly title: string | null;
   readonly blocks: readonly CardBlock[];

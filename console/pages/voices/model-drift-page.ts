@@ -11,7 +11,7 @@ import { html, type VNode } from '../shell/view.ts';
 export default function DriftPage({ params: { report } }: PageProps): VNode {
   const path = `/api/drift-reports/${encodeURIComponent(report!)}`;
   const reading = useReading<ShownReport>(path);
-  return html`<${Page} title=${`Drift report ${report}`} lead="Two models on the same recordings: which decisions change, and by how much scores move. It says nothing of which one is right.">
+  return html`<${Page} title=${`Drift report ${report}`} lead="Two models on the same recordings: which decisions change, and by how much scores move. It does not say which is right.">
     <${Read} reading=${reading} what="the report" show=${(value: Json<ShownReport>) => html`<div class="page">
       <${Section} title="What was compared"><${ReportFacts} report=${value} /></${Section}>
       <${Section} title="Picture"><${Picture} report=${value} path=${`${path}/picture.svg`} /></${Section}>
@@ -101,7 +101,7 @@ type Flip = Json<ShownReport>['flips'][number];
 
 function Flips({ report: { flips, counts, old, new: now } }: { report: Json<ShownReport> }): VNode {
   if (flips.length === 0)
-    return html`<${Empty} title="No decision changed.">Scores may have moved all the same: see above.</${Empty}>`;
+    return html`<${Empty} title="No decision changed.">Scores may have moved even so: see above.</${Empty}>`;
   const columns: Columns<Flip> = [
     ['Line', ({ line }) => formatCount(line), 'number'],
     ['Recording', ({ source }) => html`<${Name} text=${source} />`],

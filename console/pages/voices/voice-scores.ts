@@ -11,7 +11,7 @@ interface Meter {
   readonly meaning: string;
   readonly score: number | null;
   readonly threshold: number | null;
-  /** Where what is below the threshold and not below this one is neither. */
+  /** A second threshold, below the first: scores between the two are undecided. */
   readonly lower?: number;
   readonly above: string;
   /** True where a score above the threshold decides nothing by itself. */
@@ -92,7 +92,7 @@ function whyNone(reason: string | null): string {
 /** The meaning of results, and advice for scores that disagree. */
 export function ResultMeanings(): VNode {
   return html`<details class="meanings"><summary>When the scores disagree</summary>
-    <p>A copied voice is made to sound like the person: a high identity beside a low synthesis score is the picture of an attack, and not half a success. Read the three together.</p>
+    <p>A copied voice is made to sound like the person: a high identity together with a low synthesis score is the picture of an attack, and not half a success. Read the three together.</p>
     <dl class="facts">
       <div><dt><${State} name="match" /></dt><dd>Identity is at its threshold or above, and the recording looks authentic. Take it as one proof among others.</dd></div>
       <div><dt><${State} name="copySuspected" /></dt><dd>The voice is alike, but looks synthesized or played back. Do not accept it: ask for a proof that a recording cannot give, such as a call back.</dd></div>

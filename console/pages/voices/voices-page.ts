@@ -35,7 +35,7 @@ export default function VoicesPage(): VNode {
   const actions = mayDo('reviewer')
     ? html`<button type="button" class=${isEnrolling ? '' : 'primary'} aria-expanded=${isEnrolling ? 'true' : 'false'} onClick=${open}>${isEnrolling ? 'Close the form' : 'Enrol a voice'}</button>`
     : null;
-  return html`<${Page} title="Voice Authentication" lead="A voiceprint is a person’s voice as numbers, sealed. A later recording is compared with it: identity beside synthesis and replay. Recordings are read, and not kept." actions=${actions}>
+  return html`<${Page} title="Voice Authentication" lead="A voiceprint is a person’s voice as numbers, sealed. A later recording is compared with it: identity, synthesis and replay. Recordings are read, and not kept." actions=${actions}>
     ${isEnrolling && mayDo('reviewer') ? html`<${Section} title="Enrol a voice"><${Read} reading=${limits} what="the limits" show=${(value: Json<ShownEnrolmentLimits>) => html`<${EnrolmentForm} limits=${value} onEnrolled=${list.readAgain} />`} /></${Section}>` : null}
     <${Section} title="Voiceprints">
       <${Filters} deleted=${deleted} />

@@ -52,7 +52,7 @@ export const tandemCosts = {
   falseAlarmCost: 10,
 } as const;
 
-/** Error rates of the speaker verification beside the detector, at its own threshold. */
+/** Error rates of the speaker verification that accompanies the detector, at its own threshold. */
 export interface SpeakerVerificationRates {
   readonly missRate: number;
   readonly falseAlarmRate: number;

@@ -33,7 +33,7 @@ export interface SubmittedItem {
   readonly source: string;
   /** Default: the model of the submission. */
   readonly model?: string | undefined;
-  /** The form of audio without a header, which nothing else can tell. */
+  /** The form of audio without a header, which cannot be found in the audio. */
   readonly raw?: RawAudio | undefined;
 }
 

@@ -184,15 +184,15 @@ function actionRefused(operation: string, { id, state }: Batch): ServiceError {
   return new ServiceError('batch_ended', { operation, object: id, problem: `The batch is ${state}.`, hint });
 }
 
-/** Ends a batch if each of its items has an outcome. `gone`: it has ended, or its jobs were queued again. */
+/** Ends a batch if each of its items has an outcome. `overtaken`: it has ended before, or its jobs were queued again. */
 export async function finishBatch(
   db: Queryable,
   { batchId, generation }: { batchId: number; generation: number },
-): Promise<'done' | 'missing' | 'gone'> {
+): Promise<'done' | 'missing' | 'overtaken'> {
   if ((await queryRow(db, sql('audio/finish_batch'), [batchId, generation])) !== undefined) return 'done';
   const batch = await findBatchOfJob(db, batchId);
   return batch === undefined || batch.generation !== generation || hasEnded(batch) || batch.state === 'open'
-    ? 'gone'
+    ? 'overtaken'
     : 'missing';
 }
 

@@ -25,7 +25,7 @@ export type RecordingNote = keyof typeof RECORDING_NOTES;
 /** What was heard in a recording, which decides its model where none is named. */
 const HEARD_NOTES = {
   telephone_band:
-    'The speech is of a telephone, or another channel of 4 kHz, although the sample rate is higher: next to nothing, or a mirror image, stands above 4 kHz.',
+    'The speech is of a telephone, or another channel of 4 kHz, although the sample rate is higher: above 4 kHz there is next to nothing, or a mirror image.',
 } as const;
 
 export type HeardNote = keyof typeof HEARD_NOTES;

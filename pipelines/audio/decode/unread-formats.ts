@@ -38,7 +38,7 @@ const noAudio: readonly (readonly [magic: string, at: number, name: string])[] =
   ['MZ', 0, 'a program'],
 ];
 
-/** Whether bytes have a text at a place; each character of it stands for one byte. */
+/** True if bytes have a text at a place, one byte per character. */
 export function startsWith(bytes: Buffer, text: string, at = 0): boolean {
   return bytes.length >= at + text.length && bytes.toString('latin1', at, at + text.length) === text;
 }

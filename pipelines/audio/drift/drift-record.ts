@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.t
 import { sql } from '../../../sql/sql.ts';
 import type { ComparedModel, DriftReport } from './drift-report.ts';
 
-/** A model at the time of the report; its name may stand for another one now. */
+/** A model at the time of the report; its name may refer to another one now. */
 type ModelVersion = Pick<ComparedModel, 'model' | 'manifestSha256'>;
 
 /** What is known of a stored report without reading its lists. */

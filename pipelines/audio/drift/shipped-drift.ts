@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { DriftReport } from './drift-report.ts';
 import { readModelFile } from '../models/model-file.ts';
 
-/** Name of the file beside a model's manifest with the report on which the registry made it the default: the output of `models drift`. */
+/** Name of the file next to a model's manifest with the report on which the registry made it the default: the output of `models drift`. */
 const fileName = 'drift.json';
 
 const form = z.looseObject({

@@ -116,7 +116,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits
 
 const fileName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be the name of a file beside the manifest');
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be the name of a file in the folder of the manifest');
 
 /** A file in which a graph keeps tensors (ONNX external data): its name, as the graph names it, without a folder. */
 const externalFile = z.strictObject({

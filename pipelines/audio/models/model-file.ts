@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { ifExists } from '../../../runtime/if-exists.ts';
 
 /**
- * A JSON file that comes with models, such as one beside a manifest, or undefined if there is none. @throws z.ZodError if it has
+ * A JSON file that comes with models, such as one next to a manifest, or undefined if there is none. @throws z.ZodError if it has
  * another form
  */
 export async function readModelFile<Form extends z.ZodType>(

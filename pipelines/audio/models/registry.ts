@@ -52,7 +52,7 @@ export type Resolution =
   | { readonly kind: 'removed'; readonly model: string; readonly replacedBy: string | null }
   | { readonly kind: 'unknown'; readonly model: string };
 
-/** How a model came here, beside what its row says. */
+/** How a model came here, besides what its row says. */
 interface Origin {
   readonly origin: 'shipped' | 'added';
   /** Directory of its manifest and card; null for one that was added, or whose weights are not shipped. */

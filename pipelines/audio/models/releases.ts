@@ -76,7 +76,7 @@ const change = (
 /**
  * The releases by name, append only. Those of the audio service up to 2026.04 are the table of the specification; later ones are of
  * this service. Of branding it gives the
- * form of the names alone, so the first one is the release of this service in which its three operations stand.
+ * form of the names alone, so the first one is the release of this service that has its three operations.
  */
 const changesByName: Readonly<Record<string, readonly ReleaseChange[]>> = {
   '2025.03.r1p0': ['phone/v1.1', 'digital/v1.1'].map((model) =>

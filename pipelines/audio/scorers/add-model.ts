@@ -45,7 +45,7 @@ type AddConfig = Pick<
 
 /**
  * Adds a model to the registry: checks its manifest, copies its files, runs its graph in a child process on a test signal, stores
- * the files under their digest and inserts the row. External data lies beside the weights. No file is in memory as a whole here.
+ * the files under their digest and inserts the row. External data lies next to the weights. No file is in memory as a whole here.
  * Adding the same model again changes nothing.
  * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name,
  * `reason_required`

@@ -19,7 +19,7 @@ import { WindowBatch } from './window-batch.ts';
 /** Directory of the graph of the detectors `telephone/2` and `combined/1`, among the shipped models. */
 const telephoneDetectorDirectory = 'voice-activity-telephone-2';
 
-/** Largest model, in bytes, of which one process keeps several open. */
+/** Models up to this size stay open together in one process. */
 const smallModelBytesMax = 64 * 1024 * 1024;
 
 /** A model that is ready to score: one recording at a time, or several streams in turn whose windows are scored at once. */

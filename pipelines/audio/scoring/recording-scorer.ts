@@ -7,7 +7,7 @@ import { ChannelWindows, type CutWindow } from './channel-windows.ts';
 import { calibrate, decideByThresholds, lowestScores } from './score-decision.ts';
 import { meanLogits, type Logits } from './score-decision.ts';
 import { mixChannels } from '../signal/mixed-channels.ts';
-import { bandSampleRateMin, hearTelephone, TelephoneBand } from '../signal/telephone-band.ts';
+import { bandSampleRateMin, areOfTelephone, TelephoneBand } from '../signal/telephone-band.ts';
 import type { WindowBatch } from './window-batch.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
@@ -91,7 +91,7 @@ export class RecordingScorer {
 
   /** What was heard up to now: the first 30 s of sound in each channel. */
   get heard(): readonly HeardNote[] {
-    return hearTelephone(this.channels.flatMap(({ band }) => band ?? [])) ? ['telephone_band'] : [];
+    return areOfTelephone(this.channels.flatMap(({ band }) => band ?? [])) ? ['telephone_band'] : [];
   }
 
   /** True if more samples do not change {@link heard}. */

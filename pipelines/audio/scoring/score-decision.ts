@@ -74,8 +74,8 @@ type Standard = Pick<ScoreCondition, 'calibration' | 'attackBelow' | 'authenticF
 type JudgedModel = Pick<ModelManifest, 'calibration' | 'thresholds' | 'conditions'>;
 
 /**
- * What holds for a score of so many seconds of voice; of a model without conditions its calibration and threshold. Undefined for a
- * score that it does not give.
+ * The calibration and thresholds for a score of this length of voice; without conditions those of the model. Undefined for a score
+ * that the model does not give.
  */
 function standardOf(model: JudgedModel, name: ScoreName, voiceSeconds: number): Standard | undefined {
   const fitting = model.conditions?.[name]?.findLast(({ voiceSecondsFrom }) => voiceSeconds >= voiceSecondsFrom);

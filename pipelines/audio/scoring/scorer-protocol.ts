@@ -202,7 +202,7 @@ export function failureOfTask(error: unknown): TaskFailure {
   return { kind: 'failed', isModelFault, problem: problem.slice(0, detailCharactersMax) };
 }
 
-/** The error that it stands for in the parent. */
+/** The error that the parent throws for it. */
 export function errorOfFailure(failure: TaskFailure, operation: string): AudioRefusal | ServiceError {
   if (failure.kind === 'refused') return new AudioRefusal(failure.reason, failure.detail);
   const { isModelFault, problem } = failure;

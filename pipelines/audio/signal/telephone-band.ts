@@ -5,7 +5,7 @@ import { SlidingSamples } from './sliding-samples.ts';
 /** Lowest sample rate, in Hz, of a recording in which the band above that of a telephone is looked for. */
 export const bandSampleRateMin = 16_000;
 
-/** Rate at which is listened, and the frames: 32 ms, one each 16 ms. */
+/** Sample rate of the analysis, and the frames: 32 ms, one each 16 ms. */
 const rate = bandSampleRateMin;
 const frame = { frameSamples: 512, hopSamples: 256, fftSize: 512 } as const;
 
@@ -23,7 +23,7 @@ const mirror = frame.fftSize / 2;
 /** Power in the speech band below which a frame is silence: noise at -70 dBFS. */
 const silencePower = 2e-3;
 
-/** Frames with sound that are listened to: 30 s. Fewest for an answer: half a second. */
+/** Frames with sound that are analysed: 30 s. Fewest for an answer: half a second. */
 const framesMax = 1875;
 const framesMin = 31;
 
@@ -34,17 +34,17 @@ const speechShare = 10 ** -2.5;
 const edgeLevelDbMin = -45;
 
 /**
- * What counts as much as the least evidence of a telephone: 20 dB less above 4 kHz than below its edge, even in the frames that have most
- * there, or a correlation of 0.35 with the mirror image. Either or the sum, from 0.9 on, chosen on half of the speakers of the training
- * corpus by training/telephone_band.py; docs/audio.md has the figures of the other half.
+ * Each of these counts 1: 20 dB less above 4 kHz than below its edge, even in the frames that have most there, and a correlation of
+ * 0.35 with the mirror image. A telephone has a sum of 0.9 or more, chosen on half of the speakers of the training corpus by
+ * training/telephone_band.py; docs/audio.md has the figures of the other half.
  */
 const evidence = { dropDb: 20, correlation: 0.35, least: 0.9 } as const;
 
 /** Added to powers, so that digital silence has a logarithm. */
 const tiny = 1e-12;
 
-/** What is measured of a frame. */
-interface HeardFrame {
+/** The measures of a frame. */
+interface MeasuredFrame {
   readonly speech: number;
   readonly edge: number;
   /** Power above 4 kHz over that at the edge, each per bin, in dB. */
@@ -53,14 +53,14 @@ interface HeardFrame {
 }
 
 /**
- * Listens to one channel at 16 kHz or more for speech that came over a telephone, or another channel of 4 kHz, and was converted to a
- * higher rate. Such speech has next to nothing above 4 kHz, or, after a plain resampler, the mirror image of what is below. What has no
- * speech up to that edge is neither: nothing can be said of it. The first 30 s with sound are listened to.
+ * Looks in one channel at 16 kHz or more for speech that came over a telephone, or another channel of 4 kHz, and was converted to a
+ * higher rate. Such speech has next to nothing above 4 kHz, or, after a plain resampler, the mirror image of what is below. Without
+ * speech up to that edge the answer is undetermined. The first 30 s with sound are analysed.
  */
 export class TelephoneBand {
   private readonly resampler: Resampler;
   private readonly samples = new SlidingSamples<Float32Array>(Float32Array);
-  private readonly frames: HeardFrame[] = [];
+  private readonly frames: MeasuredFrame[] = [];
   private place = 0;
 
   /** @throws RangeError for a rate that is not resampled */
@@ -73,14 +73,14 @@ export class TelephoneBand {
     return this.frames.length >= framesMax;
   }
 
-  /** Listens to the next samples. */
+  /** Analyses the next samples. */
   push(block: Float32Array): void {
     if (this.isComplete) return;
     this.samples.append(this.resampler.push(block));
     const spectra = powerSpectrogram(this.samples.view(this.place, this.samples.length), frame);
     for (let row = 0; row < spectra.frames && !this.isComplete; row++) {
-      const heard = hear(spectra.values.subarray(row * spectra.bins, (row + 1) * spectra.bins));
-      if (heard.speech >= silencePower) this.frames.push(heard);
+      const measured = measureFrame(spectra.values.subarray(row * spectra.bins, (row + 1) * spectra.bins));
+      if (measured.speech >= silencePower) this.frames.push(measured);
     }
     this.place += spectra.frames * frame.hopSamples;
     this.samples.dropBefore(this.place);
@@ -108,13 +108,13 @@ export class TelephoneBand {
   }
 }
 
-/** Whether a recording of several channels is of a telephone: those that can tell all say so. */
-export function hearTelephone(channels: readonly TelephoneBand[]): boolean {
+/** True if each channel with an answer is of a telephone, and one has an answer. */
+export function areOfTelephone(channels: readonly TelephoneBand[]): boolean {
   const answers = channels.map((channel) => channel.isTelephone()).filter((answer) => answer !== null);
   return answers.length > 0 && !answers.includes(false);
 }
 
-function hear(powers: Float32Array): HeardFrame {
+function measureFrame(powers: Float32Array): MeasuredFrame {
   const edge = sumOf(powers, edgeBand);
   const above = sumOf(powers, upperBand) / (upperBand.to - upperBand.from);
   return {

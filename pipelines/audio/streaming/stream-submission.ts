@@ -48,7 +48,7 @@ export async function submitStream(
   ).batch;
 }
 
-/** Speech of a telephone for which the sample rate chose another model: the workers score it with the one that is meant. */
+/** True for telephone speech whose sample rate chose the wrong model: the workers score it with the model for telephones. */
 function isOfOtherBand({ notes, model }: ScoredRecording, submission: BatchSubmission): boolean {
   return isOfTelephone(notes) && submission.model?.toLowerCase() === 'auto' && model.startsWith('digital/');
 }

@@ -22,7 +22,7 @@ const framesMultiple = 4;
 /** Default number of frames that one run of the graph decides: 20 s, long in comparison with the context. */
 const longRunFrames = 2000;
 
-/** Frames of context on each side: more than the 246 that the graph sees, so that a frame's logit does not depend on where runs begin. */
+/** Frames of context on each side: more than the 246 that the graph sees, so that logits do not depend on where runs begin. */
 const contextFrames = 256;
 
 /** Where voice begins and ends, as logits: two thresholds (hysteresis), so that one uncertain frame does not split a word. */

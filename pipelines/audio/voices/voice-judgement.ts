@@ -95,7 +95,7 @@ function undecided(undecidedReason: UndecidedReason, advice: string): VoiceJudge
   return { label: 'undecided', undecidedReason, advice };
 }
 
-/** Seconds of voice from which on more of it decides little. */
+/** Seconds of voice beyond which more adds little. */
 const enoughSeconds = 30;
 
 function adviceBetween({ enrolled, recording }: ComparedVoice, { label }: AuthenticityAnswer): string {
@@ -108,7 +108,7 @@ function adviceBetween({ enrolled, recording }: ComparedVoice, { label }: Authen
       : enrolled < enoughSeconds
         ? 'ask for another proof, and enrol the person again with more voice'
         : 'ask for another proof';
-  return `${sides} cannot tell whether this is the enrolled person.${looks} Do not accept it on the voice: ${more}.`;
+  return `${sides} is too little to decide whether this is the enrolled person.${looks} Do not accept it on the voice: ${more}.`;
 }
 
 /** More voice helps only where the recording could be decoded. */

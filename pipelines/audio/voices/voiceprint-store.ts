@@ -377,6 +377,6 @@ function unknown(id: string): ServiceError {
   return new ServiceError('voiceprint_unknown', {
     operation: 'open voiceprint',
     object: id,
-    hint: '`caller-trust voice list` shows those there are.',
+    hint: '`caller-trust voice list` lists the existing ones.',
   });
 }

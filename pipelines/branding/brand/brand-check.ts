@@ -9,7 +9,7 @@ import {
 } from '../names/protected-names.ts';
 import { NAME_REASONS, relateName } from '../names/related-name.ts';
 
-/** The checks of a brand together with its letter, beside the rules of letters: the text when one passes, and when a person must decide. */
+/** Checks of a brand with its letter, besides the rules of letters: the text when one passes, and when a person must decide. */
 export const BRAND_CHECKS = {
   display_name_related: {
     pass: 'The display name is related to the legal name or the DBA.',

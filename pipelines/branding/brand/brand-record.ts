@@ -24,7 +24,7 @@ export interface BrandSummary {
   readonly verifiedNumbers: number;
 }
 
-/** A brand without private fields: the profile is that of the approved revision, else of the pending one, else of the last. */
+/** A brand without private fields. The profile is that of the approved revision, or else of the pending one, or else of the latest. */
 export interface BrandOverview
   extends
     Omit<BrandSummary, 'verifiedNumbers'>,
@@ -39,7 +39,7 @@ export interface BrandRecord extends BrandStatus {
   readonly createdAt: Date;
   readonly changedAt: Date;
   readonly approvedAt: Date | null;
-  /** Of the approved revision; of the last one where none was approved. */
+  /** Of the approved revision, or else of the latest. */
   readonly profile: BrandProfile;
   readonly pendingProfile: BrandProfile | null;
   readonly findings: readonly PublicFinding[];
@@ -160,7 +160,7 @@ export async function readBrand(db: Queryable, handle: string): Promise<BrandRec
 
 const lettersShownMax = 100;
 
-/** A number with its id, which can stand in an address where a phone number may not. */
+/** A number with its id, which can be part of an address where a phone number may not. */
 export type IdentifiedNumber = BrandNumber & { readonly numberId: number };
 
 /** Which numbers of a brand are listed: after a phone, or after the id of a number. */
@@ -238,7 +238,7 @@ export function letterUnknown(letterId: number): ServiceError {
   return new ServiceError('letter_unknown', {
     operation: 'find letter',
     object: String(letterId),
-    hint: '`caller-trust letter list` shows those there are.',
+    hint: '`caller-trust letter list` lists the existing ones.',
   });
 }
 

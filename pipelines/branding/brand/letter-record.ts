@@ -34,7 +34,7 @@ export interface DecidedLetter {
   readonly reason: string;
 }
 
-/** The sealed content beside a letter, for reviewers. */
+/** The sealed content that comes with a letter, for reviewers. */
 export interface SealedReading {
   readonly findings: readonly Finding[];
   readonly fields: LetterFields | null;

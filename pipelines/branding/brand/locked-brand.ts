@@ -48,7 +48,7 @@ export function brandUnknown(handle: string): ServiceError {
   return new ServiceError('brand_unknown', {
     operation: 'find brand',
     object: handle,
-    hint: '`caller-trust brand list` shows those there are.',
+    hint: '`caller-trust brand list` lists the existing ones.',
   });
 }
 

@@ -5,13 +5,13 @@ import type { OperationRecord } from '../operation.ts';
 import { causeValues, type Cause } from './settle.ts';
 import { allows, NUMBER_TRANSITIONS, type NumberState } from '../states.ts';
 
-/** The outcomes of a row of numbers, beside the codes of rows that name no number. Closed list. */
+/** The outcomes of a row of numbers, besides the codes of rows that name no number. Closed list. */
 export const NUMBER_OUTCOMES = {
   accepted: 'The number was submitted with the brand.',
   known: 'The brand has this number already; it is not verified again.',
   number_repeated: 'An earlier row of the request names this number.',
   number_of_other_brand: 'Another live brand has this number.',
-  number_permanently_rejected: 'This number was rejected for good.',
+  number_permanently_rejected: 'This number was permanently rejected.',
 } as const satisfies Record<string, string>;
 
 /** A row with its outcome. */
@@ -37,7 +37,7 @@ interface Conflict {
   phone: string;
   ownState: NumberState | null;
   ofOtherBrand: boolean;
-  rejectedForGood: boolean;
+  permanentlyRejected: boolean;
 }
 
 /** The outcome of each row, under the lock of claims. */
@@ -74,7 +74,7 @@ export async function judgeClaims(
 
 function judgeConflict(conflict: Conflict | undefined): keyof typeof NUMBER_OUTCOMES {
   if (conflict === undefined) return 'accepted';
-  if (conflict.rejectedForGood) return 'number_permanently_rejected';
+  if (conflict.permanentlyRejected) return 'number_permanently_rejected';
   if (conflict.ofOtherBrand) return 'number_of_other_brand';
   return conflict.ownState === null || allows(NUMBER_TRANSITIONS, conflict.ownState, 'submit') ? 'accepted' : 'known';
 }

@@ -88,7 +88,7 @@ export async function resumeBrand({ eyes, ...options }: BrandActionOptions & Sec
 }
 
 /**
- * Ends a brand and its letters for good, and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`,
+ * Ends a brand and its letters permanently, and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`,
  * `transition_refused`
  */
 export async function withdrawBrand(options: BrandActionOptions): Promise<BrandState> {
@@ -151,7 +151,7 @@ export async function deleteLetterDocument(options: LetterActionOptions): Promis
 }
 
 /**
- * Suspends, resumes, rejects for good or removes one number of a brand; returns its state.
+ * Suspends, resumes, permanently rejects or removes one number of a brand; returns its state.
  * @throws ServiceError `brand_unknown`, `phone_unknown`, `reason_required`, `transition_refused`, `decided_by_requester` for a resumption
  */
 export async function changeNumber({

@@ -1,11 +1,11 @@
 import { letterRuleLimits, note, reject, review, type LetterRule } from '../letter/letter-rules.ts';
 
-/** The requirements of approval by rules beside an issued form that was returned unchanged (setting LETTER_APPROVAL). */
+/** The requirements of approval by rules besides an issued form that was returned unchanged (setting LETTER_APPROVAL). */
 export const APPROVAL_POLICIES = {
   signature: 'A signature whose certificate leads to a configured root and names the signer and the company.',
   'signature+numbers': 'The same, and every number on the form proven.',
   'form+numbers':
-    'A valid signature in the name of the signer, whoever issued its certificate, and every number on the form proven.',
+    'A valid signature in the name of the signer, from any issuer of certificates, and every number on the form proven.',
 } as const;
 
 export type ApprovalPolicy = keyof typeof APPROVAL_POLICIES;
@@ -43,7 +43,7 @@ export const FORM_RULES = [
   {
     id: 'form_fits_request',
     checks:
-      'The names on the form are those of the request, and its numbers are the requested ones; numbers that the brand has already may stand on it too.',
+      'The names on the form are those of the request, and its numbers are the requested ones; numbers that the brand has already may be on it too.',
     passed: 'The form says what was requested.',
     cases: {
       other_names: review(
@@ -64,7 +64,7 @@ export const FORM_RULES = [
     passed: 'Nothing but signatures was added to the form.',
     cases: {
       changed: review(
-        'The form was changed beside being signed: {changes}. A person looks at it; return the file as it was signed.',
+        'The form was changed in other ways than by signing it: {changes}. A person looks at it; return the file as it was signed.',
       ),
       drawn_elsewhere: review(
         'A signature is drawn outside of the place that the form reserves for it, and may cover text. A person looks at it.',
@@ -100,7 +100,7 @@ export const FORM_RULES = [
         'No trusted roots are configured, so that nothing says who issued the certificate of the signature. A person looks at it.',
       ),
       not_needed: note(
-        'Nothing says who issued the certificate of the signature; the proven numbers stand in for that.',
+        'It is not known who issued the certificate of the signature; the proven numbers take its place.',
       ),
     },
   },
@@ -118,9 +118,7 @@ export const FORM_RULES = [
       no_company: review(
         'The certificate of the signature names the signer, but no company that the signer acts for. A person looks at it.',
       ),
-      company_not_needed: note(
-        'The certificate of the signature names no company; the proven numbers stand in for that.',
-      ),
+      company_not_needed: note('The certificate of the signature names no company; the proven numbers take its place.'),
     },
   },
   {

@@ -170,7 +170,7 @@ function writeNumbers(doc: PDFKit.PDFDocument, phones: readonly string[], texts:
   doc.font('bold').fontSize(sizes.digest).text(digestPhones(phones), margin).moveDown(0.5);
 }
 
-/** A label and its value side by side; the value wraps, and goes on on the next page where it must. */
+/** A label and its value side by side; the value wraps, and continues on the next page where it must. */
 function row(doc: PDFKit.PDFDocument, label: string, value: string): void {
   const width = doc.page.width - 2 * margin - labelWidth;
   doc.font('bold').fontSize(sizes.text);

@@ -626,7 +626,7 @@ function sameNumbers(left: readonly string[], right: readonly string[]): boolean
   return a.size === b.size && [...a].every((phone) => b.has(phone));
 }
 
-/** The smallest and the largest number and the count are stated: by their place in the file, others may stand between. */
+/** States the smallest and the largest number and the count: by their place in the file, there may be others between. */
 function isPinned({ first, last, count }: LetterFields['attachment'], csv: readonly string[]): boolean {
   const ordered = byValue(csv);
   return count === ordered.length && first !== null && first === ordered[0] && last !== null && last === ordered.at(-1);

@@ -68,7 +68,7 @@ interface LabelCell {
   readonly box: Box;
 }
 
-/** A label and the value beside, under or over it. */
+/** A label and the value next to, under or over it. */
 export interface LabelledValue {
   readonly kind: LabelKind;
   /** Without fill; empty if there is none. */
@@ -153,7 +153,7 @@ function withoutFill(text: string): string {
   return emptyValues.test(value) || placeholder.test(value) ? '' : value;
 }
 
-/** The cells of a letter and their neighbours above, below and beside. */
+/** The cells of a letter and their neighbours above, below and to the right. */
 class CellGrid {
   readonly cells: readonly LabelCell[];
   private readonly byLine: readonly (readonly LabelCell[])[];
@@ -178,7 +178,7 @@ class CellGrid {
     return { kind, value: '', lineIndex: cell.lineIndex, start: cell.start, label };
   }
 
-  /** Labels that fill their cell: forms print all of them beside, over or under their values. */
+  /** Labels that fill their cell: forms print all of them next to, over or under their values. */
   readAlone(labels: readonly { kind: LabelKind; cell: LabelCell }[], country: string): readonly LabelledValue[] {
     const around = labels.map(({ kind, cell }) => ({
       kind,
@@ -222,7 +222,7 @@ class CellGrid {
     return next === undefined || this.isLabel(next) ? null : next;
   }
 
-  /** The cells of the lines nearby in reading order, on the same page; columns may part what stands side by side. */
+  /** The cells of the lines nearby in reading order, on the same page; columns may part what is side by side. */
   private around(cell: LabelCell): readonly LabelCell[] {
     const from = Math.max(0, cell.lineIndex - linesAround);
     return this.byLine

@@ -77,7 +77,7 @@ const genericNameWords = new Set(
 );
 const furtherName = /^["“”'’»\s]{0,3}(?:,\s)?(?:and|or|und|oder|et|ou|y|o|e)\s(?:the\s(?:name\s)?)?(?=["“«„]|\p{Lu})/u;
 
-/** The names that the letter wants to be shown; more than one if "and" stands between. */
+/** The names that the letter wants to be shown; more than one if "and" is between. */
 function displayedNames(letter: LetterText, names: readonly string[]): readonly FoundName[] {
   return [...letter.flat.matchAll(displayWording)].slice(0, namesMax).flatMap((match) => {
     const from = match.index + match[0].length;
@@ -107,7 +107,7 @@ const namesMax = 50;
 /** The longest name that is looked for. */
 const nameCharactersMax = 100;
 
-/** One of the brand's names, if the text begins with it and it does not go on, else its leading words with a capital. */
+/** One of the brand's names, if the text begins with it and no further word of a name follows, else the leading words with a capital. */
 export function nameAtStart(text: string, names: readonly string[]): string | null {
   const start = text.replace(/^["“”'‘«„(\s]+/, '');
   for (const name of names) {

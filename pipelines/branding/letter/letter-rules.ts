@@ -46,7 +46,7 @@ export interface LetterRule {
 }
 
 /**
- * All rules, in the order of the findings. docs/letters.md has a row for each. They help a person decide. `reject` stands
+ * All rules, in the order of the findings. docs/letters.md has a row for each. They help a person decide. `reject` is used
  * only for what no honest letter has and was found with certainty; what could not be found or understood is `review`.
  */
 export const LETTER_RULES = [
@@ -74,28 +74,26 @@ export const LETTER_RULES = [
       under_picture: review(
         'A picture covers a page that has text of its own, so that the text may not be what the page shows. A person compares them.',
       ),
-      hidden: review(
-        'The letter has text that is too small to be read or stands outside of the page. A person looks at it.',
-      ),
+      hidden: review('The letter has text that is too small to be read or outside of the page. A person looks at it.'),
     },
   },
   {
     id: 'page_plain',
     checks:
-      'Nothing stands on the pages beside their own print: no annotations, see-through pictures, lines through text, stray ink, other alphabets, or numbers behind the signature.',
-    passed: 'Nothing was found on the pages beside their own print.',
+      'The pages contain nothing besides their printed text: no annotations, see-through pictures, lines through text, stray ink, other alphabets, or numbers behind the signature.',
+    passed: 'Nothing was found on the pages besides their printed text.',
     cases: {
       annotation: review('A comment, stamp or drawing was laid over the page. A person looks at it.'),
       see_through: review('A picture is drawn half transparent over text. A person looks at it.'),
       crossed_out: review('A line is drawn through text or through a drawing. A person looks at it.'),
       mark_elsewhere: review(
-        'Ink, a picture or a drawing stands neither in the letterhead nor at the place of the signature. A person looks at it.',
+        'Ink, a picture or a drawing is neither in the letterhead nor at the place of the signature. A person looks at it.',
       ),
       behind_signature: review(
         'Numbers are listed under the signature or on a page behind it. A person looks whether they were there when it was signed.',
       ),
       other_script: review(
-        'A line has letters of another alphabet, some of which look like Latin ones. A person looks at it.',
+        'A line has letters of another alphabet that may look like Latin ones. A person looks at it.',
       ),
     },
   },
@@ -159,10 +157,12 @@ export const LETTER_RULES = [
       another: reject(
         'The letter gives another brand in the labelled place than the one that was submitted, which the reader found nowhere in it.',
       ),
-      another_beside: review('The letter seems to name another brand, or another one beside it. A person looks at it.'),
+      another_beside: review(
+        'The letter seems to name another brand, or one besides this brand. A person looks at it.',
+      ),
       near: review('A name in the letter differs from the brand in a letter or two. A person compares them.'),
       part: review(
-        'The name of the brand stands in the letter, but perhaps as a part of a longer name or as a common word. A person looks at it.',
+        'The name of the brand is in the letter, but perhaps as a part of a longer name or as a common word. A person looks at it.',
       ),
     },
   },
@@ -176,7 +176,7 @@ export const LETTER_RULES = [
         'The letter gives another company in the labelled place than the one that was submitted, which the reader found nowhere in it.',
       ),
       another_beside: review(
-        'The letter seems to give the legal name of another company, or of another one beside it. A person looks at it.',
+        'The letter seems to give the legal name of another company, or of one besides this company. A person looks at it.',
       ),
       near: review(
         'The legal name in the letter differs from the submitted one in a letter or two. A person compares them.',
@@ -187,9 +187,7 @@ export const LETTER_RULES = [
       brand_only: review(
         'In the place of the legal name the letter gives the DBA or the display name. A person looks at it.',
       ),
-      part: review(
-        'The legal name stands in the letter, but perhaps as a part of a longer name. A person looks at it.',
-      ),
+      part: review('The legal name is in the letter, but perhaps as a part of a longer name. A person looks at it.'),
     },
   },
   {
@@ -206,7 +204,7 @@ export const LETTER_RULES = [
       missing: review(
         'The reader did not find who signs the letter. A person looks at it; a name printed under the signature is found.',
       ),
-      unclear: review('It could not be told who signs the letter. A person looks at it.'),
+      unclear: review('It could not be determined who signs the letter. A person looks at it.'),
     },
   },
   {
@@ -215,9 +213,9 @@ export const LETTER_RULES = [
     passed: 'The letter gives the title of its signer.',
     cases: {
       missing: review(
-        'The reader did not find the title of the signer. A person looks at it; a title printed beside the name is found.',
+        'The reader did not find the title of the signer. A person looks at it; a title printed next to the name is found.',
       ),
-      unclear: review('It could not be told which title the signer has. A person looks at it.'),
+      unclear: review('It could not be determined which title the signer has. A person looks at it.'),
     },
   },
   {
@@ -227,7 +225,7 @@ export const LETTER_RULES = [
     cases: {
       missing: review('The reader found no signature. A person looks at it.'),
       undetermined: review(
-        'The letter has a mark or text where the signature belongs. Ink, a picture and a stamp cannot be told apart automatically: a person looks at it.',
+        'The letter has a mark or text where the signature belongs. Ink, a picture and a stamp cannot be distinguished automatically: a person looks at it.',
       ),
       another_name: review(
         'The electronic signature is in another name than that of the signer. A person looks at it.',
@@ -269,7 +267,7 @@ export const LETTER_RULES = [
     passed: 'The letter has a signing date.',
     cases: {
       missing: review(
-        'The reader found no date of signing. A person looks at it; a date beside the signature is found.',
+        'The reader found no date of signing. A person looks at it; a date next to the signature is found.',
       ),
       unclear: review(
         'The letter has a date, but neither at the signature nor labelled as the date of signing. A person looks at it.',
@@ -283,7 +281,7 @@ export const LETTER_RULES = [
     passed: 'The signing date is unambiguous.',
     cases: {
       two_readings: review(
-        'Day and month of the signing date cannot be told apart, and it matters which is which. A person looks at it; write the month as a word.',
+        'It is not clear which number of the signing date is the day and which the month, and it matters. A person looks at it; write the month as a word.',
       ),
       two_dates: review(
         'The letter or its PDF signature has several dates of signing, and it matters which one counts. A person looks at it.',
@@ -322,7 +320,7 @@ export const LETTER_RULES = [
         'The reader did not find {missing} of {requested} requested numbers in the letter or its CSV (ending in {endings}). A person looks at it.',
       ),
       not_listed: review(
-        '{missing} of {requested} requested numbers stand in the letter, but outside of what reads as the list of numbers to be branded (ending in {endings}). A person looks at it.',
+        '{missing} of {requested} requested numbers are in the letter, but outside of what reads as the list of numbers to be branded (ending in {endings}). A person looks at it.',
       ),
       range_unclear: review(
         'A range of numbers in the letter is too long, or its ends do not fit together. A person looks at it.',

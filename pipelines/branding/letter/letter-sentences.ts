@@ -126,7 +126,7 @@ const address = /\S+@\S+|(?:www\.|https?:)\S+/g;
 const blank = (text: string): string => '.'.repeat(text.length);
 
 /**
- * The folded text with the brand's own names blanked out, and what may stand before them ("on behalf of Acme"), character for
+ * The folded text with the brand's own names blanked out, and what may precede them ("on behalf of Acme"), character for
  * character.
  */
 function withoutOwnNames({ flat, text }: LetterText, names: readonly string[]): string {
@@ -143,7 +143,7 @@ function withoutOwnNames({ flat, text }: LetterText, names: readonly string[]): 
   );
 }
 
-/** Patterns of the distinctive words of names, as they stand in folded text. */
+/** Patterns of the distinctive words of names in folded text. */
 function namePatterns(names: readonly string[]): string[] {
   return names
     .map((name) => splitLegalForm(foldWords(name)).core)

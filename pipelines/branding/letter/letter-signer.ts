@@ -257,7 +257,7 @@ const scriptFonts = pattern('i')`
 interface SignatureSearch {
   readonly places: readonly SignaturePlace[];
   readonly signer: Signer;
-  /** Of the brand: they may stand after a signer's title. */
+  /** Of the brand: they may follow a signer's title. */
   readonly names: readonly string[];
 }
 
@@ -385,7 +385,7 @@ function electronic(letter: LetterText, { name: signer }: Signer, names: readonl
     return undetermined(
       unclear.line,
       placeOfLine(unclear.line),
-      'After the name of the electronic signature stand words that are neither a title nor a date.',
+      'The name of the electronic signature is followed by words that are neither a title nor a date.',
     );
   return {
     kind: 'electronic',
@@ -417,7 +417,7 @@ function scriptFont({ lines }: LetterText, places: readonly SignaturePlace[]): F
   });
   return line === undefined
     ? null
-    : undetermined(line, placeOfLine(line), 'A name in a script font stands at the place of the signature.');
+    : undetermined(line, placeOfLine(line), 'There is a name in a script font at the place of the signature.');
 }
 
 function isAt(line: TextLine, at: number, { lineIndex, lastLineIndex, page, area }: SignaturePlace): boolean {
@@ -452,7 +452,7 @@ function atPlaces(
       return undetermined(
         last,
         placeOfLine(last),
-        'Text stands at the place of the signature that is no electronic signature.',
+        'The text at the place of the signature is no electronic signature.',
       );
   }
   return null;
@@ -509,7 +509,7 @@ function withoutPlace(
 function nothing({ lines }: LetterText, places: readonly SignaturePlace[]): FoundSignature {
   const line = places[0] === undefined ? null : lines[places[0].lineIndex]!;
   const reason =
-    line === null ? 'The letter has no place for a signature.' : 'Nothing stands at the place of the signature.';
+    line === null ? 'The letter has no place for a signature.' : 'There is nothing at the place of the signature.';
   return {
     kind: 'none',
     name: null,

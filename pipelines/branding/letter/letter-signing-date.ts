@@ -40,7 +40,7 @@ interface DateCandidate {
 }
 
 /**
- * The signing date is labelled so or stands at the signature; without one, a verified PDF signature's own date is, or the
+ * The signing date is labelled so or next to the signature; without one, a verified PDF signature's own date is, or the
  * date of the letter: the only one in it, alone in its line.
  */
 export function datesOf(search: DateSearch): { signingDate: FoundDate | null; otherDates: readonly FoundDate[] } {

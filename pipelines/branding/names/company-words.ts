@@ -33,7 +33,7 @@ const legalFormLists: readonly string[] = [
    pjsc; qpsc; cc; rf; tnhh, cong ty tnhh, cong ty co phan`,
 ];
 
-/** Forms that stand before the name in their countries, too. */
+/** Forms that may precede the name in their countries. */
 const leadingForms: ReadonlySet<string> = new Set(
   'ооо зао оао пао ао ип тов пп тоо pt uab sarl eurl sci 株式会社 有限会社 合同会社 合資会社 一般社団法人 주식회사 유한회사 tnhh'.split(
     ' ',
@@ -82,7 +82,7 @@ export function splitCompanyName(name: string): SplitName<FoldedWord> {
 
 /**
  * Words that describe a business without identifying it, folded, by their function in a name:
- * `joining` ones join others, `business`, `trade` and `place` ones are common to many, `contact` ones stand in names of
+ * `joining` ones join others, `business`, `trade` and `place` ones are common to many, `contact` ones are in names of
  * help desks; `role` ones claim an office, a licence or a supply that the public trusts.
  */
 const genericWordLists = {

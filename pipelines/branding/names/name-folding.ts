@@ -32,7 +32,7 @@ const signsOfRights = /[©®™℠]/gu;
 const accents = /(?![\u3099\u309A])(?:(?=\p{M})\p{Script=Inherited})|[\u0591-\u05C7]/gu;
 const notShown = /\p{Default_Ignorable_Code_Point}/gu;
 const apostrophes = /['’‘ʼ´`′]/gu;
-/** Forms of companies that are written without a space beside the name. */
+/** Forms of companies that are written without a space before or after the name. */
 const unspacedForms =
   /株式会社|有限会社|合同会社|合資会社|一般社団法人|股份有限公司|有限责任公司|有限公司|주식회사|유한회사/gu;
 

@@ -55,7 +55,7 @@ export interface NameInText {
 
 const ranks: Readonly<Record<NameInText['kind'], number>> = { whole: 0, other_form: 1, longer: 2, near: 3 };
 
-/** Words with a capital that may stand before a name without being part of it. */
+/** Words with a capital that may precede a name without being part of it. */
 const notPartOfNames = new Set(
   (
     'i we our the for of by to at from on and or as is in re dear behalf company customer client ' +
@@ -128,10 +128,10 @@ function formAfter(words: readonly TextWord[], at: number): { form: string; word
   return null;
 }
 
-/** A line of this length is likely to go on in the next. */
+/** A line of this length probably continues in the next. */
 const fullLineCharacters = 60;
 
-/** True if a capitalized word follows with a single space between, or in the next line of a paragraph: the name may go on. */
+/** True if a capitalized word follows with a single space between, or in the next line of a paragraph: the name may continue. */
 function isJoined(text: string, last: TextWord, next: TextWord | undefined): boolean {
   if (next === undefined || next.start === last.end) return false;
   const between = text.slice(last.end, next.start);

@@ -185,7 +185,7 @@ export function nearProtectedName(name: string, protectedNames: ProtectedNames):
 const isWording = ({ category }: ProtectedName) => category === 'authority' || category === 'caller';
 
 /**
- * The protected name that a reason for calls holds, or null. Ordinary words may stand in one: those of authority, and those near a
+ * The protected name that a reason for calls holds, or null. Ordinary words may be in one: those of authority, and those near a
  * name by chance.
  */
 export function protectedNameIn(callReason: string, protectedNames: ProtectedNames): NearName | null {

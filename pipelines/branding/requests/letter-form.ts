@@ -130,7 +130,7 @@ async function profileOf(
   { owner, hasNumbersFile }: { owner: string | null; hasNumbersFile: boolean },
 ): Promise<{ profile: BrandProfile; owner: string }> {
   if (brand !== undefined) {
-    if (changes !== undefined) throw formRequestInvalid('brand: is given beside changes; give one of the two.');
+    if (changes !== undefined) throw formRequestInvalid('brand: is given together with changes; give one of the two.');
     const clean = owner === null ? null : cleanText(owner);
     if (clean === null || clean.length > 128)
       throw formRequestInvalid('owner: is missing or longer than 128 characters.');

@@ -113,7 +113,7 @@ interface LetterFile {
   readonly digests: readonly string[];
 }
 
-/** The facts beside the letter that the decision on its text depends on: if they have changed, it is outdated. */
+/** What the decision on a letter's text depends on besides the letter: if it has changed, the decision is outdated. */
 type TextBasis = Pick<LetterTextFacts, 'brand' | 'requestedPhones' | 'phonesOfOtherBrands' | 'csvPhones'>;
 
 interface LetterWithDecision {

@@ -378,7 +378,7 @@ function basisNotRead(artefact: ArtefactName): ServiceError {
   });
 }
 
-/** SQL's counts, with the rows that the changed keys have now, by its count, in the place of those that the build replaced. */
+/** The counts that were expected, with the rows that the build replaced exchanged for those that SQL counted for the changed keys. */
 function expectedCounts(
   { rowsExpected, levelsExpected }: Pick<BuildOptions, 'rowsExpected' | 'levelsExpected'>,
   { counted, replaced }: MadeParts,

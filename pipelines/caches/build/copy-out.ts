@@ -20,7 +20,7 @@ export interface CopyOutOptions {
 
 /**
  * Streams a COPY in blocks of whole rows to `take`, which holds the server back until it resolves. Returns the server's own
- * count of rows, which it tells after the last one. Nothing may be published before the transaction has committed as well.
+ * count of rows, which it sends after the last one. Nothing may be published before the transaction has committed as well.
  * @throws ServiceError `copy_stalled`, `copy_cut` or `interrupted`, or the error of `take`; after any of them the client must be
  * destroyed, but after `copy_cut` by an error of the statement.
  */
@@ -34,7 +34,7 @@ export async function copyOut(
   let failure: Error | undefined;
   stream.on('error', (error) => {
     failure ??= error;
-    stream.destroy(error); // the library only tells of an error of the server
+    stream.destroy(error); // the library only reports an error of the server
   });
   const onAbort = () => stream.destroy(interrupted());
   signal?.addEventListener('abort', onAbort);
@@ -60,7 +60,7 @@ const besideRows: readonly number[] = [0x48, 0x4e, 0x53, 0x41];
 const headerBytes = 5;
 
 /**
- * Gives a stream of the library the rows of a chunk as one message. The server sends one for each row, for each of which the library
+ * Gives a stream of the library the rows of a chunk as one message. The server sends one message per row, and for each the library
  * goes through a list of buffers: a build of 1 million rows takes 0.64 to 0.73 s of processor time instead of 0.90 to 0.96 s.
  */
 function joiningRows<Stream extends object>(stream: Stream): Stream {

@@ -8,7 +8,7 @@ import type { Segment } from '../../../clients/typescript/format/segment-index.t
  * Pure: from prefixes and row counts to prefixes.
  */
 
-/** A segment, or a place without one, of which the rows of some keys are read; keys ascend. */
+/** A segment, or an empty region, in which only the rows of some keys are read. Keys ascend. */
 export interface Patch {
   readonly region: string;
   readonly keys: readonly string[];
@@ -16,7 +16,7 @@ export interface Patch {
 
 /** What has changed since a basis, ascending and disjoint. */
 export interface Changes {
-  /** All of whose rows are read. */
+  /** Regions that are read in full. */
   readonly regions: readonly string[];
   readonly patches: readonly Patch[];
 }
@@ -135,8 +135,8 @@ function sums(items: readonly { readonly rows: number }[]): number[] {
 }
 
 /**
- * The patches of which so many keys may have no row any more that the rows around them would fit into one segment: their regions
- * must be counted and read.
+ * Patches that may leave a segment so small that it merges with its neighbours, as too many of their keys may have been deleted:
+ * their regions must be counted and read in full.
  */
 export function findShrinking(
   segments: readonly Segment[],

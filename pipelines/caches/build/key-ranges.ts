@@ -4,7 +4,7 @@ import { rowsUnder, segmentsUnder } from './dirty-regions.ts';
 
 /**
  * How the rows of a build are divided into ranges of keys, which are read with a COPY each, several at a time. A range begins at a
- * border: a prefix such that all that it lies within has more rows than a segment, and is split. So the segments of a range depend
+ * border: a prefix whose every ancestor has more rows than a segment and is therefore split. So the segments of a range depend
  * on its rows alone, and those of all ranges are the segments of a build that reads all rows at once.
  * Pure: from keys and row counts to ranges.
  */
@@ -15,11 +15,11 @@ export interface KeyRange {
   /** Exclusive. */
   readonly to: string;
   readonly regions: readonly string[];
-  /** Those of `from` and `to` at which it was divided from others. */
+  /** The ends (`from`, `to`) that another range adjoins. */
   readonly borders: readonly string[];
 }
 
-/** Prefixes of the segments in some regions with about so many bytes of text from one to the next, beginning with the first. */
+/** Segment prefixes of some regions, about `plainBytes` of text apart, starting with the first. */
 export function keysApart(segments: readonly Segment[], regions: readonly string[], plainBytes: number): string[] {
   const keys: string[] = [];
   let bytes = plainBytes;
@@ -37,8 +37,8 @@ export function keysApart(segments: readonly Segment[], regions: readonly string
 }
 
 /**
- * Divides adjacent regions between each of these keys, which ascend, and the one before: at the shortest border there. What the
- * border lies within then contains all rows between the two keys; {@link areSplit} says whether they are more than a segment's.
+ * Divides adjacent regions between each of these ascending keys and the one before, at the shortest border there. The parent of
+ * that border then contains all rows between the two keys; {@link areSplit} says whether these are more than a segment's.
  */
 export function divide(regions: readonly string[], keys: readonly string[]): KeyRange[] {
   const borders = keys.slice(1).map((key, at) => key.slice(0, sharedLength(keys[at]!, key) + 1));
@@ -50,7 +50,7 @@ export function divide(regions: readonly string[], keys: readonly string[]): Key
   });
 }
 
-/** True if all that the borders between ranges lie within has more rows than a segment, by the segments of the build itself. */
+/** True if the parent of each border between ranges has more rows than a segment, by the segments of the build itself. */
 export function areSplit(segments: readonly Segment[], borders: readonly string[], rowsMax: number): boolean {
   return borders.every((border) => rowsUnder(segments, border.slice(0, -1)) > rowsMax);
 }

@@ -33,7 +33,7 @@ interface NightBuildOptions {
   readonly buildId: number;
   /** Has other workers help with a full build. Absent: it is made here alone. */
   readonly callHelpers?: SharingOptions['callHelpers'] | undefined;
-  /** Sets the function that records the final failure of this try. */
+  /** Sets the function that records the final failure of this attempt. */
   readonly onFailure: (record: (failure: Failure) => Promise<unknown>) => void;
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -65,14 +65,14 @@ export async function runNightBuild(options: NightBuildOptions): Promise<void> {
   const build = await queryRow<StartedBuildRow>(db, sql('nights/start_build'), [buildId]);
   if (build === undefined) return;
   options.onFailure(({ code, reason }) =>
-    db.query(sql('nights/record_try_failure'), [buildId, build.attempts, code, reason]),
+    db.query(sql('nights/record_attempt_failure'), [buildId, build.attempts, code, reason]),
   );
   try {
     await buildAndRecord(options, build);
   } catch (error) {
     await db
-      .query(sql('nights/end_try'), [buildId, build.attempts])
-      .catch((lost: unknown) => options.log.warn({ err: lost, buildId }, 'the end of a try was not recorded'));
+      .query(sql('nights/end_attempt'), [buildId, build.attempts])
+      .catch((lost: unknown) => options.log.warn({ err: lost, buildId }, 'the end of an attempt was not recorded'));
     throw error;
   }
 }
@@ -328,7 +328,7 @@ async function recordBuild(
   ]);
 }
 
-/** The file of a try: `build-12-3`. So a try that was presumed dead and continues writes to another file. */
+/** The file of an attempt: `build-12-3`. So an attempt that was presumed dead and continues writes to another file. */
 function unfinishedName({ buildId, attempts }: StartedBuildRow): string {
   return `build-${buildId}-${attempts}`;
 }

@@ -96,7 +96,7 @@ export async function makeParts(options: PartMakingOptions): Promise<MadeParts> 
 
 type RangeAt = KeyRange & { readonly at: number };
 
-/** The blocks of adjacent ranges, the first of which is the part `at`. */
+/** The blocks of adjacent ranges; `at` is the part of the first. */
 interface MadeRanges {
   readonly at: number;
   readonly ranges: number;

@@ -40,10 +40,10 @@ const copyBlockBytes = 1024 * 1024;
  */
 const withoutIndexOrder = 'SET LOCAL enable_indexscan = off';
 
-/** At least so many rows are sorted before the first one is sent: a twentieth of what a quiet machine sorts. */
+/** Rows that a server sorts in a second at least, before it sends the first one: a twentieth of what a quiet machine sorts. */
 const rowsSortedPerSecond = 50_000;
 
-/** A server may take the time of one silence to count so many keys, hundreds of times what a quiet machine takes. */
+/** Keys for which a count may take `copyIdleSecondsMax`, hundreds of times what a quiet machine takes. */
 const keysPerSilence = 10_000;
 
 /** Reads rows of one artefact in the snapshot of a night, over a connection of its own. Ends with `commit` or `destroy`. */
@@ -139,7 +139,7 @@ export class RowReader {
     await this.#client.end();
   }
 
-  /** @throws ServiceError `copy_stalled` if the database does not answer in so many times of silence */
+  /** @throws ServiceError `copy_stalled` if the database does not answer within `times` times `copyIdleSecondsMax` */
   async #answered<Answer>(operation: string, answer: Promise<Answer>, times = 1): Promise<Answer> {
     const seconds = times * this.#options.copyIdleSecondsMax;
     const given = await within(

@@ -20,13 +20,13 @@ export class RowsBeforeFinder {
     this.#from = from;
   }
 
-  /** Rows in the place of the next segment; null if they are lost. */
+  /** Rows of the basis for the next segment; null if they are damaged. */
   inPlaceOf({ prefix, rows, plain }: CutSegment): Promise<RowsBefore | null> {
     const isPrefixOfOthers = rows === 1 && plain.indexOf(tab) === prefix.length; // or could be: then they have the next place
     return this.upTo(isPrefixOfOthers ? endOfKey(prefix) : endOfPrefix(prefix));
   }
 
-  /** Rows from there to a key, exclusive; null if they are lost. */
+  /** Rows from there to a key, exclusive; null if they are damaged. */
   async upTo(to: string): Promise<RowsBefore | null> {
     const from = this.#from;
     this.#from = to;

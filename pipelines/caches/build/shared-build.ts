@@ -11,18 +11,18 @@ import { buildShare, type BuildSettings, type BuildSharing } from './build.ts';
 import type { KeyRange } from './key-ranges.ts';
 import type { MadeShare } from './made-share.ts';
 
-/** A try of a build whose ranges several workers make. */
-export interface SharedTry {
+/** An attempt at a build whose ranges several workers make. */
+export interface SharedAttempt {
   readonly buildId: number;
   readonly attempt: number;
 }
 
-export interface SharingOptions extends SharedTry {
+export interface SharingOptions extends SharedAttempt {
   readonly db: Pool;
-  /** Identifies what the bytes depend on beside the rows. */
+  /** Identifies what the bytes depend on besides the rows. */
   readonly format: string;
-  /** Has other workers call {@link helpBuild}, so many at most. */
-  readonly callHelpers: (shared: SharedTry, helpersMax: number) => Promise<unknown>;
+  /** Asks at most `helpersMax` workers to call {@link helpBuild}. */
+  readonly callHelpers: (shared: SharedAttempt, helpersMax: number) => Promise<unknown>;
   readonly log: Log;
 }
 
@@ -37,7 +37,7 @@ export function shareBuild({ db, buildId, attempt, format, callHelpers, log }: S
       const ranges = shares.map((share) => JSON.stringify(share));
       await db.query(sql('nights/offer_shares'), [buildId, attempt, format, ranges]);
       await callHelpers({ buildId, attempt }, shares.length - 1).catch((error: unknown) =>
-        log.warn({ err: error, buildId }, 'no other worker could be called; the build goes on alone'),
+        log.warn({ err: error, buildId }, 'no helper could be queued; the build continues alone'),
       );
     },
     async take(share) {
@@ -48,7 +48,7 @@ export function shareBuild({ db, buildId, attempt, format, callHelpers, log }: S
   };
 }
 
-export interface HelpOptions extends SharedTry {
+export interface HelpOptions extends SharedAttempt {
   readonly db: Pool;
   readonly databaseUrl: string;
   readonly store: ArtefactStore;

@@ -4,7 +4,7 @@ import { categoriesVersion } from '../artefact-facts.ts';
 import { rowDeflateVersion, type BuildProfile } from './row-deflate.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
-/** The settings that the bytes of an artefact depend on, beside its rows. */
+/** The settings that the bytes of an artefact depend on, besides its rows. */
 export interface FormatSettings {
   readonly segmentRowsMax: number;
   readonly buildProfile: BuildProfile;
@@ -14,7 +14,7 @@ export interface FormatSettings {
 const layout = 2;
 
 /**
- * Identifies all that the bytes of an artefact depend on beside the data: a digest of the selection of rows, and one of how
+ * Identifies all that the bytes of an artefact depend on besides the data: a digest of the selection of rows, and one of how
  * they are cut and compressed. A build copies segments of the published version only if both are equal.
  */
 export function buildFormat(cache: CacheName, settings: FormatSettings): string {

@@ -9,10 +9,10 @@ import {
   type FilterFacts,
 } from '../../../clients/typescript/format/number-filter.ts';
 
-/** What a filter is made of, beside its keys. */
+/** What a filter is made of, besides its keys. */
 export type FilterKind = Pick<FilterFacts, 'keyType' | 'bits'>;
 
-/** A filter that does not come out after so many tries has keys that are not different. Some tens are usual. */
+/** If no filter is found in this many tries, two keys are equal. Tens of tries are usual. */
 const triesMax = 2000;
 
 /**
@@ -79,7 +79,7 @@ class Peeling {
   #highs = new Int32Array(0);
   #lows = new Int32Array(0);
   #alone = new Uint32Array(0);
-  /** The keys in the order in which they were taken, by their hashes, and which of their slots each has. */
+  /** The hashes of the keys in the order in which they were taken, and which of its four slots each key has. */
   readonly #takenHighs: Int32Array;
   readonly #takenLows: Int32Array;
   readonly #takenSlots: Uint8Array;

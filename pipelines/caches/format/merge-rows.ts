@@ -14,7 +14,7 @@ interface MergedRows {
 const newline = 0x0a;
 
 /**
- * Replaces the rows of some keys: `rows` are those that these keys have now, a key without one has none. All ascend by key.
+ * Replaces the rows of some keys: `rows` holds their current rows; a key without a row was deleted. All ascend by key.
  * @throws ServiceError `rows_differ` if a row has another key
  */
 export function mergeRows(before: Buffer, keys: readonly string[], rows: Buffer): MergedRows {

@@ -36,8 +36,8 @@ const pending: (Waiting & { readonly work: NewRows | ChangedRows })[] = [];
 let lastId = 0;
 
 /**
- * Compresses, or merges and compresses, in a thread of this process, of which there is one a core. The buffers of the work are empty
- * afterwards.
+ * Compresses, or merges and compresses, in a thread of this process (one per core, up to {@link threadsMax}). The buffers of the
+ * work are empty afterwards.
  * @throws as `compressSegment` and `patchSegment`
  */
 export function inThread(work: NewRows): Promise<SegmentBlock>;

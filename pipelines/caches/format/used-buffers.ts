@@ -8,7 +8,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
 let bytesSinceCollection = 0;
 
-/** Says that buffers of so many bytes are not used any more by this thread. */
+/** Records bytes of buffers that this thread does not use any more. */
 export function freeUsedBytes(bytes: number): void {
   bytesSinceCollection += bytes;
   if (bytesSinceCollection < bytesBetweenCollections) return;

@@ -56,7 +56,7 @@ interface OpenedRunRow {
 }
 
 const lockClass = 7_224_202; // of the advisory locks of nights; any constant
-/** The lock of the preparation, in the place of a run id, which is never 0. */
+/** The lock of the preparation, used instead of a run id, which is never 0. */
 const preparing = 0;
 const generationsMax = 10;
 /** Crashes of a build after which a night is published without it; fewer than fail the job, and with it the whole night. */
@@ -226,7 +226,7 @@ export async function recordBuilds(
   return rows.filter(({ state }) => state === 'pending').map(({ buildId }) => buildId);
 }
 
-/** An artefact with the number of tries of its build, in earlier attempts at the night, that ended without an outcome. */
+/** An artefact and how often its build, in earlier attempts at the night, ended without an outcome. */
 interface CrashedBuild extends ArtefactName {
   readonly crashes: number;
 }
@@ -236,11 +236,11 @@ function crashesOf({ cache, country }: ArtefactName, crashed: readonly CrashedBu
 }
 
 function reasonToSetAside(crashes: number): string | null {
-  return crashes < buildCrashesMax ? null : `The process or its connection ended in ${crashes} tries of this build.`;
+  return crashes < buildCrashesMax ? null : `The process or its connection ended in ${crashes} attempts at this build.`;
 }
 
 /**
- * Builds run beside each other, and a crash counts for all that run then. So the build with the most crashes goes first and the
+ * Builds run concurrently, and a crash counts against all that run then. So the build with the most crashes goes first and the
  * others that have crashed go last: the one that causes them has other neighbours each time.
  */
 function spreadCrashed(builds: readonly PlannedBuild[], crashed: readonly CrashedBuild[]): PlannedBuild[] {

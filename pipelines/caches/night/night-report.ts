@@ -67,7 +67,7 @@ export interface NightReport {
   readonly lapsed: readonly LapsedBrand[];
   /** Reports of earlier releases lack the list. */
   readonly lateFeeds?: readonly LateFeed[];
-  /** The trace of the night, by which a collector of OpenTelemetry has it; absent while nothing is traced. */
+  /** The OpenTelemetry trace id of the night; absent without tracing. */
   readonly traceId?: string | undefined;
 }
 

@@ -63,7 +63,7 @@ export function decidePublication(
   if (current.asOf > rules.asOf)
     return keepPublished(
       'artefact_older',
-      `The published version stands for ${current.asOf.toISOString()}, later than this night's snapshot.`,
+      `The published version is of ${current.asOf.toISOString()}, later than this night's snapshot.`,
     );
   if (isSameText(current.text, build.text) && !build.basisLost) return { action: 'confirm' };
   const gates = judgeBuild({ ...build, rowsLeft: rules.rowsLeft }, current, rules.limits).filter(

@@ -80,9 +80,9 @@ interface Rotation {
   readonly presentKeys: readonly KeyObject[];
   /** Makes new online keys: the present ones are lost, or may be known to others. */
   readonly online: boolean;
-  /** Keys in the place of all those of the present root. */
   /** Roots after the stored one, in order: those that were made after the backup from which the database was restored. */
   readonly madeSince?: readonly Buffer[];
+  /** Keys that replace all those of the present root. */
   readonly newRoot?: { readonly keys: readonly KeyObject[]; readonly threshold: number } | undefined;
 }
 

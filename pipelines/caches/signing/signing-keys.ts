@@ -29,7 +29,7 @@ export function makeOnlineKeys(): OnlineKeys {
   ) as unknown as OnlineKeys;
 }
 
-/** Stores online keys, sealed under the master key, in the place of those before. */
+/** Replaces the online keys; they are stored sealed under the master key. */
 export async function storeOnlineKeys(db: Queryable, vault: Vault, keys: OnlineKeys): Promise<void> {
   await db.query(sql('signing/delete_signing_keys'));
   for (const role of ONLINE_ROLES) {

@@ -50,8 +50,8 @@ const open = (openVault = async () => testVault): DropFolder => {
     clock: () => new Date(now),
   });
 };
-/** Looks at once, and again when everything that lies there has settled. */
-const settle = async (...folders: DropFolder[]) => {
+/** Polls, and again when every entry is stable. */
+const pollWhenStable = async (...folders: DropFolder[]) => {
   await Promise.all(folders.map((folder) => folder.poll()));
   now += 10_000;
   await Promise.all(folders.map((folder) => folder.poll()));
@@ -156,10 +156,10 @@ describe('a folder with a request', () => {
       await dropped(name, { 'request.json': addBrand(handle), [file]: 'x' });
     await dropped('acme.tmp', { 'request.json': addBrand(handle) });
     await dropped('.hidden', { 'request.json': addBrand(handle) });
-    await settle(folder);
+    await pollWhenStable(folder);
     expect((await readdir(drop('branding'))).length).toBe(5);
     await rename(drop('branding', 'part', 'letter.pdf.part'), drop('branding', 'part', 'letter.pdf'));
-    await settle(folder);
+    await pollWhenStable(folder);
     expect(await operations()).toHaveLength(before + 1);
   });
 
@@ -173,7 +173,7 @@ describe('a folder with a request', () => {
       'numbers.csv': csv,
       '.DS_Store': 'desktop',
     });
-    await settle(folder);
+    await pollWhenStable(folder);
     const attached = goodLetter([
       ...phones,
       `The attached CSV lists them from ${phones[0]} to ${phones[1]}, 2 numbers.`,
@@ -220,7 +220,7 @@ describe('a folder with a request', () => {
       const { handle, phones } = fresh(2);
       const folder = open();
       await dropped('acme', { 'request.json': addBrand(handle, { numbers: phones }), 'scan.png': 'letter' });
-      await settle(folder);
+      await pollWhenStable(folder);
       await carryOut(letter(phones));
       await folder.poll();
       expect(await result(place, 'acme', 'result.json')).toMatchObject({
@@ -243,7 +243,7 @@ describe('a folder with a request', () => {
       'request.json': { operation: 'update_managed_brand', owner, handle },
       'loa.pdf': 'letter',
     });
-    await settle(folder);
+    await pollWhenStable(folder);
     await carryOut();
     await folder.poll();
     expect(await result('rejected', 'acme', 'result.json')).toMatchObject({
@@ -254,7 +254,7 @@ describe('a folder with a request', () => {
     expect((await readdir(drop('rejected', 'acme'))).toSorted()).toEqual(['loa.pdf', 'request.json', 'result.json']);
     await rename(drop('rejected', 'acme'), drop('branding', 'acme'));
     await writeFile(drop('branding', 'acme', 'request.json'), JSON.stringify(addBrand(handle)));
-    await settle(folder);
+    await pollWhenStable(folder);
     await carryOut(goodLetter([]));
     await folder.poll();
     expect(await result('done', 'acme', 'result.json')).toMatchObject({
@@ -269,10 +269,10 @@ describe('a folder with a request', () => {
     const folder = open();
     const before = (await operations()).length;
     await dropped('first', { 'request.json': addBrand(handle, { key: `key-${handle}` }), 'loa.pdf': 'letter' });
-    await settle(folder);
+    await pollWhenStable(folder);
     await dropped('second', { 'request.json': addBrand(handle, { key: `key-${handle}` }), 'loa.pdf': 'letter' });
     await dropped('other', { 'request.json': addBrand(handle, { key: `key-${handle}` }), 'loa.pdf': 'another letter' });
-    await settle(folder);
+    await pollWhenStable(folder);
     await carryOut(goodLetter([]));
     await folder.poll();
     expect(await operations()).toHaveLength(before + 1);
@@ -294,7 +294,7 @@ describe('a folder with a request', () => {
     await writeFile(drop('done', 'acme', 'kept'), '');
     await dropped('acme', { 'request.json': addBrand(fresh(0).handle) });
     await dropped(`${'ü'.repeat(120)}`, { 'request.json': addBrand(fresh(0).handle) });
-    await settle(folder);
+    await pollWhenStable(folder);
     await carryOut();
     await folder.poll();
     expect((await readdir(drop('done'))).toSorted()).toEqual([
@@ -329,7 +329,7 @@ describe('a folder that asks for the form of a letter', () => {
     const { handle, phones } = fresh(2);
     const before = (await operations()).length;
     await dropped('form', { 'request.json': askForm(handle, { language: 'fr' }), 'numbers.csv': phones.join('\n') });
-    await settle(open());
+    await pollWhenStable(open());
     expect((await readdir(drop('done', 'form'))).toSorted()).toEqual([
       'letter-form.pdf',
       'numbers.csv',
@@ -357,10 +357,10 @@ describe('a folder that asks for the form of a letter', () => {
 
   it('gets another one when it is put in again', async () => {
     await dropped('form', { 'request.json': askForm(fresh(0).handle) });
-    await settle(open());
+    await pollWhenStable(open());
     const first = await digestOf('done', 'form');
     await rename(drop('done', 'form'), drop('branding', 'form'));
-    await settle(open());
+    await pollWhenStable(open());
     expect(await digestOf('done', 'form')).toBe((await forms()).at(-1)!.sha256);
     expect(await digestOf('done', 'form')).not.toBe(first);
   });
@@ -391,7 +391,7 @@ describe('a folder that asks for the form of a letter', () => {
   ])('%s is rejected', async (_what, more, files, code, reason) => {
     const before = (await forms()).length;
     await dropped('form', { 'request.json': askForm(fresh(0).handle, more), ...files });
-    await settle(open());
+    await pollWhenStable(open());
     expect(await result('rejected', 'form', 'result.json')).toMatchObject({
       outcome: 'rejected',
       form: null,
@@ -407,7 +407,7 @@ describe('a folder that asks for the form of a letter', () => {
     const { handle } = fresh(0);
     const folder = open();
     await dropped('back', { 'request.json': addBrand(handle), 'letter-form.pdf': 'signed' });
-    await settle(folder);
+    await pollWhenStable(folder);
     await carryOut();
     await folder.poll();
     expect(await result('done', 'back', 'result.json')).toMatchObject({
@@ -505,7 +505,7 @@ describe('a folder that is no request is rejected with what to do', () => {
   it.each(cases)('%s', async (_what, files, code, reason) => {
     const before = (await operations()).length;
     await dropped('acme', files());
-    await settle(open());
+    await pollWhenStable(open());
     const given = await result('rejected', 'acme', 'result.json');
     expect(given).toMatchObject({
       outcome: 'rejected',
@@ -529,7 +529,7 @@ describe('a folder that is no request is rejected with what to do', () => {
     execFileSync('mkfifo', [drop('branding', 'pipe', 'loa.pdf')]);
     await symlink(directory, drop('branding', 'folder-link'));
     await writeFile(drop('branding', 'loose.pdf'), 'loose');
-    await settle(open());
+    await pollWhenStable(open());
     const reasonOf = async (...path: string[]) =>
       ((await result('rejected', ...path))['failure'] as { reason: string }).reason;
     expect(await reasonOf('link', 'result.json')).toBe('loa.pdf is a symbolic link, and must be a regular file.');
@@ -549,7 +549,7 @@ describe('a folder that is no request is rejected with what to do', () => {
   it('no request.json, ten minutes after the last change', async () => {
     const folder = open();
     await dropped('acme', { 'loa.pdf': 'letter' });
-    await settle(folder);
+    await pollWhenStable(folder);
     now += 589_000;
     await folder.poll();
     expect(await readdir(drop('branding'))).toEqual(['acme']);
@@ -560,7 +560,7 @@ describe('a folder that is no request is rejected with what to do', () => {
     });
   });
 
-  it('and one that names its files like the results of another try does not pass for a result', async () => {
+  it('and one that names its files like the results of another attempt does not pass for a result', async () => {
     const { handle } = fresh(0);
     const folder = open();
     await dropped('acme', {
@@ -568,7 +568,7 @@ describe('a folder that is no request is rejected with what to do', () => {
       'result.json': { id: 'forged', outcome: 'approved', failure: null },
       'numbers.result.csv': '+12125550101',
     });
-    await settle(folder);
+    await pollWhenStable(folder);
     await carryOut();
     await folder.poll();
     expect(await result('done', 'acme', 'result.json')).toMatchObject({
@@ -586,7 +586,7 @@ describe('a watcher that is killed', () => {
     const { handle } = fresh(0);
     const before = (await operations()).length;
     await dropped('acme', { 'request.json': addBrand(handle), 'loa.pdf': 'letter' });
-    await settle(open(killed('before')));
+    await pollWhenStable(open(killed('before')));
     expect(await operations()).toHaveLength(before);
     expect(await takenPaths()).toHaveLength(3);
     await open().poll();
@@ -607,11 +607,11 @@ describe('a watcher that is killed', () => {
       const folder = open();
       const key = `key-${handle}`;
       await dropped('first', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
-      await settle(folder);
+      await pollWhenStable(folder);
       await carryOut(goodLetter([]));
       await folder.poll();
       await dropped('second', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
-      await settle(open(killed('after the result')));
+      await pollWhenStable(open(killed('after the result')));
       const [id] = await readdir(drop('taken', 'branding'));
       const written = { ...(await result('done', 'first', 'result.json')), id, folder: 'second' };
       await writeFile(drop('taken', 'branding', id!, 'second', 'result.json'), JSON.stringify(written));
@@ -627,7 +627,7 @@ describe('a watcher that is killed', () => {
     const before = (await operations()).length;
     const names = Array.from({ length: 12 }, (_, at) => `request-${String(at).padStart(2, '0')}`);
     for (const name of names) await dropped(name, { 'request.json': addBrand(fresh(0).handle) });
-    await settle(open(), open());
+    await pollWhenStable(open(), open());
     await Promise.all([open().poll(), open().poll()]);
     expect(await operations()).toHaveLength(before + 12);
     await carryOut();

@@ -40,8 +40,8 @@ const finish = (state: 'done' | 'failed') =>
   );
 const result = async (...path: string[]) =>
   JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
-/** Looks at once, and again when everything that lies there has settled. */
-const settle = async (...folders: DropFolder[]) => {
+/** Polls, and again when every entry is stable. */
+const pollWhenStable = async (...folders: DropFolder[]) => {
   await Promise.all(folders.map((folder) => folder.poll()));
   now += 10_000;
   await Promise.all(folders.map((folder) => folder.poll()));
@@ -76,14 +76,14 @@ describe('the drop folder', () => {
     expect(await takenFiles()).toEqual([]);
     now += 1;
     await folder.poll(); // renames it
-    await settle(folder);
+    await pollWhenStable(folder);
     expect(await loads()).toMatchObject([{ fileName: 'caf%E9 %FF.csv' }]);
     await writeFile(latin1('\xe9.csv'), 'phone\n');
     await writeFile(drop('directory', '%E9.csv'), 'phone\n+15005550006\n');
-    await settle(folder);
+    await pollWhenStable(folder);
     expect(await readdir(drop('directory'))).toEqual([expect.stringContaining('\uFFFD')]); // until the other is taken
-    await settle(folder); // renames the other
-    await settle(folder);
+    await pollWhenStable(folder); // renames the other
+    await pollWhenStable(folder);
     expect((await loads()).map(({ fileName }) => fileName)).toEqual(['caf%E9 %FF.csv', '%E9.csv', '%E9.csv']);
   });
 
@@ -107,14 +107,14 @@ describe('the drop folder', () => {
   it('leaves files alone that are still being copied', async () => {
     for (const name of ['.names.csv', 'names.csv.part', 'names.csv.tmp'])
       await writeFile(drop('directory', name), 'phone\n');
-    await settle(open());
+    await pollWhenStable(open());
     expect(await readdir(drop('directory'))).toHaveLength(3);
   });
 
   it('moves a file to done with the report when its load is done', async () => {
     const folder = open();
     await writeFile(drop('reputation', 'scores.csv'), 'phone\n');
-    await settle(folder);
+    await pollWhenStable(folder);
     await finish('done');
     await folder.poll();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['scores.csv', 'scores.csv.result.json']);
@@ -131,7 +131,7 @@ describe('the drop folder', () => {
   it('moves a file to rejected with the reason when its load has failed', async () => {
     const folder = open();
     await writeFile(drop('complaints', 'ftc.csv'), 'nothing\n');
-    await settle(folder);
+    await pollWhenStable(folder);
     await finish('failed');
     await folder.poll();
     expect(await result('rejected', 'ftc.csv.result.json')).toMatchObject({
@@ -145,7 +145,7 @@ describe('the drop folder', () => {
     await writeFile(secret, 'secret');
     await symlink(secret, drop('directory', 'link.csv'));
     await mkdir(drop('directory', 'folder.csv'));
-    await settle(open());
+    await pollWhenStable(open());
     expect(await result('rejected', 'link.csv.result.json')).toMatchObject({
       failure: { code: 'feed_file_invalid', reason: 'The feed is a symbolic link, and must be a regular file.' },
     });
@@ -160,7 +160,7 @@ describe('the drop folder', () => {
     const folder = open();
     for (let file = 0; file < 2; file++) {
       await writeFile(drop('directory', 'names.csv'), `phone\n${file}\n`);
-      await settle(folder);
+      await pollWhenStable(folder);
       await finish('done');
       await folder.poll();
     }
@@ -170,7 +170,7 @@ describe('the drop folder', () => {
   it('writes one result for a file whose watcher was killed after the result and before the move', async () => {
     const folder = open();
     await writeFile(drop('directory', 'names.csv'), 'phone\n');
-    await settle(folder);
+    await pollWhenStable(folder);
     await finish('done');
     const [id] = await readdir(drop('taken', 'directory'));
     await writeFile(drop('done', 'names.csv.result.json'), `{\n  "id": "${id}"`);
@@ -181,7 +181,7 @@ describe('the drop folder', () => {
   it('puts a file away whose name is as long as names may be', async () => {
     const folder = open();
     await writeFile(drop('directory', `${'ü'.repeat(125)}.csv`), 'phone\n');
-    await settle(folder);
+    await pollWhenStable(folder);
     await finish('done');
     await folder.poll();
     expect(await readdir(drop('done'))).toHaveLength(2);
@@ -190,14 +190,14 @@ describe('the drop folder', () => {
   it('takes each file once with two watchers', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `${String(index).padStart(2, '0')}.csv`);
     for (const name of names) await writeFile(drop('directory', name), `phone\n${name}\n`);
-    await settle(open(), open());
+    await pollWhenStable(open(), open());
     await Promise.all([open().poll(), open().poll()]);
     expect((await loads()).map(({ fileName }) => fileName).toSorted()).toEqual(names);
   });
 
   it('submits a taken file again after a watcher was killed before its submission, and not after it', async () => {
     await writeFile(drop('directory', 'names.csv'), 'phone\n');
-    await settle(open({ submit: () => Promise.reject(new Error('killed before')) }));
+    await pollWhenStable(open({ submit: () => Promise.reject(new Error('killed before')) }));
     expect(await takenFiles()).toHaveLength(1);
     const killedAfter = open({
       submit: async (file) => {

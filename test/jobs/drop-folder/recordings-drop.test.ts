@@ -41,8 +41,8 @@ const open = (waitMs?: number, signal?: AbortSignal): DropFolder => {
     clock: () => new Date(now),
   });
 };
-/** Looks at once, and again when everything that lies there has settled. */
-const settle = async (...folders: DropFolder[]) => {
+/** Polls, and again when every entry is stable. */
+const pollWhenStable = async (...folders: DropFolder[]) => {
   await Promise.all(folders.map((folder) => folder.poll()));
   now += 10_000;
   await Promise.all(folders.map((folder) => folder.poll()));
@@ -94,7 +94,7 @@ describe('a dropped folder', () => {
       'Thumbs.db': 'x',
       '.DS_Store': 'x',
     });
-    await settle(open());
+    await pollWhenStable(open());
     const [batch] = await batches();
     expect(batch).toMatchObject({
       state: 'queued',
@@ -104,7 +104,7 @@ describe('a dropped folder', () => {
       settings: { channels: 'mixed' },
       name: 'Monday',
     });
-    await settle(open());
+    await pollWhenStable(open());
     expect(await readdir(drop('done'))).toEqual([]);
     await carryOut();
     await open().poll();
@@ -141,7 +141,7 @@ describe('a dropped folder', () => {
     const [first, second] = [open(0), open(0)];
     const holder = await db.connect();
     await holder.query('BEGIN; LOCK TABLE verification_batch IN SHARE ROW EXCLUSIVE MODE');
-    await settle(first); // returns although the batch cannot be stored yet
+    await pollWhenStable(first); // returns although the batch cannot be stored yet
     expect(await named()).toEqual([]);
     await holder.query('COMMIT');
     holder.release();
@@ -163,7 +163,7 @@ describe('a dropped folder', () => {
     const client = await db.connect();
     await client.query('BEGIN');
     await client.query('LOCK TABLE verification_batch IN SHARE MODE'); // no batch is inserted until the watcher has stopped
-    await settle(open(0, stopping.signal));
+    await pollWhenStable(open(0, stopping.signal));
     stopping.abort(new ServiceError('interrupted', { operation: 'test' }));
     await client.query('COMMIT');
     client.release();
@@ -182,17 +182,17 @@ describe('a dropped folder', () => {
     await folder.poll();
     expect(await taken()).toEqual([]);
     await writeFile(drop('recordings', 'calls', 'sub', 'b.wav.part'), 'x');
-    for (let looks = 0; looks < 3; looks++) await settle(folder);
+    for (let looks = 0; looks < 3; looks++) await pollWhenStable(folder);
     expect(await taken()).toEqual([]);
     await rename(drop('recordings', 'calls', 'sub', 'b.wav.part'), drop('recordings', 'calls', 'sub', 'b.wav'));
-    await settle(folder);
+    await pollWhenStable(folder);
     expect((await batches())[0]).toMatchObject({ items: 2 });
   });
 
   it('of raw audio is stored as what its request says', async () => {
     const leg = Buffer.alloc(800, ++made);
     await dropped('legs', { 'request.json': wishes({ raw: 'mulaw@8000' }), 'a.ul': leg });
-    await settle(open());
+    await pollWhenStable(open());
     const { rows } = await db.query<{ sha256: string }>('SELECT audio_sha256 AS sha256 FROM verification');
     const head = wavHeader({ encoding: 'pcm_mulaw', sampleRate: 8_000, channels: 1 }, leg.length);
     expect(rows).toContainEqual({ sha256: sha256Of(Buffer.concat([head, leg])) });
@@ -236,7 +236,7 @@ describe('a dropped folder', () => {
     ],
   ])('%s lies in rejected with the reason, and can be tried again', async (_what, files, code) => {
     await dropped('calls', files);
-    await settle(open());
+    await pollWhenStable(open());
     expect(await result('rejected', 'calls', 'result.json')).toMatchObject({
       outcome: 'rejected',
       batch: null,
@@ -249,7 +249,7 @@ describe('a dropped folder', () => {
     await writeFile(drop('rejected', 'calls', 'a.wav'), tinyRecording(++made));
     for (let at = 0; at < 21; at++) await rm(drop('rejected', 'calls', `${at}.wav`), { force: true });
     await rename(drop('rejected', 'calls'), drop('recordings', 'calls'));
-    await settle(open());
+    await pollWhenStable(open());
     await carryOut();
     await open().poll();
     expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 1 } });
@@ -258,15 +258,15 @@ describe('a dropped folder', () => {
   it('has the answer of the first one under the same key', async () => {
     for (const name of ['first', 'second'])
       await dropped(name, { 'request.json': wishes({ key: 'same-key', owner: 'Same' }), 'a.wav': 'the same' });
-    await settle(open());
+    await pollWhenStable(open());
     await carryOut();
-    await settle(open());
+    await pollWhenStable(open());
     const ids = await Promise.all(
       ['first', 'second'].map(async (name) => ((await result('done', name, 'result.json')).batch as { id: string }).id),
     );
     expect(ids[0]).toBe(ids[1]);
     await dropped('third', { 'request.json': wishes({ key: 'same-key', owner: 'Same' }), 'a.wav': 'another' });
-    await settle(open());
+    await pollWhenStable(open());
     expect(await result('rejected', 'third', 'result.json')).toMatchObject({
       failure: { code: 'idempotency_conflict' },
     });
@@ -276,7 +276,7 @@ describe('a dropped folder', () => {
     await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
     await symlink('/etc/passwd', drop('recordings', 'calls', 'b.wav'));
     await symlink('/', drop('recordings', 'calls', 'root'));
-    await settle(open());
+    await pollWhenStable(open());
     await carryOut();
     await open().poll();
     expect((await readFile(drop('done', 'calls', 'results.csv'), 'utf8')).match(/file_unreadable/g)).toHaveLength(2);
@@ -284,7 +284,7 @@ describe('a dropped folder', () => {
 
   it('whose batch was cancelled reports that', async () => {
     await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
-    await settle(open());
+    await pollWhenStable(open());
     await cancelBatch(db, (await batches())[0]!.id);
     await open().poll();
     expect(await result('done', 'calls', 'result.json')).toMatchObject({
@@ -297,7 +297,7 @@ describe('a dropped folder', () => {
 describe('a dropped recording', () => {
   it('is a batch of one, and lies in done beside its result', async () => {
     await writeFile(drop('recordings', 'call.wav'), tinyRecording(++made));
-    await settle(open());
+    await pollWhenStable(open());
     await carryOut();
     await open().poll();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['call.wav', 'call.wav.result.json']);
@@ -310,7 +310,7 @@ describe('a dropped recording', () => {
 
   it('that is a link is rejected', async () => {
     await symlink('/etc/passwd', drop('recordings', 'call.wav'));
-    await settle(open());
+    await pollWhenStable(open());
     expect(await result('rejected', 'call.wav.result.json')).toMatchObject({
       failure: { code: 'audio_request_invalid' },
     });
@@ -322,7 +322,7 @@ describe('a watcher', () => {
     const before = (await batches()).length;
     const names = Array.from({ length: 6 }, (_none, at) => `calls-${at}`);
     for (const name of names) await dropped(name, { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
-    await settle(open(), open());
+    await pollWhenStable(open(), open());
     await Promise.all([open().poll(), open().poll()]);
     expect(await batches()).toHaveLength(before + 6);
     await carryOut();
@@ -336,7 +336,7 @@ describe('a watcher', () => {
       'a.wav': tinyRecording(++made),
       'b.wav': tinyRecording(++made),
     });
-    await settle(open());
+    await pollWhenStable(open());
     const [batch] = await batches();
     await db.query('DELETE FROM verification WHERE batch_id = $1 AND line = 2', [batch!.batchId]);
     await db.query(`UPDATE verification_batch SET state = 'open', items = 1 WHERE batch_id = $1`, [batch!.batchId]);

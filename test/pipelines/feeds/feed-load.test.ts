@@ -397,7 +397,7 @@ describe('a load', () => {
     });
   });
 
-  it('whose database session is killed halfway changes nothing and is done by the next try', async () => {
+  it('whose database session is killed halfway changes nothing and is done by the next attempt', async () => {
     const rows = Array.from(
       { length: 40_000 },
       (_, n) => `+1${212 + (n % 5)}${2_000_000 + n},SPAM\n${n % 100 === 0 ? 'bad,SPAM\n' : ''}`,

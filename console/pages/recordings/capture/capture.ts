@@ -80,7 +80,7 @@ function problemOf(error: unknown): Problem {
       status: 0,
       code: 'microphone_refused',
       detail: 'The browser does not let this page use the microphone.',
-      hint: 'Allow it beside the address of the page, then try again.',
+      hint: 'Allow it next to the address of the page, then try again.',
     });
   if (name === 'NotFoundError')
     return new Problem({

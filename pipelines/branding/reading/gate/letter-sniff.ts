@@ -35,7 +35,7 @@ function refuseType(head: string): SniffedLetter {
   if (head.includes(pdfHead))
     return {
       refusal: 'letter_polyglot',
-      problem: `A PDF header stands behind other bytes${found === undefined ? '' : `: the file is also ${found}`}.`,
+      problem: `Other bytes precede the PDF header${found === undefined ? '' : `: the file is also ${found}`}.`,
     };
   return {
     refusal: 'letter_type_refused',

@@ -27,7 +27,7 @@ export function makeOcrLines(
   const printed = words.filter(
     (word) =>
       word.confidence >= inkConfidenceMax ||
-      standsInLine(word, words) ||
+      isInPrintedLine(word, words) ||
       !marks.some(({ box }) => shareWithin(wordBox(word, image), box) >= inkShareMin),
   );
   const pieces = printed.map((word): WordPiece => ({
@@ -58,30 +58,30 @@ const neighbour = { gapHeightsMax: 3, baselineHeightsMax: 0.35 } as const;
 const rowDigitsMin = 3;
 
 /**
- * True if it stands in a line of print: between two sure words, or with digits in a row of digits. A part of a signature stands
- * after its label or alone. Without this rule uncertain parts of telephone numbers were lost, and the rest of a number
+ * True if a word is part of a line of print: between two sure words, or with digits in a row of digits. A part of a signature
+ * follows its label or is alone. Without this rule uncertain parts of telephone numbers were lost, and the rest of a number
  * was another number (bench/letters.ts).
  */
-function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
+function isInPrintedLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
   if (/\d/.test(word.text) && digitsInRow(word, words) >= rowDigitsMin) return true;
   const sure = words.filter(
     (other) =>
       other !== word &&
-      isBesideWord(word, other) &&
+      isNextTo(word, other) &&
       other.confidence >= inkConfidenceMax &&
       /[\p{L}\p{N}]{2}/u.test(other.text),
   );
   return sure.some((other) => other.right <= word.left + 1) && sure.some((other) => other.left >= word.right - 1);
 }
 
-/** Number of digits in the other words of its row that have digits, each beside the one before. */
+/** Number of digits in the words of its row, each next to one that has digits too; counted up to {@link rowDigitsMin}. */
 function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): number {
   const row = new Set([word]);
   let digits = 0;
   for (const each of row) {
     // grows while it is walked
     for (const other of words) {
-      if (row.has(other) || !/\d/.test(other.text) || !isBesideWord(each, other)) continue;
+      if (row.has(other) || !/\d/.test(other.text) || !isNextTo(each, other)) continue;
       row.add(other);
       digits += other.text.replace(/\D/g, '').length;
       if (digits >= rowDigitsMin) return digits;
@@ -90,7 +90,7 @@ function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): nu
   return digits;
 }
 
-function isBesideWord(word: RecognisedWord, other: RecognisedWord): boolean {
+function isNextTo(word: RecognisedWord, other: RecognisedWord): boolean {
   const gap = Math.max(other.left - word.right, word.left - other.right);
   const sameLine =
     Math.abs(other.baseline - word.baseline) <

@@ -80,8 +80,8 @@ const readablePointsMin = 1.5;
 const whiteMin = 0.94;
 const opacityMin = 0.06;
 
-/** A letter this far from the one before, in sizes of the font, begins a piece of its own: ahead of it, behind it, or beside the line. */
-const pieceGap = { ahead: 3, behind: 0.5, beside: 0.3 } as const;
+/** A letter starts a new piece of text if it is this far from the one before, in sizes of the font: ahead, behind, or off the line. */
+const pieceGap = { ahead: 3, behind: 0.5, offLine: 0.3 } as const;
 
 /** Kinds of page objects, of segments of paths, and the kinds of `Tr` that show nothing, as PDFium numbers them. */
 const kinds = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const;
@@ -344,7 +344,7 @@ class ContentReader {
     if (isFilled) this.addFill(box);
   }
 
-  /** The box of a path, and how many of its segments there are and are neither level nor upright. */
+  /** The box of a path, the number of its segments, and how many of these are neither level nor upright. */
   private shapeOf(object: Pointer, matrix: Matrix): { box: Box | null; count: number; slanted: number } {
     const bounds = new Bounds();
     let [count, slanted, curve] = [0, 0, 0];
@@ -546,7 +546,7 @@ interface Letter {
   readonly matrix: Matrix;
 }
 
-/** Where a place is in the own space of a letter, in sizes of its font: along the line, and beside it. */
+/** A place in the own space of a letter, in sizes of its font: along the line, and across it. */
 function offsetFrom({ matrix: [a, b, , , x, y] }: Letter, toX: number, toY: number): readonly [number, number] {
   const square = a * a + b * b || 1;
   return [((toX - x) * a + (toY - y) * b) / square, ((toY - y) * a - (toX - x) * b) / square];
@@ -555,8 +555,8 @@ function offsetFrom({ matrix: [a, b, , , x, y] }: Letter, toX: number, toY: numb
 /** True for the next letter of the same piece. */
 function follows(last: Letter, next: Letter): boolean {
   if (last.object !== next.object || last.isGenerated || next.isGenerated) return false;
-  const [along, beside] = offsetFrom(last, next.matrix[4], next.matrix[5]);
-  return along > -pieceGap.behind && along < pieceGap.ahead && Math.abs(beside) < pieceGap.beside;
+  const [along, across] = offsetFrom(last, next.matrix[4], next.matrix[5]);
+  return along > -pieceGap.behind && along < pieceGap.ahead && Math.abs(across) < pieceGap.offLine;
 }
 
 /** The matrix that lays a form's box onto an annotation's rectangle. */

@@ -95,11 +95,11 @@ export class PdfParser {
     return token;
   }
 
-  /** The next value. @throws PdfSyntaxError where a word stands or the bytes end */
+  /** The next value. @throws PdfSyntaxError at a word or the end of the bytes */
   value(depth = 0): PdfValue {
     const value = this.next(depth);
     if (value === undefined) throw new PdfSyntaxError('the bytes end within a value');
-    if (isWord(value)) throw new PdfSyntaxError('a word stands where a value is due');
+    if (isWord(value)) throw new PdfSyntaxError('there is a word instead of a value');
     return value;
   }
 

@@ -17,7 +17,7 @@ export interface LaidOutLine extends TextPiece {
   readonly parts: readonly TextPiece[];
 }
 
-/** Baselines this near, as a part of the font's size, are one row. Superscripts stand 0.33 above theirs. */
+/** Baselines this near, as a part of the font's size, are one row. Superscripts are 0.33 above theirs. */
 const rowTolerance = 0.36;
 
 /** Gaps in parts of the font's size: from the first on there is a space, from the second on another column begins. */

@@ -311,7 +311,7 @@ describe('a job that is not wanted any more', () => {
   });
 });
 
-describe('a try that does not end', () => {
+describe('an attempt that does not end', () => {
   it('is taken back when the process must stop', async () => {
     const batch = await submit([await silence(), await silence()]);
     const stop = new AbortController();

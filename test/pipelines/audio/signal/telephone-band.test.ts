@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resample } from '../../../../pipelines/audio/signal/resample.ts';
-import { hearTelephone, TelephoneBand } from '../../../../pipelines/audio/signal/telephone-band.ts';
+import { areOfTelephone, TelephoneBand } from '../../../../pipelines/audio/signal/telephone-band.ts';
 import { fullBandSpeech, seededNoise, speechLike } from '../../../support/speech-like.ts';
 
 const telephone = fullBandSpeech({ sampleRate: 8000, seconds: 4 });
@@ -85,7 +85,7 @@ it('30 s with sound are listened to, and no sample after them counts', () => {
 it('a recording is of a telephone if the channels that can tell all say so', () => {
   const [yes, no] = [listen(resample(telephone, 8000, 16_000), 16_000), listen(wide, 16_000)];
   const silent = listen(new Float32Array(48_000), 16_000);
-  expect([[yes, yes], [yes, silent], [yes, no], [silent], []].map(hearTelephone)).toEqual([
+  expect([[yes, yes], [yes, silent], [yes, no], [silent], []].map(areOfTelephone)).toEqual([
     true,
     true,
     false,

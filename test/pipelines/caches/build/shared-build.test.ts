@@ -1,7 +1,7 @@
 import { open, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { helpBuild, type HelpOptions, type SharedTry } from '../../../../pipelines/caches/build/shared-build.ts';
+import { helpBuild, type HelpOptions, type SharedAttempt } from '../../../../pipelines/caches/build/shared-build.ts';
 import { readMadeShare, type MadeShare } from '../../../../pipelines/caches/build/made-share.ts';
 import type { KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
 import { ArtefactDirectory } from '../../../../pipelines/caches/store/artefact-directory.ts';
@@ -28,7 +28,7 @@ async function night(options: Partial<Parameters<typeof runWholeNight>[0]> = {})
   return (await listVersions(db)).find(({ current }) => current)!;
 }
 
-function help(shared: SharedTry, changes: Partial<HelpOptions> = {}): Promise<number> {
+function help(shared: SharedAttempt, changes: Partial<HelpOptions> = {}): Promise<number> {
   return helpBuild({
     ...shared,
     db,
@@ -89,7 +89,7 @@ describe('a full build that another worker makes shares of', () => {
     const expected = await alone();
     await fill();
     const made: number[] = [];
-    const callHelpers = async (shared: SharedTry) => void made.push(await help(shared));
+    const callHelpers = async (shared: SharedAttempt) => void made.push(await help(shared));
     expect(bytesOf(await night({ callHelpers }))).toEqual(bytesOf(expected.first));
     await change();
     expect(bytesOf(await night({ callHelpers, fullBuild: true }))).toEqual(bytesOf(expected.second));
@@ -101,7 +101,7 @@ describe('a full build that another worker makes shares of', () => {
   it('reads a share itself that another worker was lent and has not made, and waits for nobody', async () => {
     const expected = await night();
     await fill();
-    const callHelpers = async ({ buildId, attempt }: SharedTry) => {
+    const callHelpers = async ({ buildId, attempt }: SharedAttempt) => {
       for (let lent = 0; lent < 2; lent++) await db.query(sql('nights/lend_share'), [buildId, attempt]);
     };
     expect(bytesOf(await night({ callHelpers }))).toEqual(bytesOf(expected));
@@ -119,16 +119,16 @@ describe('a full build that another worker makes shares of', () => {
     const expected = await night();
     await fill();
     const made: number[] = [];
-    const callHelpers = async (shared: SharedTry) =>
+    const callHelpers = async (shared: SharedAttempt) =>
       void made.push(await help(shared, { settings: loadConfig({ SEGMENT_ROWS_MAX: '101' }) }));
     expect(bytesOf(await night({ callHelpers }))).toEqual(bytesOf(expected));
     expect(made).toEqual([0]);
   });
 
-  it('lends no share to who helps with another try, or when it has ended', async () => {
+  it('lends no share to who helps with another attempt, or when it has ended', async () => {
     const made: number[] = [];
-    const called: SharedTry[] = [];
-    const callHelpers = async (shared: SharedTry) => {
+    const called: SharedAttempt[] = [];
+    const callHelpers = async (shared: SharedAttempt) => {
       called.push(shared);
       for (const [change, back] of [
         ['UPDATE build SET attempts = attempts + 1', 'UPDATE build SET attempts = attempts - 1'],
@@ -149,7 +149,7 @@ describe('a full build that another worker makes shares of', () => {
     const expected = await night();
     await fill();
     const clock = vi.spyOn(Date, 'now');
-    const callHelpers = async (shared: SharedTry) => {
+    const callHelpers = async (shared: SharedAttempt) => {
       const takeBack = () => db.query("UPDATE build_share SET state = 'taken' WHERE state = 'lent'");
       let now = Date.now();
       clock.mockImplementation(() => (now += 1000));
@@ -169,7 +169,7 @@ describe('a full build that another worker makes shares of', () => {
     await night();
     await change();
     const errors: unknown[] = [];
-    const callHelpers = async (shared: SharedTry) => {
+    const callHelpers = async (shared: SharedAttempt) => {
       const without = new ArtefactDirectory(join(store.directory, 'elsewhere'));
       errors.push(await help(shared, { store: without }).catch((error: unknown) => error));
     };
@@ -210,7 +210,7 @@ describe('a share that another worker made', () => {
       const expected = await night();
       await fill();
       const errors: unknown[] = [];
-      const callHelpers = async (shared: SharedTry) => {
+      const callHelpers = async (shared: SharedAttempt) => {
         await help(shared);
         const { ranges, made } = (await shares()).at(1)!;
         await damage(store.path({ ...artefact, sha256: made!.sha256, kind: 'share' }));
@@ -225,7 +225,7 @@ describe('a share that another worker made', () => {
     await night();
     await change();
     const errors: unknown[] = [];
-    const callHelpers = async (shared: SharedTry) => {
+    const callHelpers = async (shared: SharedAttempt) => {
       await help(shared);
       const { ranges, made } = (await shares()).at(-1)!;
       await turnBit(store.path({ ...artefact, sha256: made!.delta!, kind: 'share' }), 15);
@@ -237,7 +237,7 @@ describe('a share that another worker made', () => {
 
   it('is refused if its rows are not those of the ranges', async () => {
     const errors: unknown[] = [];
-    const callHelpers = async (shared: SharedTry) => {
+    const callHelpers = async (shared: SharedAttempt) => {
       await help(shared);
       const [first, second] = await shares();
       errors.push(await refusal({ ranges: first!.ranges, made: second!.made! }));

@@ -169,7 +169,7 @@ function mergeEntries(parts: readonly TablePart[]): Map<number, TableEntry> {
   return entries;
 }
 
-/** Some programs point to the line break before the table, and every reader goes on from there. */
+/** Some programs point to the line break before the table, and every reader continues from there. */
 function readTablePart(file: PdfFile, pointed: number): TablePart {
   const at = [0, 1, 2].map((more) => pointed + more).find((place) => !isPdfSpace(file.bytes[place])) ?? pointed;
   const object = file.all.find(

@@ -410,7 +410,7 @@ export class RevisionComparison {
   private checkWidget(widget: PdfDict): void {
     if (!this.isSigned(widget)) this.changes.push('a signature field that is not signed was added');
     if (!this.after.hasName(widget, 'Subtype', 'Widget'))
-      this.changes.push('an annotation was added in the place of a signature field');
+      this.changes.push('an annotation was added at the place of a signature field');
     this.checkWidgetKeys(widget, fullFieldName(this.after, widget));
   }
 
