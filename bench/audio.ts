@@ -1,6 +1,6 @@
 /**
  * Claims: one core scores 60 recordings of 8 s a second, WAV at 600 times real time and Opus at 300, in bounded memory; and
- * how that is beside ffmpeg, which only decodes, in a process for each file and in one for all.
+ * how that compares with ffmpeg, which only decodes, in a process for each file and in one for all.
  *
  *   npm run build && node dist/bench/audio.js [--model auto] [--rounds 3] [--seconds 8,60,600] [--format opus] [--audio 480] [--queue]
  *
@@ -9,7 +9,7 @@
  * is by wall clock, `a core` by CPU time of all processes of the contender: on a busy machine only the latter says something.
  * `--queue` adds the whole path: files copied into the store, queue, worker and PostgreSQL (a new one, whose own CPU time is
  * not counted). Each run has files that were never seen, since results are not computed twice.
- * ffmpeg is taken from the PATH; without it only WAV is measured, and beside nothing.
+ * ffmpeg is taken from the PATH; without it only WAV is measured, and compared with nothing.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

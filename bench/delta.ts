@@ -4,7 +4,7 @@
  *
  *   npm run build && node dist/bench/delta.js [rows=2000000] [rounds=3]
  *
- * Every contender is a process of its own, on the same machine as the server; what starting ours takes is measured beside it.
+ * Every contender is a process of its own, on the same machine as the server; what starting ours takes is measured as well.
  */
 import { execFile } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -46,7 +46,7 @@ const segmentRowsMax = 16_000;
 const blockRows = 20_000;
 const secret = 'x'.repeat(32);
 
-/** Which rows a night changes: of ten of them eight get another level, one is removed, and one is added beside it. */
+/** Which rows a night changes: of ten of them eight get another level, one is removed, and one is added next to it. */
 interface Night {
   readonly share: number;
   readonly pattern: 'clustered' | 'spread';

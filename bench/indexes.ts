@@ -39,7 +39,7 @@ const byCountry = 'CREATE INDEX phone_number_country ON phone_number (country)';
 const coveringSpammers = `CREATE INDEX phone_number_spammer ON phone_number (phone) INCLUDE (${columns}) WHERE reputation_level <> 'NEUTRAL'`;
 const narrowSpammers = "CREATE INDEX phone_number_spammer ON phone_number (phone) WHERE reputation_level <> 'NEUTRAL'";
 
-/** Beside the primary key (phone): indexes, and what is done before the full night. */
+/** Besides the primary key (phone): indexes, and what is done before the full night. */
 const sets: Readonly<Record<string, { readonly indexes: readonly string[]; readonly beforeFullNight?: string }>> = {
   'covering, covering spammers': { indexes: [covering, coveringSpammers] },
   covering: { indexes: [covering] },
@@ -195,7 +195,7 @@ async function writeFeed(client: Client, day: number, path: string): Promise<voi
 
 function printTable(): void {
   console.log(`\n${rows.toLocaleString('en-US')} rows, medians of ${rounds}: wall time, processor time, log`);
-  console.log(`| beside the primary key | ${steps.join(' | ')} | week | table + indexes |`);
+  console.log(`| besides the primary key | ${steps.join(' | ')} | week | table + indexes |`);
   console.log(`|---|${'---|'.repeat(steps.length + 2)}`);
   for (const [set, runs] of figures) {
     const medians = steps.map((step) => medianOf(runs.get(step)!));

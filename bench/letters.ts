@@ -1,6 +1,6 @@
 /**
  * Claims: all numbers of a letter with text are read, and at least 98 of 100 of a clean scan at 200 dots an inch; no
- * forged letter is approved; and how much time and text that is beside pdftotext (poppler) and tesseract.
+ * forged letter is approved; and how time and text compare with pdftotext (poppler) and tesseract.
  *
  *   npm run build && node dist/bench/letters.js [--count 200] [--seed 1] [--only text|scans] [--clean] [--show] [--alone]
  *
@@ -168,7 +168,7 @@ async function recognise({ format }: SampleLetter, path: string): Promise<string
           .sort()
           .map((file) => join(directory, file));
   let text = '';
-  // One thread each: with more it waits longer for them than they help, above all beside other work.
+  // One thread each: with more it waits longer for them than they help, above all during other work.
   for (const picture of pictures) text += (await run('env', ['OMP_THREAD_LIMIT=1', 'tesseract', picture, '-'])).stdout;
   return text;
 }
@@ -223,7 +223,7 @@ function reportText(name: string, texts: readonly PeerText[], reference: number 
   );
 }
 
-/** Numbers that were found as listed for branding. Those of a CSV beside the letter need not be in the letter. */
+/** Numbers that were found as listed for branding. Those of a CSV that comes with the letter need not be in the letter. */
 function scoreNumbers({ letter, fields }: Judged): { recall: Share; precision: Share } {
   const truth = new Set(letter.truth.phones);
   const found = (fields?.phones ?? []).map(({ phone }) => phone);

@@ -2,7 +2,7 @@
 // also replaced by a faulty one. Prints a table.
 //   node dist/bench/load-gates.js HISTORY.tsv.gz
 // HISTORY has a header and the columns day, phone, area code of the complainant, sorted by day. It has no states and no times:
-// the area code stands for the state, and rows of one number and area code on one day count as alike.
+// the area code serves as the state, and rows of one number and area code on one day count as alike.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';

@@ -1,5 +1,5 @@
 // How often the gates of nights hold the labels of an ordinary night, and which faults they see: the labels of complaints/2 for each
-// night of a history, beside those of the night before, with each night also replaced by a faulty one. Prints a table.
+// night of a history, against those of the night before, with each night also replaced by a faulty one. Prints a table.
 //   node dist/bench/night-gates.js HISTORY.tsv.gz [first night, 2020-05-18]
 // Limits are settings of the environment.
 // HISTORY has a header and the columns day, phone, area code of the complainant. It has no subjects: all labels are SPAM, so that

@@ -116,7 +116,7 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
   return artefact;
 }
 
-/** A clock that is told what has ended; returns all steps so far. */
+/** A clock that is given the name of each ended step; returns all steps so far. */
 function stopwatch(): (ended: string) => string {
   const steps: string[] = [];
   let since = performance.now();

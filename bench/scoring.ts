@@ -3,7 +3,7 @@
  *
  *   npm run build && node dist/bench/scoring.js [complaints=2900000] [new=15000] [rounds=3] [numbers=1000000]
  *
- * Complaints of 400 days, on numbers of which few are reported often, beside numbers of feeds; then night by night a load of one more
+ * Complaints of 400 days, on numbers of which few are reported often, among numbers of feeds; then night by night a load of one more
  * day. bench/night-incremental.ts has the rest of a night. The same night is
  * scored by what changed, and then again over all numbers, in a transaction each; the labels of both are compared. The bytes are those
  * of the write-ahead log.

@@ -7,7 +7,7 @@
  * A console of its own (embedded PostgreSQL, no worker) in a process of its own; the clients are in this one. Each sends 20 ms of
  * audio every 20 ms; the streams begin spread over two seconds. The latency of a window runs from the sending of the piece that
  * holds its last sample to its first message. Windows that are sent again with more audio are counted separately. CPU is that of
- * the console and its scoring processes, from /proc, as a share of one core; that of the clients is shown beside it.
+ * the console and its scoring processes, from /proc, as a share of one core; that of the clients is shown apart.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';

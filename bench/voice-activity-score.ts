@@ -6,9 +6,9 @@ export interface VoiceScore {
   readonly missed: number;
   readonly false: number;
   readonly segments: number;
-  /** Segments of which less than half was found. */
+  /** Segments that were found to less than half. */
   readonly segmentsMissed: number;
-  /** Segments that were found and of which less than half is voice. */
+  /** Found segments with less than half voice. */
   readonly segmentsFalse: number;
 }
 

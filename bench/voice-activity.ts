@@ -54,7 +54,7 @@ const rate = 8000;
 /** Human segments of a corpus that are read, so that the bench begins within seconds. */
 const segmentsMax = 80;
 
-/** Lengths in seconds of which the share that gets no score is told; a scene is cut to them. */
+/** Lengths in seconds that scenes are cut to; the share without a score is reported for each. */
 const refusedSeconds = [3, 5, 10] as const;
 
 /** Conditions without voice that a caller may hear for so long. */

@@ -25,7 +25,7 @@ interface WholeNight {
   readonly fullBuild: boolean;
 }
 
-/** Runs a night, all of it but the queue and the scoring, one build after another, and returns what became of each artefact. */
+/** Runs a night, all of it but the queue and the scoring, one build after another, and returns the outcome of each artefact. */
 export async function runWholeNight({
   db,
   databaseUrl,

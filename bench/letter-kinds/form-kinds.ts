@@ -32,7 +32,7 @@ export interface FormKind {
   readonly name: string;
   readonly careful: CarefulOutcome;
   readonly make: (forms: RenderedForms) => Uint8Array;
-  /** How the form stands with the service, if not as issued to this client and in date. */
+  /** The state of the form, if not as issued to this client and in date. */
   readonly known: Partial<KnownForm>;
   readonly phones: readonly string[];
   readonly wrong: FormRuleId | null;
@@ -137,7 +137,7 @@ export const formKinds: readonly FormKind[] = [
   formKind('signed, with validation data', 'approve', null, { make: changedAfter(changes.validation) }),
   formKind('not signed', 'reject', 'form_signed', { make: ({ issued }) => issued }),
   formKind('printed to a new file, not signed', 'ask', 'form_issued', { make: ({ savedAnew }) => savedAnew }),
-  formKind('saved anew, then signed', 'ask', 'form_issued', {
+  formKind('saved again, then signed', 'ask', 'form_issued', {
     make: ({ savedAnew }) => signForm(savedAnew, honestSigning),
   }),
   formKind('another signer', 'ask', 'form_signer_fits', {

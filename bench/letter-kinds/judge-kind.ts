@@ -115,7 +115,7 @@ function pointsAt(wrong: WrongPlace, reading: LetterReading, findings: readonly 
   );
 }
 
-/** A text without white space, and where each of its characters stands. */
+/** A text without white space, and where each of its characters was. */
 function squeezed(text: string): { readonly text: string; readonly offsets: readonly number[] } {
   const offsets = [...text.matchAll(/[^\s]/g)].map(({ index }) => index);
   return { text: text.replace(/\s/g, ''), offsets };

@@ -59,7 +59,7 @@ export const honestRequest: DraftRequest = {
   phonesOfOtherBrands: [],
 };
 
-/** What a kind does to the drawn page beside its text. */
+/** What a kind does to the drawn page besides its text. */
 export type PageTrick =
   | { readonly kind: 'cross_out'; readonly text: string; readonly slanted?: boolean }
   | { readonly kind: 'scribble'; readonly text: string }

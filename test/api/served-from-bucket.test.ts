@@ -64,7 +64,7 @@ it('a client is sent to the object store with an address that is good for a whil
   expect((await fetch(`${redirecting.url}${path}`, { method: 'HEAD', headers: authorization })).status).toBe(200);
 });
 
-it('a download goes on where the connection to the object store breaks off', async () => {
+it('a download continues where the connection to the object store breaks off', async () => {
   const starts: number[] = [];
   objects.fault = ({ method, url, headers: { range } }) => {
     if (method !== 'GET' || range === undefined || url?.includes('/phones/') !== true) return 'pass';

@@ -247,7 +247,7 @@ describe('the commands of an operator', () => {
     expect(stdout).not.toContain(key);
   });
 
-  it('tell what was resolved', async () => {
+  it('say what was resolved', async () => {
     const { stdout, code } = await runCli(env, 'doctor');
     expect(code).toBe(0);
     expect(stdout).toMatch(/database\s+ok\s+given PostgreSQL 1\d/);

@@ -267,11 +267,7 @@ describe('caller-trust cache check-filter', () => {
 
   it.each([
     ['a file that is no filter', () => keyFile, 'filter_invalid'],
-    [
-      'a file of 4 GiB, of which it reads no more than a filter may have',
-      () => join(directory, 'huge'),
-      'filter_invalid',
-    ],
+    ['a file of 4 GiB, and reads no more than a filter may have', () => join(directory, 'huge'), 'filter_invalid'],
     ['a file that is not there', () => join(directory, 'nowhere'), 'usage_invalid'],
     ['a directory', () => directory, 'usage_invalid'],
   ])('refuses %s', async (_what, path, error) => {

@@ -227,7 +227,7 @@ const cases: readonly Case[] = [
     steps: [pulls(await makeSet(1, { damage: damaging('rows') }), { error: 'download_damaged', rows: null })],
   },
   {
-    name: 'takes the whole file in the place of a damaged delta',
+    name: 'takes the whole file instead of a damaged delta',
     steps: afterFirst(
       pulls(await makeSet(2, { damage: damaging('delta') }), {
         how: 'full',

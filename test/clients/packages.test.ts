@@ -151,7 +151,7 @@ console.log(JSON.stringify({ how: pulled.map(({ how }) => how), row, isVerified,
 
 describe('the command line, from the tarball of the project', async () => {
   await runFile('tar', ['-xzf', await pack(root), '-C', folder]);
-  // What an installation brings beside it: the packages that are not part of dist.
+  // What an installation brings with it: the packages that are not part of dist.
   await symlink(join(root, 'node_modules'), join(folder, 'package', 'node_modules'));
   const run = (...args: string[]) =>
     runFile(process.execPath, [join(folder, 'package/dist/cli.js'), ...args], {

@@ -20,7 +20,7 @@ const reading = server.app.routeRules.filter(
   ({ method, url }) => method === 'GET' && !/^\/(pages|modules)\//.test(url),
 );
 
-/** What stands for the names in a path, by how the path begins; the first that fits counts. */
+/** What replaces the names in a path, by how the path begins; the first that fits counts. */
 let seeded: readonly (readonly [begin: string, values: Readonly<Record<string, string | number>>])[];
 let cookie: string;
 

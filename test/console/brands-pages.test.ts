@@ -90,7 +90,7 @@ describe.skipIf(noChromium)('the pages of brands', () => {
     expect(Object.keys((rows[0]!.request as { changes: object }).changes)).toHaveLength(2);
   });
 
-  it('show the pending revision beside the approved one, and take the decision about it', async () => {
+  it('show the pending revision next to the approved one, and take the decision about it', async () => {
     const page = await browser.open('/review', { role: 'reviewer' });
     await page.getByRole('link', { name: seeded.handle }).click();
     await page.getByRole('row', { name: 'Display name Northwind Dental Northwind Smiles changed' }).waitFor();

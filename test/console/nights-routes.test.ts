@@ -122,8 +122,8 @@ describe('the history of nights', () => {
 });
 
 describe('a night', () => {
-  it('tells each build, with why one failed and what to do about it', async () => {
-    const told = await viewer.json<{
+  it('lists each build, with why one failed and what to do about it', async () => {
+    const shown = await viewer.json<{
       night: { outcome: string };
       builds: {
         cache: string;
@@ -135,14 +135,14 @@ describe('a night', () => {
       }[];
       others: unknown[];
     }>(`/api/nights/${runs[2]!}`);
-    expect(told.night.outcome).toBe('partial');
-    expect(told.builds.find(({ country }) => country === 'CA')).toMatchObject({
+    expect(shown.night.outcome).toBe('partial');
+    expect(shown.builds.find(({ country }) => country === 'CA')).toMatchObject({
       rows: 101,
       rowsBefore: 400,
       version: 1,
       failure: { code: 'artefact_shrunk', advice: expect.stringContaining('Find out why rows are missing.') as string },
     });
-    expect(told.others).toEqual([]);
+    expect(shown.others).toEqual([]);
   });
 
   it('has the trace that its report names, and null where it was not traced', async () => {
@@ -164,7 +164,7 @@ describe('a night', () => {
       [daysAgo(3), runs[0]],
       [daysAgo(2), runs[1]],
     ]);
-    expect(days[1]!.rows - days[0]!.rows).toBe(66); // 60 numbers, 6 of which are spam too
+    expect(days[1]!.rows - days[0]!.rows).toBe(66); // 60 numbers, 6 of them also spam
     for (const { bytes } of days) expect(bytes).toBeGreaterThan(0);
     const builds = await viewer.json<{ days: { day: string; seconds: number; rows: number; bytes: number }[] }>(
       '/api/artefacts/phones/US/builds',

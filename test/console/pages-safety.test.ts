@@ -230,7 +230,7 @@ describe.skipIf(noChromium)('a page that shows names from outside', () => {
   });
 });
 
-/** What stands in the page, values of fields with it. */
+/** The text of the page, values of fields with it. */
 async function textOf(page: Page): Promise<string> {
   return (await page.evaluate(
     "document.body.innerText + ' ' + [...document.querySelectorAll('input, textarea, select')].map(({ value }) => value).join(' ')",

@@ -47,7 +47,7 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
     await page.getByRole('button', { name: /^Mark 1:/ }).focus();
     await page.keyboard.press('Tab');
     expect(await isPressed(page, /^Mark 2:/)).toBe(1);
-    expect(await isPressed(page, /^Mark 2 /)).toBeGreaterThan(0); // beside the page
+    expect(await isPressed(page, /^Mark 2 /)).toBeGreaterThan(0); // next to the page
     await page.getByRole('button', { name: 'Larger' }).click();
     await page.getByText('125 %').waitFor();
   });
@@ -58,7 +58,7 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
       (await page.locator('.sheet-picture').boundingBox())!,
       (await page.locator('.letter-mark.review').boundingBox())!,
     ];
-    // Lines stand 22 points under one another from 740 of 792 points on, beginning 72 of 612 points from the left; the signature is
+    // Lines are 22 points under one another from 740 of 792 points on, beginning 72 of 612 points from the left; the signature is
     // the eighth.
     expect((mark.y + mark.height / 2 - picture.y) / picture.height).toBeCloseTo((792 - 740 + 7 * 22 - 4) / 792, 2);
     expect((mark.x - picture.x) / picture.width).toBeCloseTo(72 / 612, 1);
@@ -85,7 +85,7 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
     ).toEqual([{ state: 'approved', decided_by: 'console reviewer', decision_reason: 'Called the signer back' }]);
   });
 
-  it('tell the slower one of two reviewers who decided', async () => {
+  it('show the slower one of two reviewers who decided', async () => {
     const [faster, slower] = [await open(letters[1]!), await open(letters[1]!, { role: 'operator', refusals: [409] })];
     await slower.getByLabel('Reason').fill('It looks right');
     await faster.getByLabel('Reason').fill('The signature is another one');

@@ -116,7 +116,7 @@ describe('the review desk', () => {
     expect(await viewer.json(`/api/letters/${older}`)).toMatchObject({ request: { requested: 3, authorized: 3 } });
   });
 
-  it('lets one of two reviewers decide, and tells the other one', async () => {
+  it('lets one of two reviewers decide, and answers the other one with the decision', async () => {
     expect(await decide(viewer, older, { approve: true, reason: 'x' })).toMatchObject({ code: 'forbidden' });
     expect(await decide(reviewer, older, { approve: true, reason: ' ' })).toMatchObject({ code: 'reason_required' });
     const answers = await Promise.all([

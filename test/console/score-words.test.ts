@@ -13,7 +13,7 @@ import { runsOf } from '../../console/pages/recordings/waveform-runs.ts';
 import { AUDIO_REASONS, type AudioReason } from '../../pipelines/audio/reasons.ts';
 
 describe('a score in words', () => {
-  it('is the probability that the recording is authentic, and stands below its threshold or not', () => {
+  it('is the probability that the recording is authentic, and is below its threshold or not', () => {
     expect(explainScore('synthesis', 0.25, { threshold: 0.5 })).toBe(
       'The model gives 25\u00A0% that the voice is not synthesized, and 75\u00A0% that it is synthesized, as if one recording of two were an attack. That is below the threshold of 0.50, so the recording counts as synthesized.',
     );
@@ -67,7 +67,7 @@ describe('a score in words', () => {
     ]);
   });
 
-  it('says first what it is worth on synthesizers that the model never saw, with chance beside it', () => {
+  it('says first what it is worth on synthesizers that the model never saw, with the figure of chance', () => {
     const share = (rate: number) => ({ rate, interval: { low: rate, high: rate } });
     expect(
       explainUnseen({

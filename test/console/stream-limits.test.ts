@@ -196,7 +196,7 @@ it('reads what comes faster than it may at the speed that is allowed, and loses 
   expect(seconds).toBeLessThan(30);
 });
 
-it('stops reading while the scores are behind, and goes on when they are not', async () => {
+it('stops reading while the scores are behind, and continues when they are not', async () => {
   const console = await open(
     { STREAM_CONNECTIONS_MAX: '10' },
     { streamBehindSecondsMax: 1, streamBurstSeconds: 3600, streamSpeedMax: 1000 },

@@ -52,7 +52,7 @@ describe.skipIf(noChromium)('the page of verifications', () => {
 });
 
 describe.skipIf(noChromium)('the page of a verification', () => {
-  it('says in words what came out, how it stands to the thresholds, and how often the model errs', async () => {
+  it('says in words what came out, how it compares with the thresholds, and how often the model errs', async () => {
     const page = await browser.open(`/verifications/${replayed}`, { role: 'viewer' });
     await page.getByText('The recording looks played back by a loudspeaker.').waitFor();
     await page.getByText('That is below the threshold of 0.40, so the recording counts as replayed.').waitFor();
@@ -143,7 +143,7 @@ describe.skipIf(noChromium)('the page of a batch', () => {
     expect(await page.getByRole('button', { name: 'Cancel the batch' }).count()).toBe(0);
   });
 
-  it('reads its recordings again and again while it goes on', async () => {
+  it('reads its recordings again and again while it runs', async () => {
     const page = await browser.open(`/batches/${waiting.batch.id}`, { role: 'viewer' });
     for (const source of ['read-again-1.wav', 'read-again-2.wav']) {
       await page
@@ -161,7 +161,7 @@ describe.skipIf(noChromium)('the page of a batch', () => {
   it('lets an operator cancel it, after a question', async () => {
     const page = await browser.open(`/batches/${waiting.batch.id}`);
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
-    await page.getByRole('button', { name: 'Let it go on' }).click();
+    await page.getByRole('button', { name: 'Keep it running' }).click();
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByText('cancelled', { exact: true }).first().waitFor();

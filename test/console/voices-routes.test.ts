@@ -152,7 +152,7 @@ describe('comparing', () => {
     });
   });
 
-  it('tells another voice, and a recording without one', async () => {
+  it('distinguishes another voice, and a recording without one', async () => {
     expect((await compare(reviewer!, [readerB])).body).toMatchObject({ label: 'mismatch' });
     expect((await compare(reviewer!, ['samples/recordings/dial-tone.wav'])).body).toMatchObject({
       label: 'undecided',

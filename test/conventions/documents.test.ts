@@ -193,11 +193,11 @@ describe('a document', () => {
         if (documents.includes(target)) linked.add(target);
       }
     }
-    const partOfCard = /^models\/[^/]+\/about\.md$/; // its text stands in the card
+    const partOfCard = /^models\/[^/]+\/about\.md$/; // its text is in the card
     expect(documents.filter((path) => !linked.has(path) && !partOfCard.test(path))).toEqual([]);
   });
 
-  it('does not tell its readers that something is easy', () => {
+  it('does not call anything easy', () => {
     expect(
       documents.filter((path) =>
         /\b(simply|easy|easily|obviously)\b|\bjust\b(?! (?:under|over|before|after)\b)/i.test(proseOf(path)),

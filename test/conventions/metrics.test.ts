@@ -6,7 +6,7 @@ import { productSources, readProjectFile, tableRows } from './source-tree.ts';
 
 const table = Object.entries(METRICS) as [MetricName, (typeof METRICS)[MetricName]][];
 
-/** Series that every process has beside the closed list, as the client library of Prometheus names them. */
+/** Series that every process has besides the closed list, as the client library of Prometheus names them. */
 const ofEachProcess = /^caller_trust_(process|nodejs)_[a-z0-9_]+$/;
 
 /** The names of the series of a metric. */
@@ -87,7 +87,7 @@ const rules = (
   parse(readProjectFile('deploy/monitoring/alerts.yaml')) as { groups: { rules: Rule[] }[] }
 ).groups.flatMap(({ rules: each }) => each);
 
-/** What an expression of PromQL names; Grafana puts a duration in the place of its variable. */
+/** What an expression of PromQL names; Grafana replaces its variable by a duration. */
 function readQuery(query: string): { faults: string[]; names: string[]; labels: string[] } {
   const text = query.replaceAll('$__rate_interval', '5m');
   const faults: string[] = [];

@@ -59,7 +59,7 @@ describe('a statement', () => {
 });
 
 describe('a migration', () => {
-  it('says in its first line whether older workers go on with its schema', () => {
+  it('says in its first line whether older workers can continue with its schema', () => {
     const migrations = projectFiles.filter((path) => migration.test(path));
     expect(
       migrations.filter((path) => !/^-- Compatible with older workers: (yes|no)\b/.test(readProjectFile(path))),

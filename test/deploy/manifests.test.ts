@@ -200,7 +200,7 @@ describe('the compose file', () => {
   };
   const { postgres, redis, migrate, ...ours } = services;
 
-  it('runs each process of the Procfile, after the migrations, beside PostgreSQL and Redis', () => {
+  it('runs each process of the Procfile, after the migrations, with PostgreSQL and Redis', () => {
     expect(Object.entries(ours).map(([name, { command }]) => ({ name, program: command![0] }))).toEqual(programs);
     expect(postgres!.healthcheck).toBeDefined();
     expect(redis!.command).toEqual(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction']);

@@ -34,7 +34,7 @@ describe('the units of systemd', () => {
 
 const missing = !existsSync('/usr/bin/systemd-analyze');
 describe.skipIf(missing)(missing ? 'systemd-analyze is not installed' : 'systemd-analyze', () => {
-  /** The units with this Node in the place of the installed one, which must exist for the check. */
+  /** The units with this Node instead of the installed one, which must exist for the check. */
   function placeUnits(): string[] {
     const place = join(folder, 'units');
     cpSync(join(root, 'deploy', 'systemd'), place, { recursive: true });

@@ -63,7 +63,7 @@ class SmallDisk {
     return new SmallDisk(holder);
   }
 
-  /** Takes all space but so many bytes. */
+  /** Takes all space but this many bytes. */
   async fill(bytesLeft: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.seenFromHere);
     await writeFile(this.#filler, Buffer.alloc(Math.max(0, bavail * bsize - bytesLeft))).catch(() => {});

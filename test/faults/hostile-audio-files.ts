@@ -151,11 +151,7 @@ const wavRows: readonly Row[] = [
   ['WAV of format 0xffff', wav({ tag: 0xffff }), unsupported],
   ['WAV in a WAV', wav({ data: wavFile() }), 'read'],
   ['WAV with its last sample cut', () => wavFile({ data: pcm16(tone()) }).subarray(0, -1), 'read'],
-  [
-    'WAV that goes on for 2 hours',
-    wav({ sampleRate: 4_000, bits: 8, data: zeros((7_200 * 4_000) / 2) }),
-    'recording_too_long',
-  ],
+  ['WAV of 2 hours', wav({ sampleRate: 4_000, bits: 8, data: zeros((7_200 * 4_000) / 2) }), 'recording_too_long'],
   ['RF64 without its lengths', wav({ id: 'RF64', riffBytes: 0xffff_ffff, dataBytes: 0xffff_ffff }), 'read'],
   [
     'RF64 whose audio claims 0 bytes',
@@ -679,7 +675,7 @@ const mp4Rows: readonly Row[] = [
     unsupported,
     'read',
   ],
-  ['MP4 with a film in the place of audio', () => patched(m4a(), m4a().indexOf('soun'), ...bytes('vide')), damaged],
+  ['MP4 with a film instead of audio', () => patched(m4a(), m4a().indexOf('soun'), ...bytes('vide')), damaged],
   ['MP4 whose audio lies in /etc/passwd', () => referring('file:///etc/passwd'), 'read', damaged],
   ['MP4 whose audio lies on a server', () => referring('http://127.0.0.1:9/audio'), 'read', damaged],
   ['3GP cut in its audio', () => sampleRecording('tone.3gp').subarray(0, 700), damaged, 'read'],

@@ -215,7 +215,7 @@ describe('mutants of letters', () => {
     for (let count = 0; count < part.size; count++) {
       const bytes = mutate(random);
       const sniffed = sniffLetter(bytes);
-      // A mutant that the shared child dies of, and some of those that go on to recognition, are read as a letter is.
+      // A mutant that the shared child dies of, and some of those that continue to recognition, are read as a letter is.
       const fed = 'refusal' in sniffed ? sniffed.refusal : await feeder.read(bytes);
       const outcome = fed === undefined || (fed === 'scan' && random() < 0.02) ? await readAlone(bytes) : fed;
       if (!outcomes.includes(outcome))

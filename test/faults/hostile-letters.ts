@@ -309,7 +309,7 @@ const structures: HostileLetter[] = [
     outcome: 'letter_damaged',
   },
   {
-    name: 'an object whose number stands behind a comment',
+    name: 'an object whose number is behind a comment',
     bytes: () => letterPdf({ content: `${plainText}\n9 %a\n0 %b\nobj << /S /JavaScript >> endobj` }),
     outcome: 'letter_damaged',
   },
@@ -369,7 +369,7 @@ const active: HostileLetter[] = [
     outcome: 'letter_active_content',
   },
   {
-    name: 'a script whose type stands elsewhere',
+    name: 'a script whose type is elsewhere',
     bytes: () => letterPdf({ more: [`<< /S ${at.more + 1} 0 R >>`, '/JavaScript'] }),
     outcome: 'letter_active_content',
   },
@@ -669,7 +669,7 @@ const contents: HostileLetter[] = [
     outcome: 'letter_limit_exceeded',
   },
   {
-    name: 'letters that each stand for a page of text',
+    name: 'letters that each mean a page of text',
     bytes: () =>
       mapped(
         `1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <${'0042'.repeat(30_000)}> endbfchar`,
@@ -716,7 +716,7 @@ const contents: HostileLetter[] = [
     outcome: 'any',
   },
   {
-    name: 'text beside the page',
+    name: 'text outside the page',
     bytes: () => letterPdf({ content: plainText + textAt(-5000, 9000, 'nobody sees this') }),
     outcome: 'read',
   },

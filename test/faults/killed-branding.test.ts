@@ -48,7 +48,7 @@ function isRunning(pid: number): boolean {
 }
 
 it.each(['SIGKILL', 'SIGTERM'] as const)(
-  'a request whose worker ends by %s while its letter is read is carried out once by the next worker',
+  'a request whose worker ends by %s while its letter is read is performed once by the next worker',
   async (signal) => {
     const sample = samples[signal === 'SIGKILL' ? 0 : 1]!;
     const { legalName, dba, displayName, country, address, phones } = sample.request;
@@ -80,7 +80,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
       const operation = await until(async () => {
         const read = await readOperation(db, operationId);
         return read.state !== 'queued' && read;
-      }, 'the request is carried out');
+      }, 'the request is performed');
       expect(operation).toMatchObject({
         state: 'done',
         result: { brand: { handle }, letter: { ruleVersion: letterRuleVersion } },

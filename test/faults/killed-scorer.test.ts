@@ -61,7 +61,7 @@ describe.skipIf(!isLinux)('a scoring process that dies (needs /proc)', () => {
     await pool.score(request(quick));
     const [pid] = await scorerPids();
     process.kill(pid!, 'SIGKILL');
-    await until(async () => !isKnown(pid!), 'the process is gone, and its parent has been told');
+    await until(async () => !isKnown(pid!), 'the process is gone, and its parent has noticed');
     expect((await pool.score(request(quick))).state).toBe('performed');
   });
 });
@@ -70,7 +70,7 @@ describe.skipIf(!isLinux)('a scoring process (needs /proc)', () => {
   const { pool } = useScoringPool({ audioScorers: 1 });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'goes on after %s, which terminals and service managers send to the whole group',
+    'continues after %s, which terminals and service managers send to the whole group',
     async (signal) => {
       const before = await pool.score(request(quick));
       const [pid] = await scorerPids();

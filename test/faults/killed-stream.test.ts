@@ -44,7 +44,7 @@ async function openStream(name: string): Promise<StreamClient> {
 
 const spooled = () => readdir(join(running.stateDir, 'streams'));
 
-it('a console that is killed loses no stream: the next one hands in what came, and the workers score it', async () => {
+it('a console that is killed loses no stream: the next one submits what came, and the workers score it', async () => {
   const streams = [await openStream('one'), await openStream('two')];
   expect((await spooled()).filter((name) => name.endsWith('.wav'))).toHaveLength(2);
   await running.process.end('SIGKILL');

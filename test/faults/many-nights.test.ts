@@ -117,5 +117,5 @@ async function runNights({ size, seed }: { size: number; seed: number }): Promis
   };
 }
 
-it(`${serviceNights} nights beside a writer leave memory, descriptors and the tables of queues and marks as they were`, () =>
+it(`${serviceNights} nights with a writer leave memory, descriptors and the tables of queues and marks as they were`, () =>
   inPortions('nights of a service', { size: serviceNights, portion: serviceNights }, runNights));

@@ -47,7 +47,7 @@ describe('two nights at once', () => {
     const first = await buildNight({ db, url, store, only });
     await db.query("DELETE FROM phone_number WHERE phone > '+12025550010'");
     const second = await buildNight({ db, url, store, only });
-    // The first holds its locks; the second waits for them, and goes on when the first has committed.
+    // The first holds its locks; the second waits for them, and continues when the first has committed.
     const late = await inTransaction(db, async (client) => {
       await client.query(sql('nights/lock_publications'), [first.runId, first.generation]);
       const waiting = publishBuilt(db, second);
@@ -135,7 +135,7 @@ describe('two nights at once', () => {
 });
 
 describe('a lost connection inside a transaction', () => {
-  it('is an error of the work, not the end of the process, and the pool goes on', async () => {
+  it('is an error of the work, not the end of the process, and the pool continues', async () => {
     const lost = inTransaction(db, async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       await db.query('SELECT pg_terminate_backend($1, 10000)', [rows[0]!.pid]); // returns when it has ended
@@ -224,7 +224,7 @@ describe('what comes late', () => {
     ]);
   });
 
-  it('unfinished files of builds that nobody goes on with are swept, those of living ones are not', async () => {
+  it('abandoned unfinished files of builds are swept, those of running ones are not', async () => {
     await putNumbers(db, manyNumbers(10));
     const attempt = await buildNight({ db, url, store, only });
     const { rows } = await db.query<{ build_id: number }>('SELECT build_id FROM build WHERE run_id = $1', [

@@ -27,7 +27,7 @@ const addMigration = (number: number, compatible: boolean) =>
   ]);
 
 describe('a service that is older than its database', () => {
-  it('runs beside migrations that are compatible, and ends within seconds of one that is not', async () => {
+  it('runs during migrations that are compatible, and ends within seconds of one that is not', async () => {
     await addMigration(9998, true);
     const running = processes.map(([path, settings]) => startProcess(path, settings));
     await Promise.all(

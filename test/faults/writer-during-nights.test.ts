@@ -19,7 +19,7 @@ const areas = Array.from({ length: 12 }, (_, at) => 202 + at);
 const pairs = 40;
 const phoneOf = (area: number, pair: number) => `+1${area}555${String(pair).padStart(4, '0')}`;
 
-/** Commits all the time until it is told to end: the two numbers of a pair, far from one another, always change together. */
+/** Commits all the time until it is stopped: the two numbers of a pair, far from one another, always change together. */
 class Writer {
   readonly choose = new Seeded(5);
   commits = 0;

@@ -88,7 +88,7 @@ describe('the intake', () => {
     await client.fetch(path, { method: 'DELETE' });
   });
 
-  it('goes on with an upload where its client was killed', async () => {
+  it('continues with an upload where its client was killed', async () => {
     const recording = randomBytes(2 * 1024 * 1024);
     const file = join(stateDir, 'slow.wav');
     await writeFile(file, recording);
@@ -117,7 +117,7 @@ describe('the intake', () => {
     await client.fetch(path, { method: 'DELETE' });
   });
 
-  it('goes on with an upload where it was killed itself, and has the recordings scored to the end', async () => {
+  it('continues with an upload where it was killed itself, and has the recordings scored to the end', async () => {
     const recordings = [await sample('reader-a-1.wav'), await sample('synthesizer-espeak-en.wav')] as const;
     const path = await client.open('recording', recordings[0].length);
     const sending = request(`${client.url}${path}`, {
@@ -226,7 +226,7 @@ describe('the intake', () => {
     expect(listed.map(({ kind }) => kind)).toEqual(['load', 'branding', 'batch']);
   });
 
-  it('answers 503 while its disk is full, and goes on with what has arrived', async () => {
+  it('answers 503 while its disk is full, and continues with what has arrived', async () => {
     const limit = 1_000_000;
     const elsewhere = await mkdtemp(join(tmpdir(), 'caller-trust-intake-full-'));
     const own = { ...env, STATE_DIR: elsewhere, INTAKE_DATABASE_URL: database.intakeUrl };

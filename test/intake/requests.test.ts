@@ -196,7 +196,7 @@ describe('an upload', () => {
     await clear();
   });
 
-  it('may be open beside as many as the client may have, and beside no more', async () => {
+  it('may be open in addition to as many as the client may have, and to no more', async () => {
     const paths = [await client.open('feed', 10), await client.open('recording', 10)];
     const third = { method: 'POST', headers: { 'upload-complete': '?0', 'upload-length': '10' } };
     const refused = await client.fetch('/v1/uploads?for=recording', third);
@@ -260,7 +260,7 @@ describe('a request', () => {
 
   const model = 'phone/v1.1';
 
-  it('of which every recording is refused at once is a batch that is done, and announced', async () => {
+  it('whose recordings are all refused at once is a batch that is done, and announced', async () => {
     const client = await intake.client(['batches:write']);
     const upload = await client.upload('recording', recording(5));
     const answer = await client.post('/v1/batches', { model, items: [{ upload, model: 'phone/v5' }] });
@@ -273,7 +273,7 @@ describe('a request', () => {
     expect(rows).toEqual([{ type: 'batch.done', error: '1' }]);
   });
 
-  it('is carried out once for its key: the same again gets the same answer, another is refused', async () => {
+  it('is performed once for its key: the same again gets the same answer, another is refused', async () => {
     const client = await intake.client(['batches:write', 'numbers:dispute'], { client: 'Once' });
     const upload = await client.upload('recording', recording(1));
     const body = { model, items: [{ upload, source: 'a.wav' }] };
@@ -328,7 +328,7 @@ describe('a request', () => {
     await clear();
   });
 
-  it('waits with 503 while as many jobs wait as may wait, and goes on when there is room', async () => {
+  it('answers 503 while the limit of waiting jobs is reached, and continues when there is room', async () => {
     const client = await intake.client(['feeds:write', 'batches:write']);
     const load = async (name: string) => {
       const upload = await client.upload('feed', feed(`phone,display_name\n+13035550100,${name}\n`));

@@ -200,7 +200,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       expect(runs).toBe(3);
     });
 
-    it('publishes when every build has ended, also when one of them failed for good', async () => {
+    it('publishes when every build has ended, also when one of them failed permanently', async () => {
       const built: number[] = [];
       const published: unknown[] = [];
       const handlers: Partial<Handlers> = {
@@ -406,7 +406,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       expect(runs).toBe(2);
     });
 
-    it('goes on after every connection was cut, idle or at work', async () => {
+    it('continues after every connection was cut, idle or at work', async () => {
       let runs = 0;
       let began = (): void => {};
       const running = new Promise<void>((resolve) => (began = resolve));
@@ -458,7 +458,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     if (kind === 'redis') {
-      it('goes on after Redis was killed and started again, with the jobs it had acknowledged', async () => {
+      it('continues after Redis was killed and started again, with the jobs it had acknowledged', async () => {
         const ids = Array.from({ length: 20 }, (_, index) => 20_000 + index);
         for (const id of ids) await enqueueJob(queues, 'load-feed', { loadId: id });
         const done = new Set<number>();
@@ -489,7 +489,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
 });
 
 describe('the queues in PostgreSQL', () => {
-  it('go on after the server was restarted, with the jobs they had acknowledged', async () => {
+  it('continue after the server was restarted, with the jobs they had acknowledged', async () => {
     const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-restart-'));
     const embedded = await acquireEmbeddedDatabase(stateDir);
     const config = loadConfig({ JOB_LOCK_SECONDS: '5' });

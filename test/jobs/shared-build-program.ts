@@ -1,4 +1,4 @@
-// A worker of nights in a process of its own whose builds read ranges of so many bytes of text (the first word), so that
+// A worker of nights in a process of its own whose builds read ranges of as many bytes of text as the first word says, so that
 // few rows make several shares. Further words are the jobs that it takes, all without one. Settings come from the environment.
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { nightHandlers } from '../../jobs/night.ts';

@@ -149,7 +149,7 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
       await untilEnded(batch);
     });
 
-    it('that was cancelled goes on with a retry, and its first jobs do nothing', async () => {
+    it('that was cancelled continues with a retry, and its first jobs do nothing', async () => {
       const batch = await request(await silences(2));
       await cancelBatch(db(), batch.id);
       await startWorker();

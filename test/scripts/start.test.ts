@@ -51,15 +51,15 @@ async function startByNpm(): Promise<StartedByNpm> {
   return { npm, stateDir, log, silent: once(npm.stderr!, 'close') };
 }
 
-/** The ids of the processes that `caller-trust start` has started, by their names, and its own, as its log tells them. */
+/** The ids of the processes that `caller-trust start` has started, by their names, and its own, from its log. */
 function pidsIn(log: string): Map<string, number> {
   const lines = log
     .split('\n')
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as { msg: string; pid: number; child?: string; childPid?: number });
-  const told = lines.filter(({ msg }) => msg === 'a process runs');
+  const started = lines.filter(({ msg }) => msg === 'a process runs');
   return new Map(
-    told.flatMap(({ pid, child, childPid }) => [
+    started.flatMap(({ pid, child, childPid }) => [
       ['start', pid],
       [child!, childPid!],
     ]),

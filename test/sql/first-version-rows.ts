@@ -1,4 +1,4 @@
-/** Rows for every table of the schema that the migrations 1 to 9 make: of each kind that the constraints tell apart. */
+/** Rows for every table of the schema that the migrations 1 to 9 make: of each kind that the constraints distinguish. */
 export const firstVersionRows = String.raw`
 INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, started_at, finished_at, rows_given, rows_accepted, rows_rejected, rows_superseded, rows_changed, rejects_by_code) VALUES
   ('reputation', 'reputation.csv', repeat('a', 64), 100, 'ada', 'done', '2026-01-01', '2026-01-01', 3, 2, 1, 0, 2, '{"phone_invalid": 1}'),

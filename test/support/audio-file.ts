@@ -56,7 +56,7 @@ export function wavFormat({
   return format;
 }
 
-/** The content of an extensible format chunk that stands for `tag`. */
+/** The content of an extensible format chunk that means `tag`. */
 export function extensibleFormat(parts: WavParts): Buffer {
   const tail = Buffer.alloc(24);
   tail.writeUInt16LE(22, 0);

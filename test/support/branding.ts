@@ -86,7 +86,7 @@ export function goodLetter(phones: readonly string[], changes: Partial<LetterTex
   };
 }
 
-/** The same without anything at the place of the signature that tells what it is. */
+/** The same with nothing at the place of the signature that says what it is. */
 export function letterForReview(phones: readonly string[]): LetterReadingOutcome {
   const outcome = goodLetter(phones, { signature: '' });
   if (outcome.kind !== 'read') return outcome;
@@ -129,7 +129,7 @@ export function signedForm(phones: readonly string[], changes: Partial<FormLette
   return { phones, signature: {}, ...changes };
 }
 
-/** What a test asks for, beside the request itself. */
+/** What a test asks for, besides the request itself. */
 export interface AskOptions {
   readonly letter?: LetterReadingOutcome | FormLetter;
   readonly policy?: ApprovalPolicy;

@@ -17,7 +17,7 @@ export class HeardCalls implements CodeCaller {
     return this.calls.some((call) => call.callId === callId);
   }
 
-  /** The code that a number was told last. */
+  /** The code that was last given to a number. */
   codeOf(phone: string): string {
     return this.calls.findLast((call) => call.phone === phone)!.code;
   }

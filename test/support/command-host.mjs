@@ -27,7 +27,7 @@ async function runCommand(args, env, mark) {
   process.send({ code, left, bytes: process.memoryUsage.rss() });
 }
 
-/** What is open beside what was open before the command, when nothing more closes: its own process would not have ended. */
+/** What is open besides what was open before the command, when nothing more closes: its own process would not have ended. */
 async function untilNothingIsLeft(before) {
   for (const until = Date.now() + endSecondsMax * 1000; ;) {
     const left = keepingAlive();

@@ -176,7 +176,7 @@ export async function writeTestModel(directory: string, { graph, manifest }: Tes
   return whole;
 }
 
-/** A manifest's part for `waveformGraph`: pairs after softmax, of which the second is the spoof. */
+/** A manifest's part for `waveformGraph`: pairs after softmax; the second is the spoof. */
 export const waveformPart = {
   output: { name: 'output', layout: ['synthesis', 'replay'], activation: 'softmax-pair', polarity: 'higher-is-spoof' },
   calibration: { synthesis: { slope: 1, intercept: 0 }, replay: { slope: 2, intercept: -0.5 } },
@@ -184,7 +184,7 @@ export const waveformPart = {
 } as const satisfies TestModel['manifest'];
 
 /**
- * Waveform in; two softmax pairs [authentic, spoof] out, from the mean of |x|: at level -26 dBFS it tells peaked signals from even
+ * Waveform in; two softmax pairs [authentic, spoof] out, from the mean of |x|: at level -26 dBFS it distinguishes peaked signals from even
  * ones.
  */
 export function waveformGraph(): Buffer {

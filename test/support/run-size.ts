@@ -45,7 +45,7 @@ function grow<Sizes extends Record<string, number>>(long: Sizes): Sizes {
   return Object.fromEntries(Object.entries(long).map(([name, size]) => [name, Math.round(size * factor)])) as Sizes;
 }
 
-/** What a portion counted: counts are added up; of lists, which have one entry for each case, median and largest are told. */
+/** What a portion counted: counts are added up; of lists, which have one entry for each case, median and largest are reported. */
 export type Figures = Readonly<Record<string, number | readonly number[]>>;
 
 /** A line of the record of long runs. */
@@ -62,7 +62,7 @@ const recordPath = join(import.meta.dirname, '../../var/long-run.jsonl');
 /**
  * Runs a test of a size in portions, each with a seed of its own: from {@link seed} on, one more each. Only the long run has
  * more than one; it records each in `var/long-run.jsonl`, and does not run again what has passed: a run that was interrupted
- * continues where it was (`npm run test:long -- --report` tells how far). To begin anew, remove the file.
+ * continues where it was (`npm run test:long -- --report` says how far). To start again, remove the file.
  * @throws Error that names the seed, when a portion fails
  */
 export async function inPortions(

@@ -48,7 +48,7 @@ export function useScoringPool(settings: Partial<Config> = {}): {
   return { pool, logged };
 }
 
-/** A graph whose one run multiplies matrices of `size` so many times: it takes seconds, and nothing but a kill ends it. */
+/** A graph whose one run multiplies matrices of `size` many times: it takes seconds, and nothing but a kill ends it. */
 export function slowGraph({
   size = 1024,
   rounds = 4000,
@@ -73,7 +73,7 @@ export function slowGraph({
   });
 }
 
-/** A graph that spreads its input over so many bytes before it answers. */
+/** A graph that spreads its input over this many bytes before it answers. */
 export function hungryGraph(bytes: number): Buffer {
   return encodeOnnx({
     inputs: [{ name: 'input', shape: ['batch', 'samples'] }],

@@ -178,7 +178,7 @@ export class PublishedHistory {
   }
 }
 
-/** Rows of invented numbers, ascending: the n-th of a country's area codes. `of` gives what stands behind the phone. */
+/** Rows of invented numbers, ascending: the n-th of a country's area codes. `of` gives the columns after the phone. */
 export function inventedRows(count: number, of: (n: number) => string | null = (n) => `SPAM\t${1 + (n % 5)}`): Buffer {
   const lines: string[] = [];
   for (let n = 0; n < count; n++) {

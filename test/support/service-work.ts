@@ -80,7 +80,7 @@ const letters = (await makeSampleLetters({ seed: 20260101, count: 12, asOf: new 
   ({ forgery, request }) => forgery === null && request.csv === null,
 );
 
-/** Work that a turn hands in. */
+/** Work that a turn submits. */
 export interface Work {
   readonly name: string;
   /** What is wrong with it once it is done; undefined before. */
@@ -90,7 +90,7 @@ export interface Work {
 interface WorkMakerOptions {
   readonly db: Pool;
   readonly stateDir: string;
-  /** A directory for the files that are handed in. */
+  /** A directory for the files that are submitted. */
   readonly scratch: string;
   readonly queues: Queues;
   readonly choose: Seeded;
@@ -108,7 +108,7 @@ export class WorkMaker {
     this.#options = options;
   }
 
-  /** Hands in one of each, and returns those that were taken. `onRefusal` is told of the others; without it they are tried again. */
+  /** Submits one of each, and returns those that were taken. `onRefusal` gets the others; without it they are tried again. */
   async make(onRefusal?: (error: unknown) => void): Promise<Work[]> {
     const number = ++WorkMaker.#made;
     const works: Work[] = [];

@@ -14,13 +14,13 @@ interface TroubledRoad {
 }
 
 interface Trouble {
-  /** A connection is cut when so many bytes have come back on it. */
+  /** A connection is cut when this many bytes have come back on it. */
   readonly cutAfterBytes?: number;
   /** Bytes that come back in a second, on each connection. */
   readonly bytesPerSecond?: number;
   /** Connections are taken, and nothing comes back. */
   readonly silent?: boolean;
-  /** This answer comes instead, so many times. */
+  /** This answer comes instead, this many times. */
   readonly answerInstead?: { readonly text: string; times: number };
 }
 

@@ -15,7 +15,7 @@ const phone = '+12024561111';
 const header =
   'Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall';
 
-/** FTC rows about the phone from so many states, reported so many minutes ago. */
+/** FTC rows about the phone from this many states, reported this many minutes ago. */
 function complaints(states: string[], minutesAgo: number): string {
   const time = new Date(Date.now() - minutesAgo * 60_000).toISOString().slice(0, 19).replace('T', ' ');
   return [

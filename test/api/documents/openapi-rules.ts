@@ -36,7 +36,7 @@ export interface OpenApiOperation {
   >;
 }
 
-/** Bodies of these types are compressed bytes, of which no example can be read. */
+/** Bodies of these types are compressed bytes: no example can be read. */
 const bytes = new Set(['application/gzip', 'application/octet-stream']);
 
 const isText = (text: unknown): text is string => typeof text === 'string' && text.trim() !== '';
@@ -75,7 +75,7 @@ function lintOperation(document: OpenApiDocument, { path, method, operation }: P
   const known = new Set((document.tags ?? []).map(({ name }) => name));
   const schemes = Object.keys(document.components?.securitySchemes ?? {});
   const found: string[] = [];
-  if (method === 'head') found.push('HEAD is described beside GET');
+  if (method === 'head') found.push('HEAD is described with GET');
   if (!/^[a-z][A-Za-z0-9_]*$/.test(operationId ?? '')) found.push('has no operationId');
   if (!isText(summary)) found.push('has no summary');
   if (tags.length !== 1 || !known.has(tags[0]!)) found.push('has not exactly one tag of the list');

@@ -95,7 +95,7 @@ it.each([
   expect(plan(headers)).toEqual(expected);
 });
 
-it('tells a client that has the file which version that is, and nothing of its bytes', () => {
+it('sends a client that has the file its version, and none of its bytes', () => {
   const decided = plan({ 'if-none-match': etag });
   expect(Object.keys(decided.headers).sort()).toEqual([
     'Cache-Control',

@@ -105,9 +105,9 @@ it('resumes an interrupted download, and starts again if the version has changed
   const joined = Buffer.concat([Buffer.from(await head.arrayBuffer()), Buffer.from(await rest.arrayBuffer())]);
   expect(joined.equals(first.gzip)).toBe(true);
   const second = await publish({ cache: 'phones', country: 'FR', plain: 'other\n' });
-  const anew = await get('/v1/caches/phones?country=FR', { range: 'bytes=100000-', 'if-range': `"${first.sha256}"` });
-  expect(anew.status).toBe(200);
-  expect(Buffer.from(await anew.arrayBuffer()).equals(second.gzip)).toBe(true);
+  const again = await get('/v1/caches/phones?country=FR', { range: 'bytes=100000-', 'if-range': `"${first.sha256}"` });
+  expect(again.status).toBe(200);
+  expect(Buffer.from(await again.arrayBuffer()).equals(second.gzip)).toBe(true);
 });
 
 it('does not take a date for If-Range where two versions share its second', async () => {

@@ -182,7 +182,7 @@ it('reads the other files where one cannot be read', async () => {
   await db.query("DELETE FROM publication WHERE country = 'AT'");
 });
 
-it('finds a damaged file within the time of one check, and ends the check when it is told to stop', async () => {
+it('finds a damaged file within the time of one check, and ends the check when it is aborted', async () => {
   const index = new PublicationIndex({ store, log });
   const published = await publish(db, store, { cache: 'phones', country: 'ES', gzip: noise(3_000_000) });
   await index.refresh(db);

@@ -111,7 +111,7 @@ it('ends statements that take too long, refuses requests past the limit, and kee
   await until(async () => (await ask(near, '/v1/brands')).status === 200);
 });
 
-it('goes on when the server ended its connections', async () => {
+it('continues when the server ended its connections', async () => {
   expect((await ask(near, '/v1/brands')).status).toBe(200);
   await db.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'caller-trust api requests #%'",

@@ -115,7 +115,7 @@ describe('a letter', () => {
 });
 
 describe('a pending revision', () => {
-  it('is shown beside the approved one, until it is decided', async () => {
+  it('is shown with the approved one, until it is decided', async () => {
     const { handle } = await approvedBrand(1);
     expect((await readBrand(db, nameOf(handle))).pendingRevision).toBeNull();
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });

@@ -85,7 +85,7 @@ it('says why and since when a number is labelled by complaints', async () => {
   expect(answer.complaints!.ruleVersion).toMatch(/^complaints\/\d+$/);
 });
 
-it('says what a feed has said, beside complaints that do not decide', async () => {
+it('says what a feed has said, with complaints that do not decide', async () => {
   expect(await answerOf(labelled)).toMatchObject({
     level: 'SPAM',
     category: 6,
@@ -108,7 +108,7 @@ it('says when a number was cleared, and that a clearing has effect', async () =>
   expect(JSON.stringify(answer)).not.toMatch(/secret|ada/);
 });
 
-it('answers for a number of which nothing is known: it has no label', async () => {
+it('answers for a number that nothing is known about: it has no label', async () => {
   expect(await answerOf('+12025550199')).toMatchObject({
     known: false,
     level: 'NEUTRAL',

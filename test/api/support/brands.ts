@@ -8,7 +8,7 @@ interface BrandToAdd {
   readonly owner: string;
   readonly state?: BrandState;
   readonly displayName?: string;
-  /** Display name of a revision that waits beside the approved one. */
+  /** Display name of a revision that waits in addition to the approved one. */
   readonly pending?: string;
   readonly profile?: Record<string, unknown>;
 }

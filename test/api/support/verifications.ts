@@ -40,7 +40,7 @@ interface ItemsToAdd {
   readonly attempts?: number;
 }
 
-/** What a client is never told: where the file lay, and what went wrong inside. */
+/** What a client never sees: where the file was, and what went wrong inside. */
 export const hiddenTexts = { source: 'hidden folder/call of pat.wav', detail: 'detail for the operator' } as const;
 
 const windows = [

@@ -133,7 +133,7 @@ describe('verify --stream', () => {
     ['what is no WAV file', ['-', '--stream'], 2, 'usage_invalid'],
     ['raw samples without a rate', ['-', '--stream', '--encoding', 'pcm_s16le'], 2, 'usage_invalid'],
     ['a format for a file', ['call.wav', '--stream', '--rate', '8000'], 2, 'usage_invalid'],
-    ['--wait beside --stream', ['call.wav', '--stream', '--wait'], 2, 'usage_invalid'],
+    ['--wait with --stream', ['call.wav', '--stream', '--wait'], 2, 'usage_invalid'],
     ['--real-time without --stream', ['call.wav', '--real-time'], 2, 'usage_invalid'],
     ['a model that was removed', ['call.wav', '--stream', '--model', 'phone/v5'], 1, 'model_removed'],
     ['a file that is none', ['none.wav', '--stream'], 1, 'recording_refused'],

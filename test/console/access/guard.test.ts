@@ -157,7 +157,7 @@ describe('a request that changes something', () => {
     }
   });
 
-  it('has no method beside those of its route', async () => {
+  it('has no method but those of its route', async () => {
     for (const method of ['PUT', 'PATCH', 'POST', 'DELETE'] as const) {
       expect((await server.send({ method, url: '/api/events', headers: sessions.operator })).json()).toMatchObject({
         status: 404,

@@ -251,7 +251,7 @@ describe('a session', () => {
       ).toEqual({ count: 0 });
     });
 
-    it('tells the role that its user has by then', async () => {
+    it('has the role that its user has by then', async () => {
       await held.query(sql('console/set_role'), [name, 'viewer']);
       const answer = logInWith(old);
       await waits('INSERT INTO console_session');

@@ -80,7 +80,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('tells a night that failed from none at all', () => {
+  it('distinguishes a night that failed from none at all', () => {
     expect(titles({ lastNight: { ...night!, outcome: 'partial', filesFailed: 2 } })).toEqual([
       'bad: The last night ended as partial',
     ]);

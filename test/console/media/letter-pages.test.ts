@@ -105,8 +105,8 @@ describe('the picture of a page', () => {
   );
 });
 
-describe('marks beside a page', () => {
-  it('stand where they want to, and apart where that is too close', () => {
+describe('marks next to a page', () => {
+  it('are where they want to be, and apart where that is too close', () => {
     expect(spread([10, 100, 105, 300], { gap: 27, height: 400 })).toEqual([10, 100, 127, 300]);
   });
 

@@ -89,7 +89,7 @@ describe('a result', () => {
     expect(gone).toEqual(['a']);
   });
 
-  it('of which there are more than may be kept is let go of, the one used first before others', async () => {
+  it('is let go of where there is more than may be kept, the one used first before others', async () => {
     const { gone, taken } = useWork({ keptMax: 2 });
     for (const key of ['a', 'b', 'a']) (await taken(key)).abort();
     expect(gone).toEqual([]);

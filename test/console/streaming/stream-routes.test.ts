@@ -151,8 +151,8 @@ describe('a stream', () => {
       [1, 'insufficientVoice'],
       [1, 'insufficientVoice'],
     ]);
-    const told = socket.messages.flatMap((message) => (message.type === 'window' ? [message.channel] : []));
-    expect(new Set(told)).toEqual(new Set([0, 1]));
+    const channels = socket.messages.flatMap((message) => (message.type === 'window' ? [message.channel] : []));
+    expect(new Set(channels)).toEqual(new Set([0, 1]));
   });
 
   it('of silence ends without a score, and with the reason', async () => {
@@ -177,7 +177,7 @@ describe('a stream', () => {
     expect(ids.size).toBe(1);
   });
 
-  it('tells its progress about once a second', async () => {
+  it('sends its progress about once a second', async () => {
     const socket = await begun();
     sendInPieces(socket, voice);
     await socket.until('progress');
@@ -253,10 +253,10 @@ describe('a process that scores', () => {
     socket.say({ type: 'end' });
     const { verification } = await socket.until('verification');
     expect(verification).toMatchObject({ state: 'performed', audio: { duration: 9 } });
-    const told = socket.messages.flatMap((message) =>
+    const channels = socket.messages.flatMap((message) =>
       message.type === 'window' ? [`${message.start} ${message.label}`] : [],
     );
-    expect(told).toHaveLength(new Set(told).size);
+    expect(channels).toHaveLength(new Set(channels).size);
   });
 });
 

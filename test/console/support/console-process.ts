@@ -15,10 +15,10 @@ export interface TestConsole {
   readonly url: string;
   readonly database: TestDatabase;
   readonly stateDir: string;
-  /** Settings of the console, for other processes that work beside it. */
+  /** Settings of the console, for other processes that work with it. */
   readonly env: Record<string, string>;
   readonly process: ServiceProcess;
-  /** Starts another process of the service beside it, such as `jobs/worker-main.js`. */
+  /** Starts another process of the service, such as `jobs/worker-main.js`. */
   start(path: string): ServiceProcess;
 }
 

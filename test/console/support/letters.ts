@@ -15,7 +15,7 @@ export function carryOut(db: Pool, operationId: number): Promise<OperationResult
 }
 
 /**
- * Hands a brand in with a letter that the rules leave to a person: what stands at the place of the signature could be a name or a
+ * Submits a brand with a letter that the rules leave to a person: what is at the place of the signature could be a name or a
  * signature. Returns the letter's id.
  */
 export async function handInLetter(db: Pool, handle: string, phones: readonly string[]): Promise<number> {

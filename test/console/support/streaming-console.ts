@@ -87,7 +87,7 @@ export async function useStreamingConsole(
   return running;
 }
 
-/** A WebSocket that keeps what it is told, for tests of the protocol itself. */
+/** A WebSocket that keeps what it receives, for tests of the protocol itself. */
 export class StreamSocket {
   readonly socket: WebSocket;
   readonly messages: ServerMessage[] = [];

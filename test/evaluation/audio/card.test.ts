@@ -93,7 +93,7 @@ function expectFiguresOf(card: string, report: EvaluationReport): void {
   expect(outcomes).toEqual(
     counted.map((each) => [each.label, String(each.performed), String(each.performedWithoutScore), String(each.error)]),
   );
-  // Wherever a replay figure stands, it says what kind of replay that is.
+  // Each replay figure says what kind of replay that is.
   for (const part of card.split(/^(?=##+ )/m))
     if (/^\| (\S+ \| )*replay \|/m.test(part) || /, replay[,:]/.test(part))
       expect(part).toContain('Replay is simulated');

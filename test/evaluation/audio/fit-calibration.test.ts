@@ -100,7 +100,7 @@ describe('a calibration', () => {
     ['attacks', { attacks: calibrationMinimums.recordings }, 'synthetic'],
     ['speakers', { speakers: calibrationMinimums.speakers }, 'bonafide'],
     ['synthesizers', { synthesizers: calibrationMinimums.attackGroups }, 'synthetic'],
-  ])('needs so many %s, and refuses one less', (_what, least, kind) => {
+  ])('needs this many %s, and refuses one less', (_what, least, kind) => {
     expect(fit(least).calibration.slope).toBeGreaterThan(0);
     const fewer = Object.fromEntries(Object.entries(least).map(([name, count]) => [name, (count as number) - 1]));
     expect(() => fit(fewer)).toThrow(

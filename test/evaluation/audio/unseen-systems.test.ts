@@ -20,7 +20,7 @@ it('every default has figures on systems never seen, shortest recordings first, 
   }
 });
 
-it('are told in two sentences, with chance beside them', async () => {
+it('are given in two sentences, with those of chance', async () => {
   const share = (rate: number) => ({ rate, interval: { low: rate, high: rate } });
   const counts = { systems: 118, families: 21, genuine: 433, genuineSpeakers: 129, synthetic: 1679 };
   const figures = [3, 10].map((seconds) => ({

@@ -623,7 +623,7 @@ describe('a watcher that is killed', () => {
     },
   );
 
-  it('or works beside another one takes each folder once', async () => {
+  it('or works with another one takes each folder once', async () => {
     const before = (await operations()).length;
     const names = Array.from({ length: 12 }, (_, at) => `request-${String(at).padStart(2, '0')}`);
     for (const name of names) await dropped(name, { 'request.json': addBrand(fresh(0).handle) });

@@ -132,7 +132,7 @@ describe('a dropped folder', () => {
     expect(await taken()).toEqual([]);
   });
 
-  it('is submitted while looks go on, by several watchers too, and is one batch', async () => {
+  it('is submitted while polls continue, by several watchers too, and is one batch', async () => {
     const named = async () => (await batches()).filter(({ name }) => name === 'Long');
     await dropped('calls', {
       'request.json': wishes({ name: 'Long' }),
@@ -295,7 +295,7 @@ describe('a dropped folder', () => {
 });
 
 describe('a dropped recording', () => {
-  it('is a batch of one, and lies in done beside its result', async () => {
+  it('is a batch of one, and lies in done next to its result', async () => {
     await writeFile(drop('recordings', 'call.wav'), tinyRecording(++made));
     await pollWhenStable(open());
     await carryOut();
@@ -318,7 +318,7 @@ describe('a dropped recording', () => {
 });
 
 describe('a watcher', () => {
-  it('beside another one makes one batch of each folder', async () => {
+  it('with another one makes one batch of each folder', async () => {
     const before = (await batches()).length;
     const names = Array.from({ length: 6 }, (_none, at) => `calls-${at}`);
     for (const name of names) await dropped(name, { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });

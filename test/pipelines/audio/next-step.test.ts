@@ -21,7 +21,7 @@ describe('the next step', () => {
     );
   });
 
-  it('and the reasons of an open decision stand in docs/audio.md, and no others', async () => {
+  it('and the reasons of an open decision are in docs/audio.md, and no others', async () => {
     const text = await readFile('docs/audio.md', 'utf8');
     const tableAfter = (heading: string) =>
       [

@@ -41,7 +41,7 @@ async function submit(
   ).operationId;
 }
 
-/** A proof as it stands once every code was given back. */
+/** The state of a proof once every code was given back. */
 async function prove(handle: string, phones: readonly string[]): Promise<void> {
   const { rows } = await db.query<{ proof_id: number }>(
     `INSERT INTO number_proof (brand_id, state, language, requested_by, ended_at, valid_until)

@@ -564,7 +564,7 @@ describe('Add Phone number for Branding', () => {
     expect((await db.query('SELECT * FROM brand_number WHERE phone = $1', [phones[0]])).rows).toEqual(before);
   });
 
-  it('never takes a number again that was rejected for good, with any brand', async () => {
+  it('never takes a number again that was rejected permanently, with any brand', async () => {
     const { handle, phones } = await approvedBrand(1);
     expect(await changeNumber({ db, handle, phone: phones[0]!, action: 'reject', ...by })).toBe('permanently_rejected');
     expect(await published(handle)).toEqual({});
@@ -642,7 +642,7 @@ describe('an idempotency key', () => {
     });
   });
 
-  it('keeps the answer of an operation that failed for good', async () => {
+  it('keeps the answer of an operation that failed permanently', async () => {
     const submission: Submission<'add_phone_number'> = {
       kind: 'add_phone_number',
       request: { handle: 'no-such-brand', numbers: ['+12125550100'] },
@@ -692,7 +692,7 @@ describe('a person', () => {
     });
   });
 
-  it('withdraws a brand for good', async () => {
+  it('withdraws a brand permanently', async () => {
     const { handle, phones } = await approvedBrand(1);
     expect(await withdrawBrand({ db, handle, ...by })).toBe('withdrawn');
     expect(await readBrand(db, handle)).toMatchObject({ state: 'withdrawn', numbers: { removed: 1 } });
@@ -805,7 +805,7 @@ describe('a number that has left its brand', () => {
   });
 });
 
-describe('a number that was rejected for good with another brand', () => {
+describe('a number that was rejected permanently with another brand', () => {
   it('is not renewed with the one that had it before', async () => {
     const first = await approvedBrand(1);
     await withdrawLetter({ db, letterId: first.letterId, ...by });

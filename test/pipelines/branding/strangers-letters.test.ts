@@ -49,7 +49,7 @@ describe('1,000 letters of strangers that agree with themselves', () => {
     expect(outcomes(policy, someProven)['approved'] ?? 0).toBe(0);
   });
 
-  it('are approved under form+numbers alone where each number was proven and a signature stands on the issued form in the name of its signer', () => {
+  it('are approved under form+numbers alone where each number was proven and a signature is on the issued form in the name of its signer', () => {
     const approved = (policy: ApprovalPolicy) =>
       letters
         .filter(

@@ -29,7 +29,7 @@ beforeEach(async () => {
 /** Builds that read many ranges of keys, three at a time. */
 const divided = { settings: { ...settings, BUILD_STREAMS: '3' }, rangeBytes: 1500 };
 
-/** 500 numbers in each of four area codes; marks tell these apart, since they name 7 digits. */
+/** 500 numbers in each of four area codes; marks distinguish these, since they name 7 digits. */
 const numbersOfFourAreas = () =>
   [12_025_550_000, 12_035_550_000, 12_045_550_000, 12_055_550_000].flatMap((first) => manyNumbers(500, first));
 
@@ -394,7 +394,7 @@ describe('an incremental night', () => {
     expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'published', rowsRead: 1 });
   });
 
-  it('reads the segments of which more than a quarter changed, and ranges that a large statement marked', async () => {
+  it('reads the segments that changed by more than a quarter, and ranges that a large statement marked', async () => {
     await putNumbers(db, numbersOfFourAreas());
     await night();
     const name = async (condition: string) => {

@@ -48,7 +48,7 @@ async function phonesOf(cache: CacheName): Promise<string[]> {
 }
 
 describe('a night', () => {
-  it('publishes a filter that finds every spammer beside the list, and none beside other caches', async () => {
+  it('publishes a filter that finds every spammer with the list, and none with other caches', async () => {
     await putNumbers(db, [...spammers(300), { phone: '+4930123456', country: 'DE', level: 'FRAUD', category: 7 }]);
     await putNumbers(db, [{ phone: '+12125550100', name: 'Innocent' }]);
     await night({ settings: { SEGMENT_ROWS_MAX: '40' } });

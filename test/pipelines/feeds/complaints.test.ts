@@ -344,7 +344,7 @@ describe('a cleared number', () => {
   const three = (day: string) =>
     feed([`${day} 00:00:00`, '', 'Texas'], [`${day} 00:00:00`, '', 'Ohio'], [`${day} 00:00:00`, '', 'Utah']);
 
-  it('stays clear until new reports come, of which there must be enough on their own', async () => {
+  it('stays clear until new reports come, which must be enough on their own', async () => {
     await load('complaints', three('2021-07-06'));
     await scoreComplaints(db, asOf);
     const cleared = await clearNumber({ db, eyes, phone: '+1 202 555 0143', reason: ' A hospital. ', actor: 'op' });

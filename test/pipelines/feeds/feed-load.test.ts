@@ -131,7 +131,7 @@ describe('a reputation feed', () => {
     expect((await numbers())[0]).toEqual([us(1), 'US', 'FRAUD', 9, 'feed']);
   });
 
-  it('does not touch rows of which it says nothing new', async () => {
+  it('does not touch rows that it does not change', async () => {
     const feed = `phone,level,category\n${us(1)},SPAM,6\n${us(2)},SPAM,\n`;
     await load('reputation', feed);
     const before = await rowVersions();
@@ -321,7 +321,7 @@ describe('a submitted feed', () => {
 });
 
 describe('a load', () => {
-  it('runs beside another of the same numbers in another order, and both are done', async () => {
+  it('runs at the same time as another of the same numbers in another order, and both are done', async () => {
     const lines = Array.from({ length: 5000 }, (_, n) => `${us(n)},SPAM\n`);
     const ids = [
       await submit('reputation', lines.join('')),
@@ -353,7 +353,7 @@ describe('a load', () => {
     expect(a).toMatchObject({ rowsGiven: 10_000, rowsAccepted: 9999, rowsChanged: 9999 });
   });
 
-  it('that failed for good is stored with code and reason, changes nothing, and fails the same when it is run again', async () => {
+  it('that failed permanently is stored with code and reason, changes nothing, and fails the same when it is run again', async () => {
     const damaged = gzipSync(`phone,level\n${us(1)},SPAM\nx,SPAM\n`).subarray(0, 40);
     const loadId = await submit('reputation', damaged);
     const run = () => runLoad({ db, feedDir, loadId, limits: smallLimits });

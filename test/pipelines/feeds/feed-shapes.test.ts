@@ -54,7 +54,7 @@ describe('the delimiter', () => {
     expect(await load('reputation', '+12025550143;SPAM;1\n+12025550144;FRAUD;7\n')).toMatchObject({ rowsAccepted: 2 });
   });
 
-  it('may stand in a line `sep=;` before the header, or be an option', async () => {
+  it('may be in a line `sep=;` before the header, or be an option', async () => {
     expect(await load('reputation', 'sep=;\nphone;level\n+12025550143;SPAM\n')).toMatchObject({
       rowsGiven: 1,
       rowsAccepted: 1,
@@ -139,7 +139,7 @@ describe('dates', () => {
     expect(readFeedTime(text, form)).toBe(expected);
   });
 
-  it('with slashes are read in the order that all of them tell', async () => {
+  it('with slashes are read in the order that all of them agree on', async () => {
     expect(await load('complaints', complaints(['7/5/2021 0:01', '7/13/2021 0:02']))).toMatchObject({
       rowsAccepted: 2,
       dateForm: 'mdy',
@@ -162,7 +162,7 @@ describe('dates', () => {
     });
   });
 
-  it('are read by option where the file cannot tell, also when the load is run again', async () => {
+  it('are read by option where the file does not decide it, also when the load is run again', async () => {
     const loadId = await submit('complaints', complaints(['7/5/2021 0:01']), { dates: 'dmy' });
     const first = await runFeedLoad({ db, feedDir, loadId, limits: smallLimits });
     expect(first).toMatchObject({ options: { dates: 'dmy' }, dateForm: 'dmy', rowsAccepted: 1 });
@@ -179,7 +179,7 @@ describe('dates', () => {
     expect([dateForm, rejects.map(({ code }) => code)]).toEqual([null, ['date_invalid']]);
   });
 
-  it('tell their order by one part over 12', () => {
+  it('show their order by one part over 12', () => {
     const observer = new DateObserver();
     for (const text of ['1/2/2021', '2021-07-13', '', 'x', '12/12/2021']) observer.observe(text);
     expect(() => observer.form()).toThrow('month first or the day');
@@ -188,7 +188,7 @@ describe('dates', () => {
   });
 });
 
-describe('a load of which most rows are refused', () => {
+describe('a load whose rows are mostly refused', () => {
   const rows = (good: number, bad: number) =>
     `phone,level\n${Array.from({ length: good }, (_, at) => `+1202555${1000 + at},SPAM\n`).join('')}${'x,SPAM\n'.repeat(bad)}`;
   const limits = { feedPlainBytesMax: smallLimits.feedPlainBytesMax };
@@ -249,7 +249,7 @@ describe('public lists', () => {
     expect(await levels()).toEqual(['+491712345678 SPAM 6', '+4930901820 SPAM 6', '+4989123456 SPAM 6']);
   });
 
-  it('with columns of their own names, where given values stand in for empty ones', async () => {
+  it('with columns of their own names, where given values replace empty ones', async () => {
     const csv = 'number;rating;votes\n+4930901820;FRAUD;12\n+4930901821;;3\n';
     await withOptions('reputation', csv, { columns: { phone: 'Number', level: 'rating' }, level: 'SPAM' });
     expect(await levels()).toEqual(['+4930901820 FRAUD -', '+4930901821 SPAM -']);

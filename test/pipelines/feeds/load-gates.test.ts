@@ -180,7 +180,7 @@ describe('a load', () => {
     ],
     ["that is yesterday's once more", usualDay(7), ['known_rows']],
     [
-      'of new numbers from one state beside the usual rows',
+      'of new numbers from one state in addition to the usual rows',
       file([
         ...usualDay(8).split('\n').slice(1, -1),
         ...Array.from({ length: 80 }, (_, at) => row(9000 + at, 8, 'Nevada')),

@@ -81,7 +81,7 @@ describe('the examples of docs/scoring.md', () => {
     }
   });
 
-  it('stand below the points that the rule has', () => {
+  it('are below the points that the rule has', () => {
     const table = rowsUnder('The rule').map(([ages, day, further]) => [
       Number(ages!.split(' to ')[1]),
       Number(day),

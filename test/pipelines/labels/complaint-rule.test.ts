@@ -167,7 +167,7 @@ describe('counted days', () => {
 
   it('labels the same numbers as from all complaints, though a night scores what has changed', async () => {
     const day = fc.record({
-      // A feed that is away, or late, or tells of days long past; a clearing; a clock that was set back; another hold.
+      // A feed that is absent, or late, or reports days long past; a clearing; a clock that was set back; another hold.
       reports: fc.array(fc.record({ daysAgo: fc.oneof(fc.nat(3), fc.nat(80)), state: fc.nat(4), number: fc.nat(7) }), {
         maxLength: 12,
       }),

@@ -101,7 +101,7 @@ describe('the history of labels', () => {
     });
   });
 
-  it('keeps a change of whose word a label is, and goes on saying since when it stands', async () => {
+  it('keeps a change of the source of a label, and still says since when the label has its level', async () => {
     await load('complaints', complaintFile(severalStates('2021-07-06')));
     await scoreComplaints(db, evaluatedAt);
     const { since, reputation } = await readNumber(db, phone);
@@ -170,7 +170,7 @@ describe('the history of labels', () => {
 });
 
 describe('the clearing of a number', () => {
-  it('also takes one of which only complaints are known, and it stays clear of them', async () => {
+  it('also takes one that only complaints are about, and it stays clear of them', async () => {
     await load('complaints', complaintFile(severalStates('2021-07-06').slice(0, 1)));
     await clearNumber({ db, eyes, phone, reason: 'A hospital', actor: 'ada' });
     expect(await readNumber(db, phone)).toMatchObject({
@@ -185,7 +185,7 @@ describe('the clearing of a number', () => {
     });
   });
 
-  it('is refused for a number of which nothing at all is known', async () => {
+  it('is refused for a number that nothing at all is known about', async () => {
     await expect(clearNumber({ db, eyes, phone: '+12025550199', reason: 'x', actor: 'ada' })).rejects.toMatchObject({
       code: 'phone_unknown',
     });

@@ -100,7 +100,7 @@ it('is continued after kill -9 at any moment, and every content can be read all 
     expect((await openSecrets(db, vault, endpointId)).map(formatSecret)).toEqual([secret]);
     if (!existsSync(previousPath)) break; // it had ended
   }
-  expect(counts).toEqual([...counts].sort((a, b) => a - b)); // it goes on where it was, with the same new key
+  expect(counts).toEqual([...counts].sort((a, b) => a - b)); // it continues where it was, with the same new key
   await runCliJson(env, 'letter', 'rotate-key');
   expect(existsSync(previousPath)).toBe(false);
   expect(await readFile(join(stateDir, `letter-master-key-${before.masterKeyId}`), 'utf8')).toBe(keyBefore); // for backups

@@ -115,7 +115,7 @@ describe('a private address', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('is refused beside a public one of the same name', async () => {
+  it('is refused together with a public one of the same name', async () => {
     const both = async () => [
       { address: '8.8.8.8', family: 4 },
       { address: '127.0.0.1', family: 4 },

@@ -93,7 +93,7 @@ describe('a sandboxed child', () => {
     expect(child.failure!.kind).toBe('exit');
   });
 
-  it('whose work ended in time goes on without a limit', async () => {
+  it('whose work ended in time continues without a limit', async () => {
     const child = await startIdle();
     await child.untilReady();
     expect(await child.supervise(Promise.resolve('done'), { secondsMax: 0.05 })).toBe('done');

@@ -27,7 +27,7 @@ describe('what browsers do without node:crypto and node:zlib', () => {
     expect(new PortableSha256().update(text).digest('hex')).toBe(createHash('sha256').update(text).digest('hex'));
   });
 
-  it('gives the CRC-32 of Node, also of a text that goes on', () => {
+  it('gives the CRC-32 of Node, also of a text that continues', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (first, second) => {
         expect(portableCrc32(second, portableCrc32(first))).toBe(crc32(second, crc32(first)));

@@ -166,7 +166,7 @@ describe('pull', () => {
     expect((await rowsOf(directory)).equals(fourth.plain)).toBe(true);
   });
 
-  it('does not put a damaged download in the place of the copy', async () => {
+  it('does not replace the copy by a damaged download', async () => {
     const directory = await newDirectory();
     const first = await publish(inventedRows(2000));
     await run(directory);
@@ -249,7 +249,7 @@ describe('pull of many artefacts', () => {
     },
   );
 
-  it('goes on with the others where one fails', async () => {
+  it('continues with the others where one fails', async () => {
     const directory = await newDirectory();
     const pulled = await run(directory, { wanted: { caches: ['phones', 'spammer_phones'], countries: ['FR', 'US'] } });
     expect(pulled.map(({ country, how, failure }) => [country, how, failure?.code])).toEqual([
@@ -267,7 +267,7 @@ describe('pull of many artefacts', () => {
 });
 
 describe('pull over a bad connection', () => {
-  it('goes on where it was cut off, again and again, and asks for no byte twice', async () => {
+  it('continues where it was cut off, again and again, and asks for no byte twice', async () => {
     const published = await publish(random(18_000));
     expect(published.stored.file.bytes).toBeGreaterThan(2_500_000);
     const directory = await newDirectory();
@@ -318,7 +318,7 @@ describe('pull over a bad connection', () => {
 
   it.each<[string, RequestListener]>([
     [
-      'is only told why not',
+      'only gets the reason',
       (_request, response) =>
         response
           .writeHead(503, { 'Content-Type': 'application/problem+json' })

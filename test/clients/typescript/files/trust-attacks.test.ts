@@ -133,7 +133,7 @@ const signedOf = <R extends 'targets' | 'snapshot' | 'timestamp' | 'root'>(state
   parseMetadata(role, state.get(role === 'root' ? `${trustPath}/1.root.json` : pathEnding(state, `${role}.json`))!)
     .signed;
 
-/** A set with other content, signed by whoever holds these keys. */
+/** A set with other content, signed with these keys. */
 function forge(
   state: MirrorState,
   keys: OnlineKeys,
@@ -320,7 +320,7 @@ describe('endless data', () => {
     ['2.root.json', 512 * 1024],
     ['.snapshot.json', 8 * 1024],
     ['.targets.json', 64 * 1024],
-  ])('in the place of %s is cut at its limit', async (ending, bytesMax) => {
+  ])('instead of %s is cut at its limit', async (ending, bytesMax) => {
     const directory = await directoryOf(second);
     mirror.serve(third, endless(ending));
     const client = new ServiceClient({ url: mirror.url, key, retryPolicy: hurried });
@@ -329,7 +329,7 @@ describe('endless data', () => {
     expect(await linesIn(directory)).toBe(4100);
   });
 
-  it.each(['.manifest.json', '.rows.tsv.gz'])('in the place of %s is cut, and the artefact fails', async (ending) => {
+  it.each(['.manifest.json', '.rows.tsv.gz'])('instead of %s is cut, and the artefact fails', async (ending) => {
     const directory = newDirectory();
     mirror.serve(third, endless(ending));
     const { pulled, bytesReceived } = await run({ directory, trustAnchor: anchor });
@@ -532,7 +532,7 @@ describe('malicious mirrors', () => {
     await expect(run({ directory: newDirectory(), trustAnchor: anchor })).rejects.toMatchObject({
       code: 'trust_invalid',
     });
-    // At a first use without a root nothing tells the two apart but the digest that is shown.
+    // At a first use without a root only the digest that is shown distinguishes the two.
     const { trust } = await run({ directory: newDirectory() });
     expect(trust).toMatchObject({ firstUse: true, anchorSha256: sha256Of(own) });
     const pinned = await directoryOf(third);
@@ -599,7 +599,7 @@ describe('a key that others have', () => {
     await expectRefused(directory, 'trust_invalid');
   });
 
-  it('a lost master key: after the rotation of the online keys clients go on, and so does one that was away for two rotations', async () => {
+  it('a lost master key: after the rotation of the online keys clients continue, and so does one that was away for two rotations', async () => {
     const away = await directoryOf(first);
     const lostVault = new Vault(Buffer.alloc(32, 10));
     await expect(

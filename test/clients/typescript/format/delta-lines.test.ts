@@ -10,7 +10,7 @@ import {
 import { differenceOf, differenceOfRows } from '../../../../pipelines/caches/format/row-difference.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
 
-/** Rows by phone: what stands behind it. */
+/** Rows by phone: the rest of the line. */
 type Rows = ReadonlyMap<string, string>;
 
 const seed = 20_261_121;
@@ -221,7 +221,7 @@ describe('a delta that does not fit', () => {
     );
   });
 
-  it('is not made of rows that are out of order or stand twice', async () => {
+  it('is not made of rows that are out of order or repeated', async () => {
     const twice = Buffer.concat([content, content]);
     expect(await refusal(diff(twice, content))).toBe('A line of the rows does not sort after the line before it.');
     expect(await refusal(diff(content, Buffer.from('+12025550100\ta\n+12025550100\tb\n')))).toBe(

@@ -91,7 +91,7 @@ describe('signed metadata', () => {
     );
   });
 
-  it('counts a key once that stands under two ids', async () => {
+  it('counts a key once under two ids', async () => {
     const second = 'f'.repeat(64);
     const doubled = { ...root, keys: { ...root.keys, [second]: described[0]!.key } };
     doubled.roles = { ...root.roles, targets: { keyids: [...keyids, second], threshold: 2 } };

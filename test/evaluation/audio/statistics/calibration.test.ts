@@ -101,7 +101,7 @@ it('turns scores to log-likelihood ratios, at most those of the margin', () => {
   expect(likelihoodRatioOf(0)).toBe(likelihoodRatioOf(scoreMargin));
 });
 
-it('tables scores against what they stand for, as if both classes were equally many', () => {
+it('tables scores against what they mean, as if both classes were equally many', () => {
   const { bins, error } = calibrationTable(trialsOf([0.95, 0.95, 0.95, 0.35], [0.35, 0.1]))!;
   expect(bins).toHaveLength(10);
   expect(bins[9]).toEqual({

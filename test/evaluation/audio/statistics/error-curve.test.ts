@@ -51,7 +51,7 @@ it('counts at each threshold what a count by hand finds', () => {
   );
 });
 
-it('has an equal error rate between the rates of the thresholds beside it, found by trying them all', () => {
+it('has an equal error rate between the rates of the thresholds next to it, found by trying them all', () => {
   fc.assert(
     fc.property(randomTrials, (trials) => {
       const rate = equalErrorRate(rankTrials(trials))!;

@@ -231,7 +231,7 @@ describe('a chunk', () => {
     ]);
   });
 
-  it('ends an item whose scoring threw as failed, and goes on with the others', async () => {
+  it('ends an item whose scoring threw as failed, and continues with the others', async () => {
     const batch = await submit([await silence(), await silence()]);
     await perform(batch, {
       limits: { audioScorers: 1, itemCrashesMax: 2 },
@@ -362,7 +362,7 @@ describe('an attempt that does not end', () => {
   });
 });
 
-describe('a job that has failed for good', () => {
+describe('a job that has failed permanently', () => {
   it('ends what is left of its chunk in error, and nothing else', async () => {
     const batch = await submit(await Promise.all(Array.from({ length: 51 }, silence)));
     const first = { batchId: batch.batchId, generation: 1, chunk: 0 };
@@ -417,7 +417,7 @@ describe('a retry', () => {
     expect(await retryBatch(db, batch.id, { all: true })).toEqual({ retried: 1 });
   });
 
-  it('lets a cancelled batch go on', async () => {
+  it('lets a cancelled batch continue', async () => {
     const batch = await submit([await silence()]);
     await cancelBatch(db, batch.id);
     await expect(cancelBatch(db, batch.id)).rejects.toMatchObject({ code: 'batch_ended' });

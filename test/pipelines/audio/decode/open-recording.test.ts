@@ -221,7 +221,7 @@ describe('a recording', () => {
     await expect.poll(openFiles, { timeout: 10_000 }).toBeLessThanOrEqual(before);
   });
 
-  it('is decoded beside others, each as if alone', async () => {
+  it('is decoded with others, each as if alone', async () => {
     const names = ['tone.mp3', 'tone.opus', 'tone.ogg', 'tone.m4a', 'tone-24.flac'];
     const alone = [];
     for (const name of names) alone.push(await readWhole(sampleRecordingPath(name)));
@@ -252,7 +252,7 @@ describe('a path', () => {
 });
 
 describe('the optional decoder', () => {
-  it('tells which FFmpeg it is', async () => {
+  it('says which FFmpeg it is', async () => {
     const { version, configuration } = (await loadDecoderLibrary('FFmpeg')).functions.getFFmpegInfo();
     expect(version).toMatch(/^\d+\.\d+/);
     expect(configuration).toContain('--enable-gpl');

@@ -192,7 +192,7 @@ describe('a WAV file', () => {
     ],
     ['with less audio than a sample', wavFile({ data: Buffer.alloc(1) }), 'audio_damaged'],
     [
-      'whose format stands behind its audio',
+      'whose format is behind its audio',
       Buffer.concat([
         wavFile().subarray(0, 12),
         riffChunk('data', Buffer.alloc(100)),

@@ -119,15 +119,15 @@ describe('the comparison of two models', () => {
     expect(listed.line).toBeLessThanOrEqual(noises.length);
   });
 
-  it('tells how far it is', async () => {
-    const told: string[] = [];
+  it('reports its progress', async () => {
+    const reported: string[] = [];
     await writeModelDirectory(shippedDirectory, {
       'phone/v7': { thresholds: { synthesis: 0.001, replay: 0.001 } },
       'phone/v8': { thresholds: { synthesis: 0.4, replay: 0.002 } },
     });
     await openRegistry();
-    await compare({}, { atOnce: 1, onProgress: (done, all) => void told.push(`${done}/${all}`) });
-    expect(told).toEqual(Array.from({ length: 7 }, (_none, at) => `${at + 1}/7`));
+    await compare({}, { atOnce: 1, onProgress: (done, all) => void reported.push(`${done}/${all}`) });
+    expect(reported).toEqual(Array.from({ length: 7 }, (_none, at) => `${at + 1}/7`));
   });
 
   it('takes what is stored of audio that was deleted, and says of the rest that it could not be compared', async () => {

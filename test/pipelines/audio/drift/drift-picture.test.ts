@@ -76,7 +76,7 @@ describe('the picture of a drift report', () => {
 describe('the picture of docs/model-drift.md', () => {
   const pictures = join(import.meta.dirname, '../../../../docs/pictures');
 
-  it('is drawn from the report beside it', async () => {
+  it('is drawn from the report next to it', async () => {
     const report = JSON.parse(await readFile(join(pictures, 'model-drift.json'), 'utf8')) as DriftReport;
     expect(report.points.length).toBe(report.counts.compared);
     await expect(drawDrift(report)).toMatchFileSnapshot(join(pictures, 'model-drift.svg'));

@@ -7,7 +7,7 @@ import {
 } from '../../../../pipelines/audio/drift/paired-change.ts';
 
 describe('the interval of a paired change', () => {
-  // Worked out from the formulas of the paper by a program of its own; the first row stands in its table of examples.
+  // Worked out from the formulas of the paper by a program of its own; the first row is in its table of examples.
   it.each([
     { both: 36, newOnly: 12, oldOnly: 2, neither: 0, interval: [0.0569, 0.3404] },
     { both: 36, newOnly: 14, oldOnly: 0, neither: 0, interval: [0.1528, 0.4167] },

@@ -111,7 +111,7 @@ it('finds a leak that is in the spread and not in the mean', () => {
 });
 
 it('never scores a speaker with a classifier that knew him', () => {
-  // Each speaker has a duration of his own, and is of one class: known speakers would be told without error, new ones not at all.
+  // Each speaker has a duration of his own, and is of one class: known speakers would be classified without error, new ones not at all.
   const random = new Seeded(5);
   const durations = Array.from({ length: 60 }, () => 1 + 10 * random.next());
   const trials = recordings(0, 5).map((trial, at) => ({

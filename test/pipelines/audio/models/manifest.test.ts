@@ -182,7 +182,7 @@ describe('a manifest', () => {
     expect(() => parseManifest({ ...plain, threshold: 0.5 })).toThrow(/threshold/);
   });
 
-  it('tells the shape of one input', () => {
+  it('gives the shape of one input', () => {
     expect(inputShape(plain.input)).toEqual([16_000]);
     expect(inputShape(spectrogram.input)).toEqual([398, 129]);
   });

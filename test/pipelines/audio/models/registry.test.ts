@@ -151,7 +151,7 @@ describe('a requested model', () => {
     ['v8', { kind: 'unknown', model: 'v8' }],
     ['fax', { kind: 'unknown', model: 'fax' }],
     ['constructor', { kind: 'unknown', model: 'constructor' }],
-  ])('%j stands for %j', (requested, resolution) => {
+  ])('%j means %j', (requested, resolution) => {
     expect(resolveName(shipped, requested)).toEqual(resolution);
   });
 

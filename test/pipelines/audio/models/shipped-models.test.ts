@@ -14,7 +14,7 @@ const available = registry.models().filter(({ state }) => state === 'available')
 const opened = new OpenModels();
 afterAll(() => opened.close());
 
-/** What the training code got from its own signal path, on signals made by the formula that stands in the file. */
+/** What the training code got from its own signal path, on signals made by the formula in the file. */
 const checkForm = z.looseObject({
   model: z.string(),
   formula: z.string(),

@@ -113,7 +113,7 @@ describe('an own model', () => {
   });
 });
 
-/** A model whose one weight lies in a file beside its graph, of which the graph says `location`. */
+/** A model whose one weight lies in a file next to its graph, which refers to it by `location`. */
 async function prepareExternal(model: string, { location = 'model.onnx.data', limits = { batchMax: 8 } } = {}) {
   const data = float32([40]);
   const given = await prepare({

@@ -61,7 +61,7 @@ describe('the pool', () => {
     expect(even.windows).not.toHaveLength(odd.windows.length);
   });
 
-  it('refuses a file with the reason that the child gave, and goes on', async () => {
+  it('refuses a file with the reason that the child gave, and continues', async () => {
     const [refused, scored] = await Promise.allSettled([pool.score(request({ file: text })), pool.score(request())]);
     expect(refused).toMatchObject({ status: 'rejected', reason: { name: 'AudioRefusal', reason: 'format_unknown' } });
     expect(scored).toMatchObject({ status: 'fulfilled', value: { state: 'performed' } });

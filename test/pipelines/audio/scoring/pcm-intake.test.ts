@@ -10,9 +10,9 @@ afterEach(() => {
 function intakeOfPipe() {
   const pipe = new PassThrough();
   pipes.push(pipe);
-  let tell: (fault: PcmNotTaken | 'unasked') => void;
-  const fault = new Promise<PcmNotTaken | 'unasked'>((resolve) => (tell = resolve));
-  return { pipe, fault, intake: new PcmIntake(pipe, (each) => tell(each)) };
+  let report: (fault: PcmNotTaken | 'unasked') => void;
+  const fault = new Promise<PcmNotTaken | 'unasked'>((resolve) => (report = resolve));
+  return { pipe, fault, intake: new PcmIntake(pipe, (each) => report(each)) };
 }
 
 describe('samples on their way', () => {

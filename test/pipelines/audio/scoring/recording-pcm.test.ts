@@ -123,7 +123,7 @@ describe('the pool', () => {
     expect(logged).toEqual([]);
   });
 
-  it('ends with what the taker throws, and goes on with others', async () => {
+  it('ends with what the taker throws, and continues with others', async () => {
     const full = new Error('no room');
     await expect(pool.decode({ file: long, pcmBytesMax: 1e9, take: () => Promise.reject(full) })).rejects.toBe(full);
     expect((await drawn()).durationSeconds).toBeGreaterThan(0.9);

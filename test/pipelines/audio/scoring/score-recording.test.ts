@@ -71,7 +71,7 @@ async function score(
 }
 
 describe('a recording', () => {
-  it('is cut into windows that overlap, the last of which ends with it', async () => {
+  it('is cut into windows that overlap; the last one ends with it', async () => {
     const scored = await score([speechLike({ sampleRate: 8000, seconds: 9.5 })]);
     expect(scored.state).toBe('performed');
     expect(scored.windows.map(({ start, end, label }) => [start, end, label])).toEqual([

@@ -82,7 +82,7 @@ it('30 s with sound are listened to, and no sample after them counts', () => {
   expect(band.isTelephone()).toBe(true);
 });
 
-it('a recording is of a telephone if the channels that can tell all say so', () => {
+it('a recording is of a telephone if each channel with an answer is', () => {
   const [yes, no] = [listen(resample(telephone, 8000, 16_000), 16_000), listen(wide, 16_000)];
   const silent = listen(new Float32Array(48_000), 16_000);
   expect([[yes, yes], [yes, silent], [yes, no], [silent], []].map(areOfTelephone)).toEqual([

@@ -158,7 +158,7 @@ describe('a verification', () => {
     enrolled = await enrol(ann.slice(0, 3));
   });
 
-  it('of another recording of the person is a match, with synthesis and replay beside', async () => {
+  it('of another recording of the person is a match, with synthesis and replay', async () => {
     const result = await verify(enrolled.id, ann[3]!);
     expect(result).toMatchObject({
       label: 'match',

@@ -14,7 +14,7 @@ async function brandWith(numbers: number): Promise<{ handle: string; phones: str
   return { handle, phones, brandId: (await readBrand(db, handle)).brandId };
 }
 
-/** A proof as it stands once every code was given back. */
+/** The state of a proof once every code was given back. */
 async function prove(brandId: number, phones: readonly string[], validity = '1 day'): Promise<void> {
   const { rows } = await db.query<{ proof_id: number }>(
     `INSERT INTO number_proof (brand_id, state, language, requested_by, ended_at, valid_until)

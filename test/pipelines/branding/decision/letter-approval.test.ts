@@ -198,7 +198,7 @@ describe('an issued form that came back signed', () => {
       'in_review form_fits_request.more_numbers',
     ],
     [
-      'a change beside the signature',
+      'a change besides the signature',
       { revisions: [revision('original'), revision('other', ['page 1: content']), revision('signature')] },
       'in_review form_unchanged.changed',
     ],

@@ -111,7 +111,7 @@ const two = (number: number) => String(number).padStart(2, '0');
 const ordinal = (number: number) =>
   `${number}${number % 10 === 1 && number !== 11 ? 'st' : number % 10 === 2 && number !== 12 ? 'nd' : number % 10 === 3 && number !== 13 ? 'rd' : 'th'}`;
 
-/** Forms in which a month's name tells the order. */
+/** Forms in which a month's name decides the order. */
 const wordForms: Readonly<Record<string, (day: Day) => string>> = {
   'March 3, 2026': (d) => `${months.en[d.month - 1]} ${d.day}, ${d.year}`,
   'March 3rd, 2026': (d) => `${months.en[d.month - 1]} ${ordinal(d.day)}, ${d.year}`,
@@ -334,7 +334,7 @@ describe('the role of a date', () => {
     expect(roleOfDate(before, '')).toBe('other');
   });
 
-  it.each(['', 'berlin, den ', 'we spoke on ', 'candidate '])('after "%s" is not told', (before) => {
+  it.each(['', 'berlin, den ', 'we spoke on ', 'candidate '])('after "%s" is not read', (before) => {
     expect(roleOfDate(before, '')).toBe('unlabelled');
   });
 

@@ -181,7 +181,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
     { parts: { title: [boxed('LOA', 0.1, 0.5, 0.1, letterRuleLimits.textHeightMin - 0.0001)] } },
     'text_visible',
   ],
-  ['text beside the page', { parts: { title: [boxed('LOA', 1.1, 0.5, 0.1, 0.01)] } }, 'text_visible'],
+  ['text outside the page', { parts: { title: [boxed('LOA', 1.1, 0.5, 0.1, 0.01)] } }, 'text_visible'],
   // page_plain
   ['an annotation', marked('annotation', 0.1, 0.245, 0.2, 0.01), 'page_plain'],
   ['a picture that is seen through', marked('see_through', 0.1, 0.2, 0.5, 0.3), 'page_plain'],
@@ -304,7 +304,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
     ),
     'sentences_to_read, purpose_branding',
   ],
-  ['porting beside branding', titled('This includes number porting.'), 'sentences_to_read, purpose_branding'],
+  ['porting besides branding', titled('This includes number porting.'), 'sentences_to_read, purpose_branding'],
   [
     'no purpose',
     worded('Acme Widgets, Inc. (Acme Fast) hereby authorizes Caller Trust for the following telephone numbers:'),
@@ -341,7 +341,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
     'brand_named: reject, legal_name_given, address_given: note',
   ],
   [
-    'the same with a sentence in the place of the name',
+    'the same with a sentence instead of the name',
     {
       parts: {
         head: [],
@@ -381,7 +381,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
     'authorization_given',
   ],
   [
-    'another brand with a label beside the brand with a label',
+    'another brand with a label next to the brand with a label',
     titled('Brand name: Zenith Loans', 'Display name: AcmeCalls'),
     'brand_named',
   ],
@@ -394,7 +394,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
     'brand_named',
   ],
   [
-    'another name to be displayed beside the brand',
+    'another name to be displayed besides the brand',
     worded(
       'Acme Widgets, Inc. hereby authorizes Caller Trust to display the name “Acme Fast” and',
       '“Zenith Loans” on calls from the following telephone numbers:',
@@ -748,7 +748,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
     'csv_for_many',
   ],
   [
-    'many numbers in a letter and a CSV beside it',
+    'many numbers in a letter and a CSV with it',
     {
       ...csvCase(listed),
       parts: {
@@ -807,8 +807,8 @@ const cases: readonly (readonly [what: string, given: Case, expected: string])[]
   ['a list without a CSV', { parts: { numbers: [...good.numbers, 'and those in the attached list.'] } }, 'csv_agrees'],
   ['a CSV in the PDF that the letter does not mention', { csv: '+12025550100' }, 'csv_agrees'],
   ['a CSV in the PDF under a signature of the whole file', { csv: '+12025550100', signatures: [pdfSignature()] }, ''],
-  ['a CSV in the PDF and another beside it', { ...csvCase(listed), csv: '+12025550100' }, 'csv_agrees'],
-  ['the same CSV in the PDF and beside it', { ...csvCase(listed), csv: count(100, 16).join('\n') }, ''],
+  ['a CSV in the PDF and another with it', { ...csvCase(listed), csv: '+12025550100' }, 'csv_agrees'],
+  ['the same CSV in the PDF and with it', { ...csvCase(listed), csv: count(100, 16).join('\n') }, ''],
 ];
 
 function picture(width: number): PageMark {

@@ -317,7 +317,7 @@ describe('a signature', () => {
   });
 
   const undetermined: Readonly<Record<string, readonly [readonly TestLine[], TestLetter]>> = {
-    'ink beside its label': [['', 'Signature: ____________', ...block], { marks: [inkAt(1)] }],
+    'ink next to its label': [['', 'Signature: ____________', ...block], { marks: [inkAt(1)] }],
     'ink over its label': [['', '', '______', 'Signature', ...block], { marks: [inkAt(1)] }],
     'a picture under closing words': [
       ['Sincerely,', '', '', 'Jane Doe', 'CFO'],
@@ -417,11 +417,11 @@ describe('the signing date', () => {
     [[...block, 'We have spoken with your team about this letter and the calls on March 3, 2026 in person.']],
     [block],
     [[...block, 'Date: ________']],
-  ])('of %j is not told', (lines) => {
+  ])('of %j is not read', (lines) => {
     expect(dateOf(lines)).toBe(undefined);
   });
 
-  it('that stands elsewhere is kept as another date with its role', () => {
+  it('that is elsewhere is kept as another date with its role', () => {
     expect(
       fieldsOf(['We met on March 3, 2026', 'Expires on March 4, 2027', '', '', '', '', '', ...block]).otherDates.map(
         ({ date, role }) => [date, role],
@@ -695,7 +695,7 @@ describe('a name to be displayed', () => {
   });
 });
 
-describe('what stands after the name of an electronic signature', () => {
+describe('what follows the name of an electronic signature', () => {
   const kindOf = (rest: string) =>
     fieldsOf([...body, `Signature: /s/ Jane Doe${rest}`, 'Name: Jane Doe', 'Title: CFO', 'Date: March 3, 2026'])
       .signature.kind;

@@ -286,7 +286,7 @@ describe('which numbers of a letter are listed for branding', () => {
     expect([phones, otherPhones.map(({ phone }) => phone)]).toEqual([[], us('0100')]);
   });
 
-  it('goes on over pages, but not in their margins', () => {
+  it('continues over pages, but not in their margins', () => {
     const { phones, otherPhones } = numbersOf([], 'US', {
       pages: [
         ['Telephone numbers:', '202-555-0100'],
@@ -302,7 +302,7 @@ describe('which numbers of a letter are listed for branding', () => {
     ]);
   });
 
-  it('a number that is listed is no other one, wherever else it stands', () => {
+  it('a number that is listed is no other one, wherever else it is', () => {
     const { phones, otherPhones } = numbersOf(['Phone: 202-555-0100', 'Telephone numbers:', '202-555-0100']);
     expect([phones.length, otherPhones.length]).toEqual([1, 0]);
   });

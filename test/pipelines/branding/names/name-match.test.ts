@@ -70,7 +70,7 @@ describe('a name in a text', () => {
     expect(find(text, name)).toBe(expected);
   });
 
-  it('is taken from the place where it stands best', () => {
+  it('is taken from the place where it fits best', () => {
     expect(find('Acme Rivals and others. Signed by Acme.', 'Acme')).toBe('whole');
   });
 

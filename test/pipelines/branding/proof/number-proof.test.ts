@@ -144,7 +144,7 @@ describe('the proof of a number', () => {
     expect((await start(brand, brand.phones)).started).toHaveLength(1);
   });
 
-  it('shows where it stands', async () => {
+  it('shows its state', async () => {
     const brand = await withSome(1);
     const look = async () => (await listNumberProofs(db, brand.brandId, {}))[0];
     expect(await look()).toMatchObject({ provenUntil: null, pending: null });
@@ -382,7 +382,7 @@ describe('a letter that waits for the proof of its numbers', () => {
     expect(await readBrand(db, brand.handle)).toMatchObject({ state: 'in_review' });
   });
 
-  it('that is a free one goes on waiting for a person', async () => {
+  it('that is a free one still waits for a person', async () => {
     for (const policy of ['signature+numbers', 'form+numbers'] as const) {
       const brand = await waiting(policy, goodLetter);
       expect(await proveAll(brand, policy)).toMatchObject([{ letters: [] }, { letters: [] }]);

@@ -104,7 +104,7 @@ describe('a letter in PDF', () => {
     expect(await linesOf(bytes)).toEqual(['Name: Marta Vance', 'Title: CFÖ', 'A note on the page']);
   });
 
-  it('tells pictures and strokes of a pen from rules and frames', async () => {
+  it('distinguishes pictures and strokes of a pen from rules and frames', async () => {
     const image = flate(
       '/Type /XObject /Subtype /Image /Width 2 /Height 2 /ColorSpace /DeviceGray /BitsPerComponent 8',
       Buffer.alloc(4),
@@ -166,7 +166,7 @@ describe('a scanned letter', () => {
   const numbers = ['(212) 555-0147', '+1 212 555 0163', '212-555-0188', '+1 415 555 0102'];
   const content = `${textAt(72, 720, 'LETTER OF AUTHORIZATION', 14)}${numbers.map((number, line) => textAt(72, 680 - 16 * line, `Number ${line + 1}: ${number}`)).join('')}${textAt(72, 100, 'Signature:')}`;
 
-  it('askew and noisy is recognised, with the pen beside "Signature:"', async () => {
+  it('askew and noisy is recognised, with the pen next to "Signature:"', async () => {
     const bytes = picturePdf(
       await scanOf(letterPdf({ content: `${content}${pen}140 90 m 340 90 l S` }), {
         dotsPerInch: 200,
@@ -186,7 +186,7 @@ describe('a scanned letter', () => {
     expect(Math.abs(ink[0]!.box.top + ink[0]!.box.height / 2 - place.top)).toBeLessThan(0.03);
   });
 
-  it('with an empty place beside "Signature:" has no ink', async () => {
+  it('with an empty place next to "Signature:" has no ink', async () => {
     const bytes = picturePdf(
       await scanOf(letterPdf({ content: `${content}140 90 m 340 90 l S` }), { dotsPerInch: 200, noise: 40 }),
     );
@@ -384,7 +384,7 @@ describe('what a child may do', () => {
     return stderr.split('\n');
   }
 
-  // Where there is no strace the guard's own test below stands alone.
+  // Where there is no strace the guard's own test below is the only one.
   if (strace !== undefined) {
     it('is neither to open a socket nor to write, make or remove a file', async () => {
       const image = await scanOf(letterPdf({ content: textAt(72, 700, 'A scanned line of text', 14) }), {

@@ -11,7 +11,7 @@ interface PdfParts {
   readonly tail?: string;
 }
 
-/** A PDF of objects 1 to n, the first of which is its catalogue, with a cross-reference table. */
+/** A PDF of objects 1 to n with a cross-reference table; the first one is its catalogue. */
 export function pdf(
   objects: readonly ObjectBody[],
   { trailer = '', header = '%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', tail = '' }: PdfParts = {},

@@ -1,6 +1,6 @@
 import { flate, stream, type ObjectBody } from './pdf-builder.ts';
 
-/** A row of a cross-reference table: where the object stands, or that its number is free. */
+/** A row of a cross-reference table: where the object is, or that its number is free. */
 interface UpdateRow {
   readonly number: number;
   readonly offset: number;

@@ -8,7 +8,7 @@ import { stream } from './pdf-builder.ts';
 import { appendUpdate } from './pdf-update.ts';
 import { fieldObject, stampUpdate } from './signed-pdf.ts';
 
-/** One text by four producers, signed by two tools; make-signed-letters.mjs beside the files says how and with which versions. */
+/** One text by four producers, signed by two tools; make-signed-letters.mjs next to the files says how and with which versions. */
 const producers = ['libreoffice', 'chromium', 'ghostscript', 'pdf-lib'] as const;
 const tools = ['pdfsig', 'signpdf'] as const;
 const file = (name: string) => readFileSync(new URL(`../../../support/signed-letters/${name}`, import.meta.url));

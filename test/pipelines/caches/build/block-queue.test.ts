@@ -18,7 +18,7 @@ const pending = (crc: number, { ms = 0, plainBytes = MiB } = {}) => ({
 });
 
 describe('the blocks of a build', () => {
-  it('are written in the order of their parts, whoever makes them first', async () => {
+  it('are written in the order of their parts, whichever is made first', async () => {
     const line = new BlockQueue(3);
     const written: number[] = [];
     const drained = line.drain(async ({ crc }) => void written.push(crc));

@@ -140,7 +140,7 @@ describe('a COPY', () => {
     });
   });
 
-  it('stops the server when nobody takes the blocks, and goes on when somebody does', async () => {
+  it('stops the server when nobody takes the blocks, and continues when somebody does', async () => {
     await withClient(async (client) => {
       let [rows, bytesRead] = [0, 0];
       const options = {

@@ -108,7 +108,7 @@ describe('a full build that another worker makes shares of', () => {
     expect(new Set((await shares()).map(({ state }) => state))).toEqual(new Set(['taken']));
   });
 
-  it('goes on alone when nobody can be called', async () => {
+  it('continues alone when nobody can be called', async () => {
     const expected = await night();
     await fill();
     const callHelpers = () => Promise.reject(new Error('the queue is away'));

@@ -36,7 +36,7 @@ describe('joinCrc32', () => {
     }
   });
 
-  it('goes on beyond 2 GiB: joining with a long piece is joining with its halves', () => {
+  it('continues beyond 2 GiB: joining with a long piece is joining with its halves', () => {
     const halfLength = 2 ** 33;
     let halfCrc = crc32(Buffer.alloc(1));
     for (let length = 1; length < halfLength; length *= 2) halfCrc = joinCrc32(halfCrc, halfCrc, length);

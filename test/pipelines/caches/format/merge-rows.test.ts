@@ -14,7 +14,7 @@ const rowsOf = (rows: Record<string, string>) =>
   );
 
 describe('rows that are merged', () => {
-  it('are those of the changed keys in the place of the old ones, with the delta that leads there', async () => {
+  it('are those of the changed keys instead of the old ones, with the delta that leads there', async () => {
     await fc.assert(
       fc.asyncProperty(table, table, fc.uniqueArray(phone, { maxLength: 40 }), async (before, after, chosen) => {
         const keys = [...chosen].sort();
@@ -38,7 +38,7 @@ describe('rows that are merged', () => {
     );
   });
 
-  it('tells a key from a longer one that begins with it', () => {
+  it('distinguishes a key from a longer one that begins with it', () => {
     const before = Buffer.from('+12345678\tSPAM\t1\n+123456780\tSPAM\t2\n+12345679\tSPAM\t3\n');
     expect(mergeRows(before, ['+12345678'], Buffer.alloc(0)).delta.toString()).toBe('-\t+12345678\n');
     const changed = mergeRows(before, ['+1234567', '+123456780'], Buffer.from('+123456780\tFRAUD\t7\n'));

@@ -25,7 +25,7 @@ function textOf({ deflated, crc, plainBytes }: SegmentBlock): string {
   return gunzipSync(Buffer.concat([gzipHeader, deflated, finalBlock, gzipTrailer(crc, plainBytes)])).toString();
 }
 
-/** A segment of 500 rows, some of which get other rows. */
+/** A segment of 500 rows, some of them replaced. */
 async function changes(keys: readonly number[], rows: Buffer, rowsMax = 1000): Promise<ChangedRows> {
   const { deflated, segments } = await compress(rowsOf(numbers(500)));
   const segment = { ...segments[0]!, offset: 10 };
@@ -72,7 +72,7 @@ describe('in a thread', () => {
     expect(empty).toMatchObject({ segments: [], plainBytes: 0, crc: 0 });
   });
 
-  it('damage is told with its code, and the next work is done', async () => {
+  it('damage is reported with its code, and the next work is done', async () => {
     const damaged = await changes([12_025_550_001], Buffer.alloc(0));
     damaged.deflated[40]! ^= 0x10;
     await expect(inThread(damaged)).rejects.toMatchObject({ name: 'ServiceError', code: 'segment_index_invalid' });

@@ -145,7 +145,7 @@ describe('a night', () => {
     expect(outcomes(await night())).toMatchObject(kept);
   });
 
-  it('of which nothing is held has nothing to release, and a release needs a reason', async () => {
+  it('without anything held has nothing to release, and a release needs a reason', async () => {
     await expect(releaseHeldFiles(db, { eyes, scope: everything, reason: 'why', actor: 'ann' })).rejects.toMatchObject({
       code: 'night_not_held',
     });

@@ -111,7 +111,7 @@ describe('a night under an idempotency key', () => {
 });
 
 describe('a scheduled night', () => {
-  it('is asked for once for its date, beside those under keys', async () => {
+  it('is asked for once for its date, besides those under keys', async () => {
     const scheduled = { ...request, trigger: 'schedule', nightDate: '2026-01-05' } as const;
     expect(await requestNight(db, scheduled)).toBeGreaterThan(0);
     expect(await requestNight(db, scheduled)).toBeUndefined();

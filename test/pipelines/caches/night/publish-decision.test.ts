@@ -154,7 +154,7 @@ describe('a release', () => {
     ['a fifth more', [breach('label_rise', 96)], true],
     ['more than that', [breach('label_rise', 96.01)], false],
     ['another gate', [breach('growth', 51)], false],
-    ['another gate beside it', [breach('label_rise', 80), breach('growth', 51)], false],
+    ['another gate with it', [breach('label_rise', 80), breach('growth', 51)], false],
   ])('lets %s through: %#', (_name, gates, expected) => {
     expect(isReleased(gates, [breach('label_rise', 80)])).toBe(expected);
     expect(isReleased(gates, null)).toBe(false);

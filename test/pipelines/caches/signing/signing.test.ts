@@ -188,7 +188,7 @@ describe('trust rotate', () => {
     await rotateTrust({ db, vault, now: now() }, { presentKeys: rootKeys, online: true });
   });
 
-  it('puts other keys in the place of those of the root', async () => {
+  it('replaces the keys of the root', async () => {
     const before = (await readPresentSet(db)).root!;
     const keys = newKeys;
     await rotateTrust(
@@ -203,7 +203,7 @@ describe('trust rotate', () => {
     expect(next.version).toBe(5);
   });
 
-  it('goes on from roots that were made after the backup of a restored database, and from no others', async () => {
+  it('continues from roots that were made after the backup of a restored database, and from no others', async () => {
     const [fourth, fifth] = await roots();
     await db.query("DELETE FROM trust_document WHERE name = '5.root.json'");
     const rotate = (madeSince: Buffer[]) =>

@@ -309,7 +309,7 @@ describe('an object store that fails', () => {
     expect(await checkVersion(elsewhere, version)).toMatchObject({ verdict: 'missing' });
   });
 
-  it('for good leaves nothing behind but an aborted upload, and shows no secret', async () => {
+  it('permanently leaves nothing behind but an aborted upload, and shows no secret', async () => {
     const made = content(2 * partBytes);
     server.fault = ({ url }) => (url?.includes('partNumber=2') === true ? { status: 503 } : 'pass');
     const error = await keep(store, made).then(

@@ -9,7 +9,7 @@ const [unsure, sure] = [20, 95];
 
 type Placed = readonly [text: string, confidence: number, left?: number];
 
-/** Words on one line, the next beside the one before unless it stands elsewhere. */
+/** Words on one line, each next to the one before unless it is elsewhere. */
 function words(...texts: readonly Placed[]): RecognisedWord[] {
   let right = 90;
   return texts.map(([text, confidence, left = right + 10]) => {
@@ -28,12 +28,12 @@ describe('an unsure word in ink', () => {
     ]);
   });
 
-  it('is kept beside three digits in its row, and taken away beside two', () => {
+  it('is kept next to three digits in its row, and taken away next to two', () => {
     expect(linesOf(['+3', unsure], ['45', sure], ['6', sure])).toEqual(['+3 45 6']);
     expect(linesOf(['+3', unsure], ['45', sure])).toEqual(['45']);
   });
 
-  it('is taken away where it stands apart from the row', () => {
+  it('is taken away where it is apart from the row', () => {
     expect(linesOf(['99', sure], ['00', sure], ['71', sure], ['7', unsure, 600])).toEqual(['99 00 71']);
   });
 

@@ -56,7 +56,7 @@ describe('a value of a PDF', () => {
     expect(pdfText(parse(text) as PdfString)).toBe(value);
   });
 
-  it('tells where a string stands', () => {
+  it('says where a string is', () => {
     expect(parse('  <414243>')).toMatchObject({ hex: true, start: 2, end: 10 });
   });
 
@@ -132,7 +132,7 @@ describe('the objects of a PDF', () => {
     expect(readPdfFile(lying).all).toHaveLength(5);
   });
 
-  it('of a number that stands twice are both kept, and the later one counts', () => {
+  it('of a number that occurs twice are both kept, and the later one counts', () => {
     const file = readPdfFile(
       Buffer.concat([letterPdf(), latin1('4 0 obj\n/Newer\nendobj\ntrailer << /Root 1 0 R >>\nstartxref\n0\n%%EOF\n')]),
     );
@@ -146,7 +146,7 @@ describe('the objects of a PDF', () => {
     expect(pdfText(file.object(2)!.value as PdfString)).toBe('text');
   });
 
-  it('with streams tell where these stand', () => {
+  it('with streams say where these are', () => {
     const bytes = letterPdf({ contentObject: stream('', 'some bytes') });
     const file = readPdfFile(bytes);
     const { value, stream: place } = file.object(5)!;

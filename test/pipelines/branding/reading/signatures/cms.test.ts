@@ -329,7 +329,7 @@ describe('the chain of a signature', () => {
     ).toMatchObject({ ...verified, chain });
   });
 
-  it('takes the time that is claimed beside a signature without one, and now without that', async () => {
+  it('takes the time that is claimed with a signature without one, and now without that', async () => {
     const cms = signedBy(signer, { signedAt: null });
     const at = (claimedAt: Date) => verifyDetachedCms({ cms, content, trustRootsPem: root.pem, claimedAt });
     expect(await at(signedAt)).toMatchObject({ signedAt: null, chain: 'trusted' });
@@ -427,7 +427,7 @@ describe('a time stamp', () => {
     now,
   });
 
-  it('proves that a certificate which has expired since was valid; the word of the signer does not', async () => {
+  it('proves that a certificate which has expired since was valid; a time that the signer states does not', async () => {
     expect(await verifyDetachedCms(stamp(authority))).toMatchObject({ chain: 'trusted' });
     expect(await verifyDetachedCms(stamp(certify({ purpose: timeStampingPurpose })))).toMatchObject({
       chain: 'untrusted',

@@ -111,11 +111,11 @@ describe('a later revision', () => {
     ['none', () => signed, ['original']],
     ['a second signature that shows nothing', () => signAgain(signed, later), ['original', 'signature']],
     [
-      'a second signature that shows itself where nothing stands',
+      'a second signature that shows itself where there is nothing',
       () => signVisibly('320 90 540 130'),
       ['original', 'signature'],
     ],
-    ['a second signature beside the page', () => signVisibly('700 900 800 940'), ['original', 'signature']],
+    ['a second signature outside the page', () => signVisibly('700 900 800 940'), ['original', 'signature']],
     ['validation data', () => update([object(1, catalogue(dss[0])), ...dss[1]]), ['original', 'validation']],
     [
       'validation data in a stream of objects',
@@ -299,7 +299,7 @@ describe('an attack on a signed letter', () => {
       /annotation added on page 1/,
     ],
     [
-      'evil annotation: a stamp in the place of a field',
+      'evil annotation: a stamp at the place of a field',
       () =>
         signUpdate(signed, later, {
           objects: [
@@ -309,7 +309,7 @@ describe('an attack on a signed letter', () => {
             object(23, look),
           ],
         }),
-      /in the place of a signature field/,
+      /at the place of a signature field/,
     ],
     [
       'sneaky signature: it is drawn over the text',
@@ -534,7 +534,7 @@ describe('an attack on a signed letter', () => {
       /used for two things/,
     ],
     [
-      'validation data beside a picture in a field that waits',
+      'validation data with a picture in a field that waits',
       () =>
         appendUpdate(formLetter(), {
           objects: [
