@@ -101,7 +101,10 @@ async function prepareNight(
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
   else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
   if (scoring.silentDays !== undefined)
-    log.warn({ silentDays: scoring.silentDays, ...scoringDefaults }, 'labels age, though the complaint feed is away');
+    log.warn(
+      { silentDays: scoring.silentDays, ...scoringDefaults },
+      'labels age, although the complaint feed is absent',
+    );
   log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
   // Published rows carry their own end, so a failure of the housekeeping does not stop the night.
   const housekeep = async () => {

@@ -64,7 +64,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
 
 /**
  * Queues the deliveries of webhooks that are due and have no live job: those of changes that were committed since, those whose next
- * attempt is due, and those whose jobs are lost. Often, since nobody else queues them.
+ * attempt is due, and those whose jobs are lost. Runs often, since nothing else queues them.
  */
 export async function queueDueDeliveries(options: ReconcileOptions): Promise<Reconciled> {
   const { db } = options;

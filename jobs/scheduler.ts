@@ -149,7 +149,7 @@ type CatchUpOptions = Pick<SchedulerOptions, 'db' | 'queues' | 'log'> & {
 export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOptions): Promise<number | undefined> {
   const now = clock();
   const { nightCatchUpHours } = { ...schedulerLimits, ...config };
-  // The timer may fire some milliseconds late, so at least one minute is looked back.
+  // The timer may fire some milliseconds late, so the search goes back at least one minute.
   const since = new Date(now.getTime() - Math.max(nightCatchUpHours * hourMs, minuteMs));
   const tick = lastTick(config.nightSchedule, { now, since });
   if (tick === undefined) return undefined;

@@ -120,7 +120,7 @@ function queuesOf(handlers: Partial<Handlers>): QueueName[] {
 /** How an attempt at a job ends: `waiting` for a full disk or an absent database. */
 type AttemptOutcome = 'done' | 'failed' | 'retried' | 'waiting' | 'interrupted';
 
-/** Counts an attempt at a job, which says how it ended. */
+/** Counts an attempt at a job with its outcome and time. */
 async function measured(
   metrics: Metrics,
   { job, queue }: { readonly job: ActiveJob; readonly queue: QueueName },
@@ -147,7 +147,7 @@ interface Run {
   readonly log: Log;
   readonly stopping: AbortSignal;
   readonly active: Map<string, AbortController>;
-  /** Says how an attempt ended that was not done. */
+  /** Sets the outcome of an attempt that did not succeed. */
   readonly ended: (outcome: AttemptOutcome) => void;
 }
 
@@ -225,7 +225,7 @@ async function delayForOutage({ job, queue, token, log }: Run, error: unknown): 
   const doublings = Math.min(10, job.attemptsStarted - 1);
   const delayMs = Math.min(outageRetrySecondsMax * 1000, QUEUES[queue].retryDelayMs * 2 ** doublings);
   await job.moveToDelayed(Date.now() + delayMs, token);
-  log.warn({ queue, jobId: job.id, delayMs, err: error }, 'a resource is away or full; the job waits for it');
+  log.warn({ queue, jobId: job.id, delayMs, err: error }, 'a resource is unavailable or full; the job waits for it');
   throw new DelayedError();
 }
 
@@ -242,7 +242,7 @@ function reportFailure(log: Log, queue: QueueName, job: ActiveJob | undefined, e
   const ended = job === undefined || job.finishedOn !== undefined;
   const facts = { queue, jobId: job?.id, attempt: job?.attemptsMade, err: error };
   if (ended) log.error(facts, 'the job failed');
-  else log.warn(facts, 'an attempt of the job failed; it is tried again');
+  else log.warn(facts, 'an attempt at the job failed; it is tried again');
 }
 
 /** Logs errors of the backend, the same error of a queue once in ten seconds at most. */

@@ -442,7 +442,7 @@ export const ERRORS = {
     retry: true,
     exit: 69,
     meaning:
-      'A storage of the service cannot be used: the object store is away or refuses, or a disk is full, broken or not writable.',
+      'A storage of the service cannot be used: the object store is unreachable or refuses, or a disk is full, broken or not writable.',
   },
   download_failed: { http: 500, retry: true, exit: 69, meaning: CLIENT_ERRORS.download_failed },
   download_damaged: { http: 500, retry: true, exit: 1, meaning: CLIENT_ERRORS.download_damaged },

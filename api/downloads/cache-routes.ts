@@ -150,7 +150,7 @@ interface VersionFileAnswer extends CacheRoutesOptions {
   readonly artefact: ServedArtefact;
   readonly file: VersionFile;
   readonly unavailable: ServiceError;
-  /** In the place of those of the file. */
+  /** Instead of those of the file. */
   readonly extraHeaders?: Headers;
 }
 

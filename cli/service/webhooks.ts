@@ -33,7 +33,7 @@ const overlap = { hoursByDefault: 24, hoursMax: 720 } as const;
 
 /** `webhooks add|list|show|rotate|disable|enable|remove|deliveries|replay|test`. */
 export function addWebhookCommands(program: Command): void {
-  const webhooks = program.command('webhooks').description('endpoints that are sent what changes');
+  const webhooks = program.command('webhooks').description('endpoints that are notified of changes');
   webhooks
     .command('add')
     .description('add an endpoint; its secret is shown once')

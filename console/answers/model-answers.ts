@@ -69,7 +69,10 @@ export function listedModel({
 const cardBytesMax = 256 * 1024;
 
 /** The text of a file next to a model's manifest, or null if there is none. */
-export async function readBeside(directory: string | null, name: 'card.md' | 'det.svg'): Promise<string | null> {
+export async function readNextToManifest(
+  directory: string | null,
+  name: 'card.md' | 'det.svg',
+): Promise<string | null> {
   if (directory === null) return null;
   const text = await ifExists(readFile(join(directory, name), 'utf8'));
   return text === undefined || text.length > cardBytesMax ? null : text;
@@ -115,8 +118,8 @@ export async function readModel(db: Queryable, entry: RegistryEntry): Promise<Sh
     ...listedModel(entry),
     manifest,
     manifestSha256,
-    card: await readBeside(directory, 'card.md'),
-    hasCurve: (await readBeside(directory, 'det.svg')) !== null,
+    card: await readNextToManifest(directory, 'card.md'),
+    hasCurve: (await readNextToManifest(directory, 'det.svg')) !== null,
     defaults: await listDefaultChanges(db, model),
   };
 }
@@ -135,7 +138,7 @@ export async function readVoiceModel(): Promise<ShownVoiceModel> {
     identityThreshold,
     mismatchThreshold,
     agreementMin,
-    card: await readBeside(directory, 'card.md'),
+    card: await readNextToManifest(directory, 'card.md'),
   };
 }
 

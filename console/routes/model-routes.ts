@@ -9,7 +9,7 @@ import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import {
   listReports,
-  readBeside,
+  readNextToManifest,
   readModel,
   readRegistry,
   readReport,
@@ -48,7 +48,7 @@ export function registerModelRoutes(app: FastifyInstance, work: Pick<ConsoleWork
 
   app.get('/api/models/:family/:version/det.svg', { config: { access: 'viewer' } }, async (request, reply) => {
     const { model, directory } = await entryOf(request.params);
-    const picture = await readBeside(directory, 'det.svg');
+    const picture = await readNextToManifest(directory, 'det.svg');
     if (picture === null)
       throw new ServiceError('route_unknown', {
         operation: 'show card',

@@ -138,7 +138,7 @@ async function continueUpload(work: IntakeWork, request: FastifyRequest, reply: 
         new ServiceError('upload_offset_wrong', {
           operation: 'continue upload',
           problem: `The upload has ${present} bytes, and these begin at ${offset}.`,
-          hint: 'Go on at the offset of the upload.',
+          hint: 'Continue at the offset of the upload.',
         }),
         headersOf(work, { upload, offset: present }),
       );

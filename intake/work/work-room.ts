@@ -8,7 +8,7 @@ import type { intakeLimits } from './intake-limits.ts';
 /** Requests that copy files or seal letters at a time; each holds a connection to the database. */
 export const submissionsAtOnceMax = 6;
 
-/** Milliseconds that the queues may take to say how much waits: a request is not held up by a Redis that is away. */
+/** Milliseconds that the queues may take to say how much waits: a request is not held up by an unavailable Redis. */
 const countMsMax = 1000;
 
 /** Seconds after which a client may try again. A worker takes a second for the smallest jobs and minutes for the largest. */

@@ -196,7 +196,7 @@ function brandingResult(
     key,
     failure: failure && {
       ...failure,
-      hint: `Put the folder in again when that is cured${key === entry.id ? '' : ', with another key'}.`,
+      hint: `Put the folder in again when the cause is removed${key === entry.id ? '' : ', with another key'}.`,
     },
     brand: result?.brand ?? null,
     letter: result?.letter ?? null,

@@ -101,7 +101,7 @@ async function takeStable(options: DropFolderOptions, inbox: Inbox, tracked: Map
       if (await take(config.dropDir, inbox, name))
         log.info({ inbox: inbox.name, file: name }, 'a dropped file was taken');
     } catch (error) {
-      log.warn({ err: error, inbox: inbox.name, file: name }, 'a dropped file could not be taken and is tried again'); // and the others are taken nevertheless
+      log.warn({ err: error, inbox: inbox.name, file: name }, 'a dropped file could not be taken and is tried again'); // the others are still taken
     }
   }
 }

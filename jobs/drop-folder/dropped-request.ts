@@ -80,7 +80,7 @@ function sortRequestFiles(names: readonly string[]): RequestFiles {
     throw invalidDroppedRequest(
       'brand_request_invalid',
       'The folder holds more than one JSON file.',
-      'Leave request.json alone: one folder is one request.',
+      'Keep request.json only: one folder is one request.',
     );
   if (ofKind('csv').length > 1)
     throw invalidDroppedRequest(

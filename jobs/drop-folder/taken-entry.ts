@@ -16,14 +16,14 @@ export interface TakenEntry {
  * The result is complete when the file is next to it. Returns the name.
  */
 export async function finishFile(folder: string, entry: TakenEntry, result: { readonly id: string }): Promise<string> {
-  const name = await writeResultBeside(folder, entry, `${JSON.stringify(result, null, 2)}\n`);
+  const name = await writeFileResult(folder, entry, `${JSON.stringify(result, null, 2)}\n`);
   await rename(entry.path, join(folder, name));
   await rm(dirname(entry.path), { recursive: true, force: true });
   return name;
 }
 
 /** Writes the result under the file's own name, or one with its id if that is taken or too long. Returns the name. */
-async function writeResultBeside(folder: string, entry: TakenEntry, text: string): Promise<string> {
+async function writeFileResult(folder: string, entry: TakenEntry, text: string): Promise<string> {
   if (
     (await isOwnNameFree(folder, entry)) &&
     (await writeOnce(join(folder, `${entry.name}.result.json`), text, entry.id))

@@ -62,15 +62,15 @@ export async function enqueueNightFlow(queues: Queues, { runId, generation, buil
   else await queues.addFlow(parent, children);
 }
 
-/** Queues what {@link enqueueNightFlow} has queued once more, if the queue has lost it. */
+/** Queues the jobs of {@link enqueueNightFlow} again, if the queue has lost them. */
 export async function restoreNightFlow(queues: Queues, flow: NightFlow): Promise<void> {
   if ((await queues.state('publications', jobIds.publication(flow))) === 'missing')
     await enqueueNightFlow(queues, flow);
 }
 
 /**
- * Queues the help with an attempt at a build, behind the builds that wait: a worker that has none left helps. Nothing waits for these
- * jobs, and a helper that finds no share left ends at once.
+ * Queues helpers for an attempt at a build, behind the waiting builds: workers without a build help. Nothing waits for these jobs,
+ * and a helper that finds no share left ends at once.
  */
 export async function enqueueHelpers(
   queues: Queues,

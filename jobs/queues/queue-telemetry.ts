@@ -1,7 +1,7 @@
 import { BullMQOtel } from 'bullmq-otel';
 import type { Telemetry } from 'bullmq';
 
-/** Makes queues and workers carry the trace of a job from who adds it to who runs it. Loaded while the process traces. */
+/** Makes queues and workers carry the trace of a job from its producer to its worker. Loaded only in a process that traces. */
 export function makeTelemetry(): Telemetry {
   return new BullMQOtel({ tracerName: 'bullmq' });
 }

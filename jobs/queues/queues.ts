@@ -3,8 +3,8 @@ import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
 /**
- * Crashes of its worker that a job survives; one more fails it. So it outlives the restarts of a bad day, but does not kill one
- * worker after the other.
+ * Crashes of its worker that a job survives; one more fails it. So a job survives repeated restarts, but cannot kill one worker
+ * after the other.
  */
 export const jobCrashesMax = 5;
 
@@ -35,7 +35,7 @@ interface QueueDefinition {
   /** Milliseconds before the second attempt; each further one waits twice as long. */
   readonly retryDelayMs: number;
   /**
-   * True: while a disk is full or the database is away, a job waits instead of using up its attempts. For work that others
+   * True: while a disk is full or the database is unavailable, a job waits instead of using up its attempts. For work that others
    * have submitted; a night keeps the files of the night before instead, and the next one tries again.
    */
   readonly waitsForOutage: boolean;

@@ -6,7 +6,7 @@ import type { DecisionLabel, VerificationState } from './verification.ts';
  * `proceed` is a pass: an attack that ends without a score, or undecided, has not passed.
  */
 export const NEXT_STEPS = {
-  proceed: 'No sign of an attack. Go on, and take it as one sign among others.',
+  proceed: 'No sign of an attack. Proceed, and take it as one sign among others.',
   verify_otherwise: 'Neither a pass nor an attack. Verify the person by another means.',
   refuse: 'Signs of an attack. Do not act on the voice; verify the person by another means, or have a person listen.',
   record_again: 'Not a pass: there was too little to score. Ask for another recording, or verify by another means.',

@@ -30,7 +30,7 @@ export interface CacheDefinition extends PublishedCache {
   readonly filterKeys: FilterFacts['keyType'] | null;
   /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from', :'to' and :'keys'. */
   readonly copyStatement: string;
-  /** The same where no brand is live; null if the rows have nothing of brands, or nothing else. */
+  /** The statement where no brand is live; null if the rows have no data of brands, or no other data. */
   readonly unbrandedCopyStatement: string | null;
 }
 

@@ -99,7 +99,7 @@ export async function submitFeed({
     });
     return { loadId, sha256: file.sha256, bytes: file.bytes };
   } catch (error) {
-    await removeUnneeded(db, feedDir, file.sha256).catch(() => {}); // if the database is away, the next sweep does it
+    await removeUnneeded(db, feedDir, file.sha256).catch(() => {}); // if the database is unavailable, the next sweep does it
     throw error;
   } finally {
     await file.discard();

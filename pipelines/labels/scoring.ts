@@ -18,7 +18,7 @@ export interface ScoringSettings {
   readonly labelHoldDaysMax: number;
 }
 
-/** A feed that is away for six weeks has ended; docs/scoring.md has what a shorter and a longer hold do. */
+/** A feed that is absent for six weeks has ended; docs/scoring.md has what a shorter and a longer hold do. */
 export const scoringDefaults: ScoringSettings = { labelHoldDaysMax: 45 };
 
 /** The result of a scoring: numbers that were scored and have complaints that count, and published rows that were inserted or changed. */

@@ -41,7 +41,7 @@ export interface Exporter {
   close(): Promise<void>;
 }
 
-/** Spans of one request, and spans that wait while a collector is away; later ones are dropped. */
+/** Spans of one request, and spans that wait while a collector is unreachable; later ones are dropped. */
 const batchMax = 512;
 const waitingMax = 4096;
 const flushMs = 1000;

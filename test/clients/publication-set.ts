@@ -110,7 +110,7 @@ async function makeDelta(from: number, to: number): Promise<Buffer> {
 
 /** What is different from an ordinary set. */
 export interface Deviations {
-  /** In the place of the manifest's entry for the filter. */
+  /** Instead of the manifest's entry for the filter. */
   readonly filter?: Readonly<Record<string, unknown>> | null;
   /** Of the manifest's entry for the file. */
   readonly file?: Readonly<Record<string, unknown>>;

@@ -34,7 +34,7 @@ describe.skipIf(noChromium)('the page of verifications', () => {
     expect(page.url()).toContain('label=replayed');
     await page.getByRole('row').getByText('below 0.40: replayed').waitFor();
     await page.getByLabel('Mode', { exact: true }).selectOption('webDemo');
-    await page.getByText('No verification fits.').waitFor();
+    await page.getByText('No verification matches.').waitFor();
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await page.getByLabel('State').selectOption('error');
     await page.getByRole('row').getByText('Scoring took longer than the limit.').waitFor();

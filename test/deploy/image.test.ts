@@ -143,7 +143,7 @@ describe('the image, made in a plain folder', () => {
     expect(listFiles(image.root, state)).toEqual(before);
   });
 
-  /** In the place of `npm ci`: the packages of this checkout; all of them, or those that are always installed. */
+  /** Instead of `npm ci`: the packages of this checkout; all of them, or those that are always installed. */
   function takeInstalled(cwd: string, command: string): void {
     if (!command.includes('--omit')) return symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'));
     const paths = Object.entries(lock.packages)

@@ -77,12 +77,12 @@ export function BrandFields({
 }): VNode {
   return html`<div class="field-pairs">
     ${lines.map(({ name, label, rule, type = 'text', ...limits }) => html`<${Field} key=${name} label=${limits.required ? label : `${label} (optional)`} hint=${rule} problem=${wrong.get(name)}>${(ids: object) => html`<input name=${name} type=${type} autocomplete="off" defaultValue=${profile?.[name] ?? ''} ...${limits} ...${ids} />`}</${Field}>`)}
-    <${Field} label="Relationship" hint="In which capacity the one who asks acts." problem=${wrong.get('relationship')}>${(
+    <${Field} label="Relationship" hint="The capacity in which the requester acts." problem=${wrong.get('relationship')}>${(
       ids: object,
     ) => html`<select name="relationship" ...${ids}>
       ${Object.entries(relationships).map(([value, text]) => html`<option value=${value} selected=${(profile?.relationship ?? 'owner') === value}>${text}</option>`)}
     </select>`}</${Field}>
-    <${Field} label="Call reasons (optional)" hint="One a line, at most 10 of at most 50 characters. The first is that of numbers without one." problem=${wrong.get('callReasons')}>${(ids: object) => html`<textarea name="callReasons" rows="3" defaultValue=${profile?.callReasons.join('\n') ?? ''} ...${ids}></textarea>`}</${Field}>
+    <${Field} label="Call reasons (optional)" hint="One per line, at most 10, each of at most 50 characters. Numbers without a reason of their own get the first." problem=${wrong.get('callReasons')}>${(ids: object) => html`<textarea name="callReasons" rows="3" defaultValue=${profile?.callReasons.join('\n') ?? ''} ...${ids}></textarea>`}</${Field}>
   </div>`;
 }
 
@@ -109,7 +109,7 @@ export function PrivateBrandFields({
   return html`<fieldset class="private-fields"><legend>Private: shown on demand only, and in no file (optional)</legend><div class="field-pairs">
     ${line('contactName', 'Contact name', { hint: '1 to 128 characters. A contact has a name and an e-mail address.', value: contact?.name ?? '', maxlength: 128, problem: wrong.get('contact.name') })}
     ${line('contactEmail', 'Contact e-mail', { hint: 'At most 254 characters.', value: contact?.email ?? '', maxlength: 254, type: 'email', problem: wrong.get('contact.email') })}
-    ${line('contactPhone', 'Contact phone', { hint: 'In international form; may be absent.', value: contact?.phone ?? '', maxlength: 40, type: 'tel', problem: wrong.get('contact.phone') })}
+    ${line('contactPhone', 'Contact phone', { hint: 'In international form; optional.', value: contact?.phone ?? '', maxlength: 40, type: 'tel', problem: wrong.get('contact.phone') })}
     ${line('taxId', 'Tax id', { hint: '1 to 40 characters.', value: taxId ?? '', maxlength: 40, problem: wrong.get('taxId') })}
   </div></fieldset>`;
 }

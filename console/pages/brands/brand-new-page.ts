@@ -27,18 +27,18 @@ export default function BrandNewPage(): VNode {
   };
   if (!mayRequestBranding())
     return html`<${Page} title="Add Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
-  return html`<${Page} title="Add Managed Brand" lead="Registers a brand. With a letter of authorization it is judged at once; without one it is a draft that waits for it.">
+  return html`<${Page} title="Add Managed Brand" lead="Registers a brand. With a letter of authorization it is checked at once; without one it stays a draft.">
     <form class="page" onSubmit=${hand}>
       <${Section} title="The brand">
         <div class="field-pairs">
-          <${Field} label="Owner" hint="Whose brand it is, as API keys name the client." problem=${wrong.get('owner')}>${(ids: object) => html`<input name="owner" required defaultValue=${currentSession().user.owners[0] ?? ''} maxlength="128" autocomplete="off" ...${ids} />`}</${Field}>
+          <${Field} label="Owner" hint="The client that owns the brand, as named by its API keys." problem=${wrong.get('owner')}>${(ids: object) => html`<input name="owner" required defaultValue=${currentSession().user.owners[0] ?? ''} maxlength="128" autocomplete="off" ...${ids} />`}</${Field}>
           <${Field} label="Handle (optional)" hint="2 to 63 lower-case letters, digits and single hyphens. Empty: made of the display name." problem=${wrong.get('handle')}>${(ids: object) => html`<input name="handle" maxlength="63" pattern="[a-z0-9](-?[a-z0-9])+" autocomplete="off" autocapitalize="none" spellcheck=${false} ...${ids} />`}</${Field}>
         </div>
         <${BrandFields} wrong=${wrong} />
         <${PrivateBrandFields} wrong=${wrong} />
       </${Section}>
       <${Section} title="Letter and numbers">
-        <${LetterField} hint="PDF or PNG, at most 10 MiB and 20 pages, not encrypted. It names the brand, its signer with title, and the numbers; signed 30 days ago or later." />
+        <${LetterField} hint="PDF or PNG, at most 10 MiB and 20 pages, not encrypted. It names the brand, its signer with title, and the numbers, and was signed at most 30 days ago." />
         <${NumberFields} wrong=${wrong} />
       </${Section}>
       ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}

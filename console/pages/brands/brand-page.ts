@@ -146,7 +146,7 @@ function BrandDecision({ brand, onDecided }: { brand: Json<ShownBrand>; onDecide
       ? ['The brand waits for a decision', 'Approved, its verified numbers show its name from the next night on.']
       : [
           'A revision waits for a decision',
-          `The approved revision ${brand.approvedRevision} stays published until revision ${brand.pendingRevision} is approved. Who approves a new name vouches for it.`,
+          `The approved revision ${brand.approvedRevision} stays published until revision ${brand.pendingRevision} is approved. The person who approves a new name vouches for it.`,
         ];
   return html`<${Section} title=${what}>
     <p>${effect}</p>
@@ -195,7 +195,7 @@ function FormOrder({
   };
   return html`<p>A PDF for the company to sign digitally. Signed by the named person, it is the only letter that rules alone can approve.</p>
     <${Field} label="Name of the signer" hint="As the certificate of the signature has it.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${name} onInput=${take('name')} ...${ids} />`}</${Field}>
-    <${Field} label="Title of the signer" hint="What the person is in the company: Director, Chief Financial Officer.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${title} onInput=${take('title')} ...${ids} />`}</${Field}>
+    <${Field} label="Title of the signer" hint="The person’s position in the company: Director, Chief Financial Officer.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${title} onInput=${take('title')} ...${ids} />`}</${Field}>
     <${ChoiceField} label="Language" hint="Of the text of the form." value=${language} choices=${Object.entries(formLanguages)} onChoose=${(chosen: string) => setOrder((before) => ({ ...before, language: chosen }))} />
     <${Field} label="Numbers of the letter (optional)" hint="In international form, one a line, at most 1,000. Empty: the numbers of the brand that no letter in force names.">${(ids: object) => html`<textarea rows="3" spellcheck=${false} value=${numbers} onInput=${take('numbers')} ...${ids}></textarea>`}</${Field}>
     <div class="actions"><button type="button" onClick=${onClose}>Cancel</button><${ActionButton} kind="primary" disabled=${name.trim() === '' || title.trim() === ''} act=${act}>Issue and save</${ActionButton}></div>` as VNode;

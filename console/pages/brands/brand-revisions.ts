@@ -36,7 +36,7 @@ export function BrandRevisions({ brand }: { brand: Json<ShownBrand> }): VNode {
   const title = isPair
     ? 'Revisions side by side'
     : approvedRevision === null
-      ? 'What was asked for'
+      ? 'Requested revision'
       : `Approved revision ${approvedRevision}`;
   return html`<${Section} title=${title} actions=${hasPrivate && revealed === null && mayDo('reviewer') ? html`<${ActionButton} act=${reveal}>Show contact and tax id</${ActionButton}>` : null}>
     <div class="wide-list"><div class="table-box" role="region" aria-label="Fields of the brand" tabindex="0"><table>

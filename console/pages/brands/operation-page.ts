@@ -36,7 +36,7 @@ function OperationParts({ operation }: { operation: Json<Operation> }): VNode {
   const findings = [...(result?.brand.findings ?? []), ...(result?.letter?.findings ?? [])];
   return html`<div class="page">
     <div class="request-outcome"><${Outcome} operation=${operation} /></div>
-    <${Section} title="What was asked for"><${Facts} entries=${[
+    <${Section} title="Request"><${Facts} entries=${[
       ['State', html`<${State} name=${result?.outcome ?? operation.state} />`],
       [
         'Brand',

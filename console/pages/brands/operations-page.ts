@@ -26,7 +26,7 @@ const columns: Columns<Json<OperationSummary>> = [
   ['What', ({ kind }) => operationTitles[kind]],
   ['Brand', ({ handle }) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`],
   [
-    'Came to',
+    'Outcome',
     ({ standing, failureCode }) =>
       html`<${State} name=${standing} />${failureCode === null ? null : html` <code>${failureCode}</code>`}`,
   ],
@@ -41,7 +41,7 @@ const columns: Columns<Json<OperationSummary>> = [
 export default function OperationsPage(): VNode {
   const place = usePlace();
   const reading = useReading<OperationSummaryPage>(`/api/operations${queryOf(place.query, filters)}`);
-  return html`<${Page} title="Requests" lead="Requests for branding, from wherever they came: this console, the command line, the drop folder, a program.">
+  return html`<${Page} title="Requests" lead="Requests for branding from this console, the command line, the drop folder, and programs.">
     <${Filters}>
       <${TextFilter} name="handle" label="Brand" hint="The whole handle." maxlength=${63} pattern="[a-z0-9](-?[a-z0-9])+" />
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />

@@ -29,7 +29,7 @@ export function RequestedNumbers({
     requested === 0 ? null : `/api/letters/${letterId}/numbers?limit=20&after=${after}&missing=${missing ? '1' : '0'}`,
   );
   if (requested === 0)
-    return html`<${Empty} title="No number was asked for with the letter.">Numbers can follow with Add Phone number for Branding.</${Empty}>`;
+    return html`<${Empty} title="No number was requested with the letter.">Numbers can follow with Add Phone number for Branding.</${Empty}>`;
   const choose = ({ target }: Event) => {
     setAfter('0');
     setMissing((target as HTMLInputElement).checked);

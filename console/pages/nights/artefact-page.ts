@@ -42,7 +42,7 @@ export default function ArtefactPage({ params }: PageProps): VNode {
       ${artefact.stale === null ? null : html`<${Stale} artefact=${artefact} />`}
       ${
         artefact.manifest === null
-          ? html`<${Empty} title="Nothing was published yet.">Readers are answered 404 until a night has built it.</${Empty}>`
+          ? html`<${Empty} title="Nothing was published yet.">Readers get 404 until a night has built it.</${Empty}>`
           : html`
         <${ManifestFacts} artefact=${artefact} manifest=${artefact.manifest} />
         <${BuildTrends} api=${api} />

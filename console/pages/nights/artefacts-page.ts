@@ -11,7 +11,7 @@ import { html, type VNode } from '../shell/view.ts';
 /** The published artefacts. */
 export default function ArtefactsPage(): VNode {
   const reading = useReading<ListedArtefactPage>('/api/artefacts');
-  return html`<${Page} title="Artefacts" lead="The published file of each cache and country. A stale one is that of an earlier night, because its build failed.">
+  return html`<${Page} title="Artefacts" lead="The published file of each cache and country. A stale file is from an earlier night, because its build failed.">
     <${Read} reading=${reading} what="the artefacts" show=${({
       artefacts,
     }: Json<ListedArtefactPage>) => html`<${Table} caption="Artefacts" rows=${artefacts} keyOf=${pathOf} columns=${columns}

@@ -79,7 +79,7 @@ function Choices({
     <p>It builds from the data as they are when a worker opens it, as today's night. Readers keep what is published until a file is whole.</p>
     <${ChoiceField} label="What to build" value=${choice.only} choices=${[['', 'everything'], ...names.map((name) => [name, name])]} onChoose=${(only: string) => setChoice({ ...choice, only })} />
     <${Check} label="Read all rows" isOn=${choice.full} onChange=${(full: boolean) => setChoice({ ...choice, full })}
-      hint="Otherwise only ranges are read that changed, and the rest is copied from the version before. A full build takes longer and compares: it finds changes that were not marked, and writes a damaged file again." />
+      hint="Otherwise only changed ranges are read, and the rest is copied from the previous version. A full build takes longer and compares: it finds changes that were not marked, and writes a damaged file again." />
     <${Check} label="Accept files that shrink" isOn=${choice.acceptShrink} onChange=${(acceptShrink: boolean) => setChoice({ ...choice, acceptShrink })}
       hint=${`Otherwise a file that would lose more than ${settings === undefined ? 'the allowed share' : `${settings.shrinkPercentMax} %`} of its rows is not published. Find out why rows are missing before.`} />
     <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Asking …" act=${() => run(choice)}>Run the night</${ActionButton}></div>`;

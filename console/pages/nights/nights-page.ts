@@ -88,7 +88,7 @@ function History({ history }: { history: Json<NightHistory> }): VNode {
         </select></label>
         <label class="nights-check"><input type="checkbox" checked=${onlyBad} onChange=${(event: Event) => change({ trouble: (event.target as HTMLInputElement).checked ? 'yes' : null })} /> Only with a failure</label>
       </div>
-      ${rows.length === 0 ? html`<${Empty} title="No artefact is left of these.">${onlyBad ? 'None failed in these days.' : 'Choose another cache.'}</${Empty}>` : html`<${NightGrid} days=${days} rows=${rows.map((row) => ({ ...row, cells: row.cells.slice(0, days.length) }))} />`}
+      ${rows.length === 0 ? html`<${Empty} title="No artefact matches.">${onlyBad ? 'None failed in these days.' : 'Choose another cache.'}</${Empty}>` : html`<${NightGrid} days=${days} rows=${rows.map((row) => ({ ...row, cells: row.cells.slice(0, days.length) }))} />`}
     </${Section}>
     <${Section} title="Nights of these days"><${NightTable} nights=${history.nights} /></${Section}>
   </div>`;

@@ -12,7 +12,7 @@ const states = ['open', 'cleared', 'upheld'];
 /** Disputes of labels, oldest first. */
 export default function DisputesPage(): VNode {
   const reading = useReading<DisputePage>(`/api/disputes${queryOf(usePlace().query, ['state', 'after'])}`);
-  return html`<${Page} title="Disputes" lead="Requests to look at the label of a number again, oldest first.">
+  return html`<${Page} title="Disputes" lead="Requests to review the label of a number, oldest first.">
     <${Filters}><${ChoiceFilter} name="state" label="State" choices=${states} /></${Filters}>
     <${Read} reading=${reading} what="disputes" show=${({ disputes, next }: Json<DisputePage>) => html`
       ${disputes.length === 0 ? html`<${Empty} title="There is no such dispute.">Disputes are filed on the command line, or through the intake.</${Empty}>` : html`<${DisputeTable} disputes=${disputes} />`}

@@ -77,7 +77,7 @@ function Held({ loadId, onDecided }: { loadId: number; onDecided: () => void }):
       mayDo('operator')
         ? html`<div class="actions">
       <${ReasonButton} label="Release" title="Release the load" confirm="Release the load" act=${decide('release')}><p>The file is read again and merged, past its gates.</p></${ReasonButton}>
-      <${ReasonButton} label="Discard" title="Discard the load" confirm="Discard the load" isDanger=${true} act=${decide('discard')}><p>Nothing of it is merged, and its file is removed.</p></${ReasonButton}>
+      <${ReasonButton} label="Discard" title="Discard the load" confirm="Discard the load" isDanger=${true} act=${decide('discard')}><p>None of it is merged, and its file is removed.</p></${ReasonButton}>
     </div>`
         : null
     }

@@ -53,7 +53,7 @@ const arrivalColumns: Columns<Json<FeedArrivals['arrivals'][number]>> = [
 function Arrivals({ arrivals }: { arrivals: readonly Json<FeedArrivals['arrivals'][number]>[] }): VNode | null {
   if (arrivals.length === 0) return null;
   const late = arrivals.filter((arrival) => arrival.late);
-  return html`<${Section} title="When they came last">
+  return html`<${Section} title="Last arrivals">
     ${late.length === 0 ? null : html`<${Notice} kind="bad"><p><strong>Stopped coming:</strong> ${late.map(nameOfFeed).join(', ')}. Nights run on with what came before.</p></${Notice}>`}
     <${Table} caption="When each feed came last" rows=${arrivals} keyOf=${nameOfFeed} columns=${arrivalColumns} />
   </${Section}>`;
@@ -77,7 +77,7 @@ const loadColumns: Columns<Json<FeedLoad>> = [
 
 function Loads({ page: { loads, next } }: { page: Json<FeedLoads> }): VNode {
   if (loads.length === 0)
-    return html`<${Empty} title="There is no such load.">A file comes by the command line, the drop folder, or the button above.</${Empty}>`;
+    return html`<${Empty} title="There is no such load.">Files come from the command line, the drop folder, or the button above.</${Empty}>`;
   return html`<${Table} box="wide-list" caption="Loads of feeds" rows=${loads} keyOf=${({ loadId }: Json<FeedLoad>) => loadId} columns=${loadColumns} /><${Paging} next=${next} cursor="before" />` as VNode;
 }
 

@@ -178,7 +178,7 @@ const identityColumns: Columns<Json<IdentityAnswer>> = [
         ? asWords(reason ?? 'no score')
         : html`<${ScoreMeter} name="identity" score=${score} threshold=${threshold} />`,
   ],
-  ['Came to', ({ label }) => (label === null ? '–' : html`<${State} name=${label} />`)],
+  ['Outcome', ({ label }) => (label === null ? '–' : html`<${State} name=${label} />`)],
 ];
 
 function Identities({ identities }: { identities: readonly Json<IdentityAnswer>[] }): VNode {

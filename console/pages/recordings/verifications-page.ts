@@ -46,7 +46,7 @@ export default function VerificationsPage(): VNode {
 
 function NothingFound({ isFiltered }: { isFiltered: boolean }): VNode {
   return isFiltered
-    ? html`<${Empty} title="No verification fits.">Take a filter away, or choose another date.</${Empty}>`
+    ? html`<${Empty} title="No verification matches.">Remove a filter, or choose another date.</${Empty}>`
     : html`<${Empty} title="No recording was submitted yet.">Submit one under AI Voice Detection, with <code>caller-trust verify</code>, or through the drop folder.</${Empty}>`;
 }
 

@@ -44,7 +44,7 @@ export default function WebhooksPage(): VNode {
     deliveries.readAgain();
   };
   const names = endpoints.value?.endpoints.map(({ name }) => name) ?? [];
-  return html`<${Page} title="Webhooks" lead="Endpoints that are sent what changes. A delivery that fails is tried again for a day, and can be replayed under the same id."
+  return html`<${Page} title="Webhooks" lead="Endpoints that are notified of changes. A delivery that fails is tried again for a day, and can be replayed under the same id."
     actions=${html`<button type="button" onClick=${readAgain}>Read again</button>`}>
     <${Read} reading=${endpoints} what="the endpoints" show=${({ endpoints: all }: Json<WebhookEndpoints>) => html`<${Endpoints} endpoints=${all} onChanged=${readAgain} />`} />
     <${Section} title="Deliveries">

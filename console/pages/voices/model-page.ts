@@ -97,6 +97,6 @@ const columns: Columns<Json<DefaultChange>> = [
 
 function Defaults({ changes }: { changes: readonly Json<DefaultChange>[] }): VNode {
   if (changes.length === 0)
-    return html`<${Empty} title="Nobody made it the default here, or took that from it.">The registry says what the default is.</${Empty}>`;
+    return html`<${Empty} title="It was never made the default here, nor replaced as the default.">The registry says what the default is.</${Empty}>`;
   return html`<${Table} caption="Changes of the default" rows=${changes} keyOf=${({ since }: Json<DefaultChange>) => since} columns=${columns} />`;
 }

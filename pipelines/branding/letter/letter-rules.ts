@@ -90,7 +90,7 @@ export const LETTER_RULES = [
         'Ink, a picture or a drawing is neither in the letterhead nor at the place of the signature. A person looks at it.',
       ),
       behind_signature: review(
-        'Numbers are listed under the signature or on a page behind it. A person looks whether they were there when it was signed.',
+        'Numbers are listed under the signature or on a page behind it. A person checks whether they were there when it was signed.',
       ),
       other_script: review(
         'A line has letters of another alphabet that may look like Latin ones. A person looks at it.',
@@ -185,7 +185,7 @@ export const LETTER_RULES = [
         'The legal name in the letter has another legal form (such as Inc. or LLC) than the submitted one. A person compares them.',
       ),
       brand_only: review(
-        'In the place of the legal name the letter gives the DBA or the display name. A person looks at it.',
+        'Instead of the legal name the letter gives the DBA or the display name. A person looks at it.',
       ),
       part: review('The legal name is in the letter, but perhaps as a part of a longer name. A person looks at it.'),
     },

@@ -16,7 +16,7 @@ import type { NumberState } from '../states.ts';
 export const proofLimits = {
   /** A code has 8 digits: with 5 tries and 3 calls a day, guessing proves a number once in 6.7 million days. */
   codeTriesMax: 5,
-  /** Of one number, for all requesters together: nobody is called more often for the sake of a stranger's request. */
+  /** Of one number, for all requesters together: strangers' requests cannot have it called more often. */
   callsPerDayMax: 3,
   /** Of one brand. */
   proofsOpenMax: 100,

@@ -40,7 +40,7 @@ export const unusableBasis: readonly ErrorCode[] = ['basis_unusable', 'segment_i
 /** A full build without a comparison. */
 export const noBasis: Extract<BuildPlan, { kind: 'full' }> = { kind: 'full', basis: null, unchangedExcept: null };
 
-/** A planned build with the row counts of SQL; those of patched segments are of the basis, for what keys had is not known yet. */
+/** A planned build with SQL's row counts. Patched segments count as in the basis: which keys had rows is not known yet. */
 export interface PlannedBuild extends ArtefactName, RowCounts {
   readonly plan: BuildPlan;
 }

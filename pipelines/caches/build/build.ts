@@ -19,8 +19,8 @@ import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts
 import { RowReaders, rowsDiffer } from './row-reader.ts';
 
 /**
- * A COPY that sends no byte for this many seconds is ended: beyond the sort of its rows, which has time of its own, a server is
- * silent for less.
+ * A COPY that sends no byte for this many seconds is ended. A server is silent for less, except while it sorts, which has a limit
+ * of its own.
  */
 const copyIdleSecondsMax = 60;
 
@@ -30,7 +30,7 @@ export interface BuildSettings {
   readonly buildProfile: BuildProfile;
   /** Default: {@link copyIdleSecondsMax}. */
   readonly copyIdleSecondsMax?: number;
-  /** With one, and nobody to share with, all rows are read with one COPY. */
+  /** With 1 and no helpers, all rows are read with one COPY. */
   readonly buildStreams: number;
   /** Plain bytes of a range of keys that is read with one COPY. Default: 4 MiB. */
   readonly rangeBytes?: number;
@@ -118,7 +118,7 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
 interface StartingPoint {
   readonly plan: BuildPlan;
   readonly basis: OpenBasis | null;
-  /** Why a basis could not be opened that is only compared. */
+  /** Why a basis that is only compared could not be opened. */
   readonly lost?: unknown;
   readonly isDivided: boolean;
 }
@@ -136,7 +136,7 @@ async function openStartingPoint(plan: BuildPlan, options: ReadingOptions): Prom
   }
 }
 
-/** True if the digest of the whole text, which ranges do not give, is all that shows whether the text is that of the basis. */
+/** True if only the digest of the whole text, which a build in ranges does not have, shows whether the text is that of the basis. */
 function isPlainDigestNeeded({ kind, basis }: BuildPlan, { settings }: ReadingOptions): boolean {
   if (kind !== 'full' || basis === null || basis.file.plainSha256 === null) return false;
   return basis.file.contentSha256 === null || basis.file.segmentRowsMax !== settings.segmentRowsMax;
@@ -193,7 +193,7 @@ export async function buildShare({
 }: ReadingOptions & { readonly ranges: readonly KeyRange[] }): Promise<MadeShare> {
   try {
     const start = await openStartingPoint({ ...noBasis, basis: options.plan?.basis ?? null }, options);
-    if (start.lost !== undefined) throw start.lost; // who joins the share has it perhaps
+    if (start.lost !== undefined) throw start.lost; // the build that joins the share may have it
     try {
       const made = await withFiles(start, options, async ({ file, delta }) => {
         const parts = ranges.map((range): BuildPart => ({ kind: 'read', range }));
@@ -369,7 +369,7 @@ async function partsOf(plan: BuildPlan, { basis, isDivided, readers, options }: 
   return parts;
 }
 
-/** The delta says no more than that. */
+/** A delta that could not be made because rows of the basis are damaged. */
 function basisNotRead(artefact: ArtefactName): ServiceError {
   return new ServiceError('basis_unusable', {
     operation: 'compare rows',

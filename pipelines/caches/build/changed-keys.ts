@@ -14,7 +14,7 @@ interface Batch {
   readonly block: RowBlock;
 }
 
-/** The present rows of changed keys, patch by patch: read with a statement for thousands of keys, while those before are merged. */
+/** The present rows of changed keys, patch by patch: a statement reads thousands of keys while earlier patches are merged. */
 export class ChangedKeys {
   readonly #patches: readonly Patch[];
   readonly #read: ReadKeys;

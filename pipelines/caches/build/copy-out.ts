@@ -122,9 +122,9 @@ interface SilenceOptions {
   readonly onSilence: (seconds: number) => void;
 }
 
-/** Notices that a stream which is waited for gives nothing. */
+/** Detects that a stream sends nothing while it is awaited. */
 class Silence {
-  /** Infinity while nobody waits. */
+  /** Infinity while the stream is not awaited. */
   #waitingSince = Infinity;
   #secondsMax: number;
   readonly #idleSecondsMax: number;

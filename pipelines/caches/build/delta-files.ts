@@ -46,9 +46,9 @@ interface WriteDeltasOptions extends DeltaPlace {
 }
 
 /**
- * Writes the further deltas to a new version: from each version that has a delta to the one before, by appending the new delta to
- * that one, or from that version's file if that one is lost. The work depends on the size of the deltas, not of the files. Returns
- * all of them, newest first.
+ * Writes the further deltas to a new version: from each version that has a delta to the previous version, by appending the new
+ * delta to it, or from that version's file if its delta is lost. The work depends on the size of the deltas, not of the files.
+ * Returns all of them, newest first.
  * @throws ServiceError `delta_invalid` or `segment_index_invalid` as {@link compareFiles}, or the error of the disk.
  */
 export async function writeDeltas({ step, built, earlier, ...place }: WriteDeltasOptions): Promise<StoredDelta[]> {
@@ -163,7 +163,7 @@ export class DeltaFile {
     this.#texts.destroy();
   }
 
-  /** Stores the delta, or the one to a share. @throws the error that made an end of it, after which nothing is left */
+  /** Stores the delta, or that of a share. @throws the error that ended it; then nothing is stored */
   async end(kind: 'delta' | 'share' = 'delta'): Promise<DeltaStep> {
     this.#texts.end();
     const facts = await this.#written;
@@ -187,7 +187,7 @@ export class DeltaFile {
 }
 
 /**
- * Makes the delta between two stored files, of the segments that differ, against which it is checked; two segments of each are
+ * Makes the delta between two stored files from the segments that differ, and checks it against them; two segments of each are
  * held in memory.
  * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file does not match
  * its index, or the error of the disk.

@@ -21,10 +21,10 @@ export interface Changes {
   readonly patches: readonly Patch[];
 }
 
-/** A mark of a statement that touched very much is a prefix of this length at most; longer ones are whole keys. */
+/** A statement that changes many rows leaves prefixes of at most this length as marks; longer marks are whole keys. */
 const prefixMarkLength = 8;
 
-/** Of the rows of a segment: with more changed keys, all of its rows are read, which spares decompressing it. */
+/** Share of a segment's rows. With more changed keys all of its rows are read, which saves decompressing it. */
 const keysShareMax = 0.25;
 
 /** The segments under a prefix, as indexes in the list; `to` is exclusive. */
@@ -153,7 +153,7 @@ export function findShrinking(
 
 /** Regions that one statement counts: it looks for the region of each row among them. */
 const neighboursMax = 64;
-/** Of the rows from the first to the last of them: in the order of the table a row costs a tenth of what it costs by index. */
+/** Share of the rows between the first and the last region: in the order of the table a row costs a tenth of its cost by index. */
 const neighboursShareMin = 1 / 8;
 
 /** Divides regions into runs with few other rows between them, each to be counted by one statement; ascending. */

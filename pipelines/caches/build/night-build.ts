@@ -108,8 +108,8 @@ function sharingOf(
 }
 
 /**
- * Builds by the plan, or from all rows if the basis is missing or damaged, which the planning does not check, or alone if a share
- * of another worker is.
+ * Builds by the plan; from all rows if the basis is missing or damaged, which the planning does not check; and without helpers if a
+ * share of another worker is.
  */
 async function buildOrBuildAll(options: BuildOptions, log: Log): Promise<BuiltArtefact> {
   try {

@@ -7,8 +7,8 @@ import type { OpenBasis } from './basis.ts';
 const tab = 0x09;
 
 /**
- * Finds for each segment of a range that is read what the basis had in its place: the keys after those of the segment before it, up
- * to its own last one. So every row of the basis within the range has one place, wherever that was cut.
+ * Finds for each new segment of a range the rows of the basis that it replaces: those with keys after the previous segment, up to
+ * its own last key. So each row of the basis within the range belongs to one segment, wherever the basis was cut.
  */
 export class RowsBeforeFinder {
   readonly #basis: Pick<OpenBasis, 'segments' | 'read'>;
@@ -22,7 +22,7 @@ export class RowsBeforeFinder {
 
   /** Rows of the basis for the next segment; null if they are damaged. */
   inPlaceOf({ prefix, rows, plain }: CutSegment): Promise<RowsBefore | null> {
-    const isPrefixOfOthers = rows === 1 && plain.indexOf(tab) === prefix.length; // or could be: then they have the next place
+    const isPrefixOfOthers = rows === 1 && plain.indexOf(tab) === prefix.length; // or may be: then those belong to the next segment
     return this.upTo(isPrefixOfOthers ? endOfKey(prefix) : endOfPrefix(prefix));
   }
 

@@ -90,7 +90,7 @@ export async function helpBuild(options: HelpOptions): Promise<number> {
   }
 }
 
-/** Milliseconds between two questions whether the share is still needed. */
+/** Milliseconds between two checks whether the share is still needed. */
 const checkMs = 1000;
 
 /** Undefined if the build has taken the share back, or has ended. */
@@ -100,7 +100,7 @@ async function makeLentShare(
 ): Promise<MadeShare | undefined> {
   const unneeded = new ServiceError('interrupted', {
     operation: 'make share',
-    problem: 'The build has no use for it.',
+    problem: 'The build no longer needs it.',
   });
   let lastChecked = Date.now();
   const onProgress = async () => {

@@ -16,7 +16,7 @@ export async function compressBlock(
   await inflateSegment(block.deflated, block).catch((cause: unknown) => {
     throw new ServiceError('artefact_not_stored', {
       operation: 'compress rows',
-      problem: 'A compressed segment does not give its rows again.',
+      problem: 'A compressed segment does not decompress to its rows.',
       hint: 'Check the memory of the machine.',
       cause,
     });

@@ -69,12 +69,12 @@ function* shapesOf(keys: number): Generator<Pick<FilterFacts, 'seed' | 'segmentL
 
 /**
  * Gives each key a slot that no key after it uses: takes a key that is alone in a slot, removes it from its others, and so on.
- * What the slots need to know of their keys, how many, which of the four slots of each, and their hashes, is kept as a
- * sum or an exclusive or, which for one key is the key itself.
+ * A slot keeps the number of its keys, which of a key's four slots it is, and the hashes as a sum or an exclusive or of all its
+ * keys, which for one key is the value of that key.
  */
 class Peeling {
   readonly #keys: Float64Array;
-  /** Four times the keys of each slot, and in the two lowest bits which of the four it is to them. */
+  /** Of each slot: four times the number of its keys, and in the two lowest bits which of a key's four slots it is. */
   #counts = new Uint8Array(0);
   #highs = new Int32Array(0);
   #lows = new Int32Array(0);

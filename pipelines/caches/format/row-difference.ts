@@ -44,7 +44,7 @@ export async function* differenceOf(before: Chunks, after: Chunks): AsyncGenerat
 
 /**
  * The same delta from rows in memory to others, in a third of the time: bytes are compared one by one up to the next that differs.
- * That the rows ascend is not checked; a delta of others does not give them when it is applied.
+ * It does not check that the rows ascend: a delta of others does not give the new rows when it is applied.
  */
 export function differenceOfRows(before: Uint8Array, after: Uint8Array): Buffer {
   const text = new GatheredText();

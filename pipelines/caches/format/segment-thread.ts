@@ -5,7 +5,7 @@ import { freeUsedBytes } from './used-buffers.ts';
 
 let working = Promise.resolve();
 
-/** A thread of segment-threads.ts. One task after the other: what waits holds the bytes that came with it, and no others. */
+/** A thread of segment-threads.ts. Tasks run one after the other, so a waiting one holds only the bytes that came with it. */
 parentPort!.on('message', (task: SegmentTask) => {
   working = working.then(() => work(task));
 });

@@ -47,7 +47,7 @@ export interface NewRows {
   readonly profile: BuildProfile;
 }
 
-/** A segment of the basis, or a place without one, in which the rows of some keys are replaced. */
+/** A segment of the basis, or an empty region, in which the rows of some keys are replaced. */
 export interface ChangedRows {
   readonly kind: 'patch';
   readonly region: string;
@@ -85,7 +85,7 @@ export interface SegmentAnswer {
   readonly error?: unknown;
 }
 
-/** The memory of those buffers that have it for themselves, which a message can take along; that of others is copied. */
+/** The memory of buffers that do not share it, which a message can transfer; that of others is copied. */
 export function wholeBuffers(buffers: readonly (Uint8Array | undefined)[]): ArrayBuffer[] {
   return buffers.flatMap((each) =>
     each !== undefined && each.byteLength > 0 && each.byteLength === each.buffer.byteLength

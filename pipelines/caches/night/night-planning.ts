@@ -81,7 +81,7 @@ export interface DraftPlan extends ArtefactName {
 const indexReadsMax = 8;
 /** Changed prefixes and keys of one artefact; with more of them, a full build costs less than planning. */
 const changedPrefixesMax = 200_000;
-/** A due full build does not wait another day because this night starts a little earlier in the day. */
+/** Tolerance, so that a due full build does not wait another day because this night starts a little earlier. */
 const fullBuildSlackMs = 12 * 3600 * 1000;
 const dayMs = 24 * 3600 * 1000;
 

@@ -165,8 +165,8 @@ async function digestOfStored(store: ArtefactStore, name: StoredName): Promise<s
 const keepAliveMs = 10_000;
 
 /**
- * Removes damaged files from the store: they are served no more, and the next night makes them again. Each is read once more
- * before. The artefacts of an open night are left alone: it may just store a good file under the same name. Returns what was
+ * Removes damaged files from the store: they are no longer served, and the next night makes them again. Each is read once more
+ * first. The artefacts of an open night are skipped: it may be storing a good file under the same name. Returns what was
  * removed.
  */
 export async function withdrawDamaged({

@@ -7,7 +7,7 @@ export function elementOf(xml: string, name: string): string | undefined {
   return text === undefined ? undefined : decodeEntities(text);
 }
 
-/** The inner text of each element of a name; elements of one name do not hold one another. */
+/** The inner text of each element of a name; elements of one name are not nested. */
 export function elementsOf(xml: string, name: string): string[] {
   return Array.from(xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs')), ([, inner = '']) => inner);
 }

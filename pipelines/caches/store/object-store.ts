@@ -26,8 +26,8 @@ interface ObjectStoreCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-/** Tries of one request; the wait before each further one is at most 0.2, 0.4, 0.8 and 1.6 s. */
-const triesMax = 5;
+/** Attempts at one request; the wait before each further one is at most 0.2, 0.4, 0.8 and 1.6 s. */
+const attemptsMax = 5;
 const firstWaitMs = 200;
 
 /** Parts of an upload that are sent at the same time, each from memory. */
@@ -36,7 +36,7 @@ const partsInFlight = 2;
 /** The limit of S3 for an object. */
 const partsMax = 10_000;
 
-/** A request, with a body that each try can send. */
+/** A request, with a body that each attempt can send. */
 interface ObjectRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
   readonly key: string;
@@ -225,7 +225,7 @@ export class ObjectStore {
     for (let attempt = 1; ; attempt++) {
       const received = await this.#try(request, receive, stopping);
       if (!isServiceError(received)) return received;
-      if (!mayTryAgain(received) || attempt === triesMax || stopping.signal.aborted) throw received;
+      if (!mayTryAgain(received) || attempt === attemptsMax || stopping.signal.aborted) throw received;
       await sleep(Math.random() * firstWaitMs * 2 ** (attempt - 1));
     }
   }

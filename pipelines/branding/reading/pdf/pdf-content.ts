@@ -73,7 +73,7 @@ const seeThrough = { opacityMax: 0.95, maskedAreaMin: 0.04 } as const;
 /** Annotations that are no marks: fields and signatures are read elsewhere, links and their pop-ups show nothing. */
 const ordinaryAnnotations = new Set(['Widget', 'Link', 'Popup']);
 
-/** Text lower than this is no text for a person's eyes. */
+/** Lower text cannot be read by a person. */
 const readablePointsMin = 1.5;
 
 /** A colour this near to white cannot be read on paper; less opacity than this shows nothing. */
