@@ -11,7 +11,7 @@ export const NEXT_STEPS = {
   refuse: 'Signs of an attack. Do not act on the voice; verify the person by another means, or have a person listen.',
   record_again: 'Not a pass: there was too little to score. Ask for another recording, or verify by another means.',
   submit_again:
-    'Not a pass: it was not scored. Mend what the reason names and submit it again, or verify by another means.',
+    'Not a pass: it was not scored. Fix what the reason names and submit it again, or verify by another means.',
 } as const;
 
 export type NextStep = keyof typeof NEXT_STEPS;

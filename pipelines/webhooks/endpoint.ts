@@ -246,7 +246,7 @@ function checkEventTypes(types: readonly string[]): void {
   if (wrong.length === 0) return;
   throw invalid(
     `No event has the type ${wrong.join(', ')}.`,
-    'docs/webhooks.md lists the types; letter.* stands for all of letters.',
+    'docs/webhooks.md lists the types; letter.* means all of letters.',
   );
 }
 

@@ -20,7 +20,7 @@ const privateIpv4 = [
 ];
 
 /**
- * Of IPv6 only the unicast addresses that are assigned (2000::/3) are public, without those that stand for others (Teredo, 6to4),
+ * Of IPv6 only the unicast addresses that are assigned (2000::/3) are public, without those that map others (Teredo, 6to4),
  * and documentation.
  */
 const publicIpv6 = '2000::/3';

@@ -1,6 +1,6 @@
 /**
- * What Node has built in and browsers have not, or under another name. Node's own is taken where there is one, because it is
- * several times as fast; it is asked for at run time, so that the same modules load in a browser.
+ * Built-ins of Node that browsers lack, or have under another name. Node's own are taken where there are any, because they are
+ * several times as fast; they are looked up at run time, so that the same modules load in a browser.
  */
 
 /** What this package uses of node:zlib. */

@@ -89,7 +89,7 @@ async function inflateInBrowser(deflated: Uint8Array, plainBytes: number): Promi
   return joinBytes(parts);
 }
 
-/** What comes out of a stream of a browser into which chunks are put. */
+/** The output of a browser's transforming stream for the chunks. */
 async function* readThrough(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   stream: DecompressionStream,

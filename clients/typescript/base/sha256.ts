@@ -1,6 +1,6 @@
 import { nodeCrypto } from './built-ins.ts';
 
-/** A SHA-256 in the making: bytes as they come, the digest once. */
+/** An incremental SHA-256: any number of updates, then the digest, once. */
 interface Sha256 {
   update(bytes: Uint8Array): unknown;
   digest(form: 'hex'): string;

@@ -10,7 +10,7 @@ export type SegmentContent = Pick<Segment, 'prefix' | 'rows' | 'plainBytes'> & {
 
 /**
  * The content digest of segments: SHA-256 of their list, a line each of prefix, rows, plain bytes and SHA-256 of the plain bytes,
- * tab separated. It is that of the text too, because the rows alone decide where it is cut; and a copied segment need not be read
+ * tab separated. It identifies the text too, because the rows alone decide where it is cut; and copied segments need not be read
  * for it.
  */
 export function contentSha256(segments: Iterable<SegmentContent>): string {
@@ -78,7 +78,7 @@ export class ContentWatch {
     this.#add(() => this.#cutter.end());
   }
 
-  /** After the last chunk; null if the text has not the ascending rows of an artefact. */
+  /** After the last chunk; null if the text does not have the ascending rows of an artefact. */
   sha256(): string | null {
     return this.#isArtefact ? contentSha256(this.#segments) : null;
   }

@@ -10,7 +10,7 @@ import { gzipHeader, gzipTrailer, trailerBytes, type GzipFacts } from './gzip-me
 interface MeasuredGzip extends GzipFacts {
   readonly rows: number;
   readonly plainSha256: string;
-  /** Null if it was not asked for, or the text has not the rows of an artefact. */
+  /** Null if it was not requested, or the text does not have the rows of an artefact. */
   readonly contentSha256: string | null;
 }
 

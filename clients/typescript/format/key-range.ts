@@ -11,7 +11,7 @@ export function endOfPrefix(prefix: string): string {
   return `${prefix}:`;
 }
 
-/** The exclusive upper limit of one phone, below all that it is the prefix of. */
+/** The exclusive upper limit of one phone, below all longer ones that begin with it. */
 export function endOfKey(key: string): string {
   return `${key}!`;
 }

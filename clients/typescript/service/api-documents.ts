@@ -826,7 +826,7 @@ export type ApiVerificationDetail = {
       readonly replay: number | null;
     } | null;
   })[];
-  /** What was mended or heard, such as `telephone_band`; docs/audio-formats.md has the list. New ones may be added. */
+  /** What was repaired or detected, such as `telephone_band`; docs/audio-formats.md has the list. New ones may be added. */
   readonly notes: readonly (string)[];
 };
 

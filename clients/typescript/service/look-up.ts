@@ -126,7 +126,7 @@ async function readRows(
   });
 }
 
-/** One chunk more at most: a server may send without end. */
+/** Reads at most one chunk more: a server may send without end. */
 async function collectUpTo(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -16,7 +16,7 @@ export interface KnownManifest {
   readonly isVerified: boolean;
 }
 
-/** Where manifests come from: the signed list, or the service's word alone (`trust` is undefined). */
+/** Where manifests come from: the signed list, or the service alone, unverified (`trust` is undefined). */
 export interface ManifestSource {
   readonly client: ServiceClient;
   readonly trust: PublicationTrust | undefined;

@@ -16,7 +16,7 @@ export type MemoryUpdate = 'unchanged' | 'delta' | 'full';
 
 /**
  * A whole artefact in memory, for a page or a process that looks many numbers up. Its text is that of the manifest: digests
- * are checked before it takes the place of the one before.
+ * are checked before it replaces the previous one.
  */
 export class MemoryCopy {
   readonly #source: ManifestSource;
@@ -24,7 +24,7 @@ export class MemoryCopy {
   #known: KnownManifest | undefined;
   #rows: Uint8Array = new Uint8Array(0);
 
-  /** `trust`: what is signed, from `PublicationTrust.open`; undefined: the service's word is taken. */
+  /** `trust`: what is signed, from `PublicationTrust.open`; undefined: the service is not verified. */
   constructor(source: ManifestSource, artefact: ArtefactName) {
     this.#source = source;
     this.artefact = artefact;

@@ -20,8 +20,8 @@ export interface PublishedSource {
 }
 
 /**
- * Does work on the version that is published now, as the signed list names it where a root is known; again if a new one is
- * published meanwhile, which the work answers with `changed`.
+ * Does work on the version that is published now, as the signed list names it where a root is known. Repeats it if a new version
+ * is published meanwhile, for which the work returns `changed`.
  * @throws ClientError `download_failed`, `download_damaged`, `trust_mixed`, or the service's own error
  */
 export async function onPresentVersion<Result extends object>(

@@ -157,8 +157,8 @@ export class PublicationTrust {
   }
 
   /**
-   * What an earlier refresh stored, if the present root's keys still sign for it: after a change of keys what the keys before
-   * signed binds no longer, so that a thief who signed the highest version possible cannot keep clients from the next one.
+   * What an earlier refresh stored, if the present root's keys still sign for it. What earlier keys signed no longer counts, so
+   * that a thief who signed the highest possible version cannot keep clients from the next one.
    */
   async #readTrusted<R extends Exclude<Role, 'root'>>(role: R): Promise<Metadata<R> | undefined> {
     const bytes = await this.#store.read(`${role}.json`);

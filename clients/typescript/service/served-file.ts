@@ -17,7 +17,7 @@ export class VersionChanged extends Error {}
 /** New versions that may be published during one operation of the client. */
 export const versionChangesMax = 3;
 
-/** A part of a file, and who takes its bytes. */
+/** A part of a file, and the consumer of its bytes. */
 interface WantedRange {
   readonly start: number;
   /** Exclusive. */
@@ -72,7 +72,7 @@ export async function downloadToMemory(client: ServiceClient, remote: RemoteFile
   });
 }
 
-/** Bytes of an index that is named by its version's cache alone, so that a newer one may come: 100,000 segments have 12 MB. */
+/** Most bytes of an index. It is requested by its cache alone, so that a newer one may come. 100,000 segments have 12 MB. */
 const indexBytesMax = 64 * 1024 * 1024;
 
 /** Reads a segment index; undefined if it is not served any more. */

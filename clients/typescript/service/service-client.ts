@@ -4,15 +4,15 @@ import { ClientError, isClientErrorCode, messageOf, type ClientErrorCode } from 
 
 /** How requests are repeated. Tests make the times short. */
 export interface RetryPolicy {
-  /** Consecutive tries of a request without progress before it fails. */
+  /** Consecutive attempts at a request without progress before it fails. */
   readonly triesMax: number;
-  /** Milliseconds before the second try; doubled for each further one, up to {@link waitMsMax}. */
+  /** Milliseconds before the second attempt; doubled for each further one, up to {@link waitMsMax}. */
   readonly firstWaitMs: number;
   /** Longest accepted Retry-After, in milliseconds. */
   readonly waitMsMax: number;
   /** Milliseconds without a byte after which a connection is closed; also over which {@link bytesPerSecondMin} is measured. */
   readonly silenceMsMax: number;
-  /** A connection that is slower is closed, and what it brought counts as no progress: a mirror cannot hold a client for ever. */
+  /** A connection that is slower is closed, and its bytes count as no progress: a mirror cannot hold a client for ever. */
   readonly bytesPerSecondMin: number;
 }
 
@@ -48,16 +48,16 @@ export interface FetchedBytes {
 
 /** A request that resumes after a lost connection. */
 interface ResumableRequest<Result> {
-  /** Of the next try: they request the missing bytes. */
+  /** Of the next attempt: they request the missing bytes. */
   readonly headers: () => Record<string, string>;
   readonly take: (answer: FetchedBytes) => Promise<Result>;
-  /** Grows with the bytes taken so far; absent: each try starts again. */
+  /** Grows with the bytes taken so far; absent: each attempt starts again. */
   readonly progress?: () => number;
   /** True: an answer 404 is taken too, else it is an error. */
   readonly missing?: boolean;
 }
 
-/** A connection that ended or became silent too early. Another try may get the rest. */
+/** A connection that ended or became silent too early. Another attempt may get the rest. */
 export class ConnectionLost extends Error {}
 
 /** A connection that was closed because it was too slow. */
@@ -129,7 +129,7 @@ export class ServiceClient {
 
   /**
    * Passes the bytes of an answer to `take` as they arrive. After a lost connection, `take` is called again with the answer to
-   * a request for the missing bytes. A try that raises `progress` resets the count of failed tries.
+   * a request for the missing bytes. An attempt that raises `progress` resets the count of failed attempts.
    * @throws as {@link getDocument}, and what `take` throws
    */
   async getResumable<Result>(
@@ -148,7 +148,7 @@ export class ServiceClient {
 
   /**
    * Received bytes do not measure progress: they include bodies of errors and of other requests, and those of a document that
-   * each try reads from its start.
+   * each attempt reads from its start.
    */
   async #retry<Result>(work: () => Promise<Result>, progress: () => number = () => 0): Promise<Result> {
     for (let failures = 1; ; failures++) {

@@ -121,7 +121,7 @@ export async function requireSigned<R extends Role>(
   throw new ClientError('trust_invalid', {
     operation: `verify ${role} metadata`,
     problem: `The metadata of the role ${role} has ${signers.size} valid signatures of the ${threshold} that version ${root.version} of the root asks for.`,
-    hint: 'Who serves it is not the publisher, or has lost a key: ask the publisher over another way.',
+    hint: 'The server is not the publisher, or has lost a key: ask the publisher through another channel.',
   });
 }
 
@@ -146,7 +146,7 @@ function refuseBrowser(cause: unknown): undefined {
   });
 }
 
-/** The name under which metadata is served: the timestamp alone has no version before it. */
+/** The name under which metadata is served: all but the timestamp begin with their version. */
 export function metadataName(role: Role, version: number): string {
   return role === 'timestamp' ? 'timestamp.json' : `${version}.${role}.json`;
 }

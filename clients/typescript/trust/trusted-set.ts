@@ -91,7 +91,7 @@ export function requireFresh({ _type: role, expires }: Pick<Signed<Role>, '_type
   if (new Date(expires) > now) return;
   throw new ClientError('trust_expired', {
     operation: `verify ${role} metadata`,
-    problem: `The metadata of the role ${role} expired at ${expires}: what is served may be an old state that is kept from renewal.`,
+    problem: `The metadata of the role ${role} expired at ${expires}: what is served may be an old state that a mirror does not renew.`,
     hint: 'Check the clock of this machine. If it is right, take the files from another mirror, or ask the publisher.',
   });
 }

@@ -224,7 +224,7 @@ type JudgedModel = { readonly model: string | null } | AudioRefusal;
 
 type ModelJudge = (requested: string) => Promise<JudgedModel>;
 
-/** The families stand for the models of when the batch was made, also for items that are submitted later. */
+/** The families mean the models of when the batch was made, also for items that are submitted later. */
 function modelJudge({ db, config }: BatchIntake, { pinned }: Batch): ModelJudge {
   const known = new Map<string, JudgedModel>();
   let registry: Promise<ModelRegistry> | undefined;

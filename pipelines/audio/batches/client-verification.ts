@@ -110,7 +110,7 @@ export const verificationDetailForm = verificationForm.extend({
   notes: z
     .array(z.string())
     .describe(
-      'What was mended or heard, such as `telephone_band`; docs/audio-formats.md has the list. New ones may be added.',
+      'What was repaired or detected, such as `telephone_band`; docs/audio-formats.md has the list. New ones may be added.',
     ),
 });
 

@@ -21,12 +21,12 @@ export function checkDeclared({ channels, sampleRate, durationSeconds }: Declare
   if (sampleRate < limits.sampleRateMin)
     throw new AudioRefusal(
       'sample_rate_too_low',
-      `It has ${sampleRate} Hz; ${limits.sampleRateMin} Hz are read at least.`,
+      `It has ${sampleRate} Hz; the least that is read is ${limits.sampleRateMin} Hz.`,
     );
   if (sampleRate > limits.sampleRateMax)
     throw new AudioRefusal(
       'sample_rate_too_high',
-      `It has ${sampleRate} Hz; ${limits.sampleRateMax} Hz are read at most.`,
+      `It has ${sampleRate} Hz; the most that is read is ${limits.sampleRateMax} Hz.`,
     );
   if (durationSeconds !== null && durationSeconds > limits.secondsMax) throw tooLong(limits);
 }

@@ -22,7 +22,7 @@ export const RECORDING_NOTES = {
 
 export type RecordingNote = keyof typeof RECORDING_NOTES;
 
-/** What was heard in a recording, which decides its model where none is named. */
+/** What was detected in the sound of a recording, which decides its model where none is named. */
 const HEARD_NOTES = {
   telephone_band:
     'The speech is of a telephone, or another channel of 4 kHz, although the sample rate is higher: above 4 kHz there is next to nothing, or a mirror image.',

@@ -53,7 +53,7 @@ const magics: readonly (readonly [magic: string, container: Container])[] = [
   ['\x30\x26\xb2\x75\x8e\x66\xcf\x11', 'asf'],
 ];
 
-/** The container whose first bytes these are; of MP3 and AAC, which have none, nothing is said. */
+/** The container whose first bytes these are; undetermined for MP3 and AAC, which have none. */
 export function containerOf(head: Buffer): Container | undefined {
   if (isWav(head)) return 'wav';
   if (startsWith(head, 'ftyp', 4) && head.readUInt32BE(0) >= 8) return 'mp4';

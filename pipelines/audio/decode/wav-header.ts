@@ -27,7 +27,7 @@ type WavEncoding =
   | { readonly kind: 'samples'; readonly format: SampleFormat; readonly codec: string }
   | { readonly kind: 'compressed'; readonly codec: string };
 
-/** Codecs by their tags (RFC 2361) that the optional decoder reads; the two of OKI ADPCM stand for its form by Dialogic. */
+/** Codecs by their tags (RFC 2361) that the optional decoder reads; the two of OKI ADPCM mean its form by Dialogic. */
 const compressed: Readonly<Record<number, string>> = {
   0x02: 'adpcm_ms',
   0x10: 'adpcm_ima_oki',

@@ -288,7 +288,7 @@ export type VoiceprintManifest = Manifests['voiceprint'];
 /** A detector of voice activity that is a graph. */
 export type VoiceActivityManifest = Manifests['voice-activity'];
 
-/** How many columns of the output stand for one score. `polarity` refers to the second of a pair. */
+/** Columns of the output for one score. `polarity` refers to the second of a pair. */
 export function columnsPerScore(activation: Activation): 1 | 2 {
   return activation === 'softmax-pair' || activation === 'logit-pair' ? 2 : 1;
 }

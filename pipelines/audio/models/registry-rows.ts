@@ -35,7 +35,7 @@ export type StandingRow<Row extends RegistryRow = RegistryRow> = Row & {
   readonly isDefault: boolean;
 };
 
-/** What a requested name stands for, before its manifest is read. */
+/** The meaning of a requested name, before its manifest is read. */
 export type NameResolution =
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'auto'; readonly phone: string; readonly digital: string }

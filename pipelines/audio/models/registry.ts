@@ -43,7 +43,7 @@ export interface ModelExecution {
 }
 
 /**
- * What a requested name stands for. With `auto`, the sample rate of each recording decides; a default that cannot be used is null, which
+ * The meaning of a requested name. With `auto`, the sample rate of each recording decides; a default that cannot be used is null, which
  * matters to the recordings of its rates only.
  */
 export type Resolution =
@@ -77,7 +77,7 @@ export interface ModelRegistry {
   /** The default of a family as of a release. @throws ServiceError `release_unknown` */
   defaultOf(family: Family, release?: string): RegistryEntry | undefined;
   /**
-   * What `phone`, `phone/v7`, `auto` or nothing stands for; case does not matter. @throws ServiceError `model_invalid` if its
+   * The meaning of `phone`, `phone/v7`, `auto` or nothing; case does not matter. @throws ServiceError `model_invalid` if its
    * manifest is not usable
    */
   resolve(requested: string): Resolution;

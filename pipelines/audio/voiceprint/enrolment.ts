@@ -39,7 +39,7 @@ type Enrolment =
   | { readonly voiceprint: null; readonly findings: readonly EnrolmentFinding[] };
 
 /**
- * Makes a voiceprint of recordings of one person; null stands for a recording without voice. `agreementMin` is the least
+ * Makes a voiceprint of recordings of one person; null is a recording without voice. `agreementMin` is the least
  * cosine of a recording with the mean of the others (`thresholds.agreement` of the model's manifest): below it another person
  * may be speaking, and nothing is enrolled.
  */

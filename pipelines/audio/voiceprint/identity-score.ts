@@ -25,7 +25,7 @@ type IdentityScore =
   | { readonly score: number; readonly cosine: number; readonly reason: null }
   | { readonly score: null; readonly cosine: null; readonly reason: 'no_voice' | 'insufficient_voice' };
 
-/** Compares a recording with a voiceprint of the same model; null stands for a recording without voice. */
+/** Compares a recording with a voiceprint of the same model; null is a recording without voice. */
 export function scoreIdentity(
   { centroid, voicedSeconds }: Pick<Voiceprint, 'centroid' | 'voicedSeconds'>,
   recording: RecordingEmbedding | null,

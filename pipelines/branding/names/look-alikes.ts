@@ -10,7 +10,7 @@ const confusables = createRequire(import.meta.url)('unhomoglyph/data.json') as R
 /** Strokes that UTS 39 leaves in their own scripts, and that a Latin word hides. */
 const strokes = letterTable('丨:l ㅣ:l 〡:l ǀ:l 〇:o ㅇ:o ㅁ:o 口:o ロ:o 工:i エ:i 卜:t ト:t 丶: ノ: 丿:');
 
-/** Digits and signs that stand for letters in a word. */
+/** Digits and signs that replace letters in a word. */
 const digitsAsLetters = letterTable('0:o 1:l 3:e 4:a 5:s 7:t 8:b 9:g @:a $:s !:l |:l €:e £:l ¥:y ¢:c');
 
 /** The Latin letters that a character resembles, else the character itself. */
@@ -66,7 +66,7 @@ const strayStroke = new RegExp(
   'iu',
 );
 
-/** True if strokes of a Chinese, Japanese or Korean script stand alone between Latin letters: `PayPa丨`. */
+/** True if strokes of a Chinese, Japanese or Korean script are alone between Latin letters: `PayPa丨`. */
 export function hasStrayStrokes(text: string): boolean {
   return strayStroke.test(text);
 }

@@ -7,7 +7,7 @@
 export interface FoldedWord {
   /** Without accents: `muller` for Müller, `strasse` for Straße, `orsted` for Ørsted. */
   readonly plain: string;
-  /** With the letters that stand for an umlaut or a Nordic letter: `mueller` for Müller, `oersted` for Ørsted; else as `plain`. */
+  /** With the ASCII spelling of an umlaut or a Nordic letter: `mueller` for Müller, `oersted` for Ørsted; else as `plain`. */
   readonly spelledOut: string;
 }
 

@@ -65,7 +65,7 @@ function judgeRows(
 ): NightBreach[] {
   const before = Math.max(0, published.rows - rowsLeft);
   if (shrinksTooMuch(rows, before, shrinkPercentMax)) {
-    const left = rowsLeft === 0 ? '' : `, of which ${rowsLeft} left by decision`;
+    const left = rowsLeft === 0 ? '' : `, with ${rowsLeft} removed by decision`;
     return [
       {
         gate: 'shrink',

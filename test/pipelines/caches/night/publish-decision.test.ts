@@ -89,7 +89,7 @@ describe('decidePublication', () => {
     [20, 63, 'keep'],
     [100, 0, 'publish'],
     [120, 0, 'publish'],
-  ])('counts %i rows of 100 that left by decision as no loss: %i rows left %s', (rowsLeft, rows, action) => {
+  ])('counts %i rows of 100 that were removed by decision as no loss: %i rows left %s', (rowsLeft, rows, action) => {
     expect(
       decidePublication(built(rows), current(), { asOf: night, acceptShrink: false, limits, released: null, rowsLeft }),
     ).toMatchObject({ action });
