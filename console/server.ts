@@ -5,7 +5,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../runtime/errors.ts';
 import { unmeasured, type Metrics } from '../runtime/metrics/metrics.ts';
-import { openServerSpan, type OpenSpan } from '../runtime/tracing/tracing.ts';
+import type { OpenSpan } from '../runtime/tracing/span.ts';
+import { openServerSpan } from '../runtime/tracing/tracing.ts';
 import { guardRoutes } from './access/guard.ts';
 import type { ConsoleAddress } from './access/address.ts';
 import type { ConsoleWork } from './http/console-work.ts';

@@ -25,7 +25,7 @@ import {
 import { errorMessageOf } from '../errors.ts';
 import { packageVersion } from '../package-root.ts';
 import { openExporter, type EndedSpan, type Exporter } from './otlp-exporter.ts';
-import type { OpenSpan, SpanAttributes, Tracing, TracingLog } from './tracing.ts';
+import type { OpenSpan, SpanAttributes, Tracing, TracingLog } from './span.ts';
 
 interface OpenTracingOptions {
   readonly process: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessageOf } from '../errors.ts';
 import { within } from '../processes/repeat.ts';
-import type { TracingLog } from './tracing.ts';
+import type { TracingLog } from './span.ts';
 
 /** An ended span. Times are in nanoseconds since 1970. */
 export interface EndedSpan {
