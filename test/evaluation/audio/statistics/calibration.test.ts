@@ -9,7 +9,7 @@ import {
   scoreMargin,
 } from '../../../../evaluation/audio/statistics/calibration.ts';
 import { equalErrorRate, rankTrials } from '../../../../evaluation/audio/statistics/error-curve.ts';
-import { randomTrials, trialsOf } from '../../../pipelines/audio/evaluation/trials.ts';
+import { randomTrials, trialsOf } from '../trials.ts';
 
 it('costs nothing to be right and sure, one bit to know nothing, and more to be wrong and sure', () => {
   expect(likelihoodRatioCost(trialsOf([40, 50], [-40, -50]))).toBeCloseTo(0, 10);

@@ -9,7 +9,7 @@ import {
   tandemCosts,
 } from '../../../../evaluation/audio/statistics/detection-cost.ts';
 import { errorCurve, rankTrials, type Trial } from '../../../../evaluation/audio/statistics/error-curve.ts';
-import { randomTrials, trialsOf } from '../../../pipelines/audio/evaluation/trials.ts';
+import { randomTrials, trialsOf } from '../trials.ts';
 
 const curveOf = (trials: readonly Trial[]) => errorCurve(rankTrials(trials))!;
 const evenCosts = { missCost: 1, falseAlarmCost: 1, attackPrior: 0.5 };

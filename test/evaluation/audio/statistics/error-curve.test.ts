@@ -7,7 +7,7 @@ import {
   ratesAt,
   type Trial,
 } from '../../../../evaluation/audio/statistics/error-curve.ts';
-import { randomTrials, trialsOf } from '../../../pipelines/audio/evaluation/trials.ts';
+import { randomTrials, trialsOf } from '../trials.ts';
 
 const curveOf = (trials: readonly Trial[]) => errorCurve(rankTrials(trials))!;
 

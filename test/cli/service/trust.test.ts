@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { childEnvironment } from '../../runtime/config.ts';
-import { sha256Of } from '../../runtime/digest.ts';
-import { until, useTestApi } from '../api/support/running-api.ts';
-import { runCli, runCliJson } from '../support/cli.ts';
-import { useTestDatabase } from '../support/database.ts';
-import { useMirror } from '../support/mirror.ts';
-import { inventedRows, PublishedHistory } from '../support/segmented-artefacts.ts';
+import { childEnvironment } from '../../../runtime/config.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
+import { until, useTestApi } from '../../api/support/running-api.ts';
+import { runCli, runCliJson } from '../../support/cli.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { useMirror } from '../../support/mirror.ts';
+import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';
 
 const database = await useTestDatabase();
 const { url, key, get, store } = await useTestApi(database);
@@ -157,7 +157,7 @@ describe('caller-trust cache apply-delta', () => {
 
 describe('docs/trust.md', () => {
   it('has a script that copies everything to a mirror of static files', async () => {
-    const text = await readFile(join(import.meta.dirname, '../../docs/trust.md'), 'utf8');
+    const text = await readFile(join(import.meta.dirname, '../../../docs/trust.md'), 'utf8');
     const script = /## A mirror[^]*?```sh\n([^]*?)```/.exec(text)![1]!;
     const env = childEnvironment({ URL: url, KEY: key });
     await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });

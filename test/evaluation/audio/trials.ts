@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Trial } from '../../../../evaluation/audio/statistics/error-curve.ts';
+import type { Trial } from '../../../evaluation/audio/statistics/error-curve.ts';
 
 /** Trials of the scores of authentic recordings and of attacks, numbered in this order. */
 export function trialsOf(authentic: readonly number[], attacks: readonly number[]): Trial[] {

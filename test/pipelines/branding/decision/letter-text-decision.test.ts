@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { readLetterRecord } from '../../../pipelines/branding/brand/brand-record.ts';
+import { readLetterRecord } from '../../../../pipelines/branding/brand/brand-record.ts';
 import {
   decideLetterTextInBackground,
   textDecisionLimits,
-} from '../../../pipelines/branding/decision/letter-text-background.ts';
-import { decideLetterText, type LetterTextFacts } from '../../../pipelines/branding/decision/letter-text-decision.ts';
-import { approveProvenLetters } from '../../../pipelines/branding/proof/letter-proof.ts';
-import { takeChangeLock } from '../../../pipelines/branding/brand/locked-brand.ts';
-import { submitOperation } from '../../../pipelines/branding/operation.ts';
-import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
-import { settleBrand } from '../../../pipelines/branding/brand/settle.ts';
-import { inTransaction, queryRow } from '../../../runtime/postgres.ts';
+} from '../../../../pipelines/branding/decision/letter-text-background.ts';
+import {
+  decideLetterText,
+  type LetterTextFacts,
+} from '../../../../pipelines/branding/decision/letter-text-decision.ts';
+import { approveProvenLetters } from '../../../../pipelines/branding/proof/letter-proof.ts';
+import { takeChangeLock } from '../../../../pipelines/branding/brand/locked-brand.ts';
+import { submitOperation } from '../../../../pipelines/branding/operation.ts';
+import { runOperation } from '../../../../pipelines/branding/requests/run-operation.ts';
+import { settleBrand } from '../../../../pipelines/branding/brand/settle.ts';
+import { inTransaction, queryRow } from '../../../../runtime/postgres.ts';
 import {
   ask,
   fresh,
@@ -22,8 +25,8 @@ import {
   profile,
   signedForm,
   testVault,
-} from '../../support/branding.ts';
-import { useTestDatabase } from '../../support/database.ts';
+} from '../../../support/branding.ts';
+import { useTestDatabase } from '../../../support/database.ts';
 
 const { db } = await useTestDatabase();
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { formatCursor } from '../../api/documents/cursor.ts';
-import { problemSchema } from '../../api/documents/schemas.ts';
-import { batchDetailSchema, batchListSchema } from '../../api/reads/verification-schemas.ts';
-import { useTestDatabase } from '../support/database.ts';
-import { useTestApi } from './support/running-api.ts';
-import { addBatch, addItems } from './support/verifications.ts';
+import { formatCursor } from '../../../api/documents/cursor.ts';
+import { problemSchema } from '../../../api/documents/schemas.ts';
+import { batchDetailSchema, batchListSchema } from '../../../api/reads/verification-schemas.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { useTestApi } from '../support/running-api.ts';
+import { addBatch, addItems } from '../support/verifications.ts';
 
 const database = await useTestDatabase();
 const { db } = database;

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
-import { enqueueJob, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
-import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
-import type { JobConfig } from '../../jobs/queues/queues.ts';
-import { loadConfig } from '../../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
-import { ServiceError, type Failure } from '../../runtime/errors.ts';
-import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { openQueues, type Queues } from '../../../jobs/queues/backend.ts';
+import { enqueueJob, enqueueNightFlow } from '../../../jobs/queues/enqueue.ts';
+import { startWorker, type Handlers, type Worker } from '../../../jobs/worker.ts';
+import type { JobConfig } from '../../../jobs/queues/queues.ts';
+import { loadConfig } from '../../../runtime/config.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../../../runtime/services/embedded-postgres.ts';
+import { ServiceError, type Failure } from '../../../runtime/errors.ts';
+import { backends, openBackend, silent, until, wipe, type TestBackend } from '../backends.ts';
+import { startWorkerProcess, type WorkerProcess } from '../worker-process.ts';
 
 describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
   describe.skipIf(skipped !== undefined)(skipped ?? 'contract', () => {
@@ -535,7 +535,7 @@ async function cutConnections({ database, redis }: TestBackend): Promise<void> {
     );
     return;
   }
-  const { connectRedis } = await import('../../runtime/redis.ts');
+  const { connectRedis } = await import('../../../runtime/redis.ts');
   const client = await connectRedis({ url: redis.url, name: 'test', commandRetriesMax: 1, onError: () => {} });
   await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   client.disconnect();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { listEvents, readBrand, readLetterRecord } from '../../../pipelines/branding/brand/brand-record.ts';
-import { letterRuleVersion } from '../../../pipelines/branding/letter/letter-rules.ts';
-import { openDocument } from '../../../pipelines/branding/document-store.ts';
-import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/brand/expiry.ts';
+import { listEvents, readBrand, readLetterRecord } from '../../../../pipelines/branding/brand/brand-record.ts';
+import { letterRuleVersion } from '../../../../pipelines/branding/letter/letter-rules.ts';
+import { openDocument } from '../../../../pipelines/branding/document-store.ts';
+import { destroyOldDocuments, expireLetters } from '../../../../pipelines/branding/brand/expiry.ts';
 import {
   listOperationRows,
   readOperation,
@@ -10,8 +10,8 @@ import {
   type OperationKind,
   type OperationRequest,
   type Submission,
-} from '../../../pipelines/branding/operation.ts';
-import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
+} from '../../../../pipelines/branding/operation.ts';
+import { runOperation } from '../../../../pipelines/branding/requests/run-operation.ts';
 import {
   changeNumber,
   decideBrand,
@@ -21,7 +21,7 @@ import {
   suspendBrand,
   withdrawBrand,
   withdrawLetter,
-} from '../../../pipelines/branding/brand/person-actions.ts';
+} from '../../../../pipelines/branding/brand/person-actions.ts';
 import {
   ask,
   eyes,
@@ -34,8 +34,8 @@ import {
   signedForm,
   testVault,
   type AskOptions,
-} from '../../support/branding.ts';
-import { useTestDatabase } from '../../support/database.ts';
+} from '../../../support/branding.ts';
+import { useTestDatabase } from '../../../support/database.ts';
 
 const { db } = await useTestDatabase();
 const by = { actor: 'test person', reason: 'because', eyes };

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli, runCliJson, runCliProcess } from '../support/cli.ts';
-import { useTestDatabase } from '../support/database.ts';
-import { manyNumbers, putNumbers } from '../support/numbers.ts';
+import { runCli, runCliJson, runCliProcess } from './support/cli.ts';
+import { useTestDatabase } from './support/database.ts';
+import { manyNumbers, putNumbers } from './support/numbers.ts';
 
 const { db, url } = await useTestDatabase();
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-cli-'));

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { equalErrorRate, rankTrials } from '../../../../evaluation/audio/statistics/error-curve.ts';
-import { fitLogisticRegression } from '../../../../evaluation/audio/statistics/logistic-regression.ts';
-import { nuisanceScores, type NuisanceTrial } from '../../../../evaluation/audio/nuisance-baseline.ts';
-import { NuisanceMeter, type NuisanceFeatures } from '../../../../evaluation/audio/nuisance-features.ts';
-import { Seeded } from '../../../../runtime/seeded.ts';
+import { equalErrorRate, rankTrials } from '../../../evaluation/audio/statistics/error-curve.ts';
+import { fitLogisticRegression } from '../../../evaluation/audio/statistics/logistic-regression.ts';
+import { nuisanceScores, type NuisanceTrial } from '../../../evaluation/audio/nuisance-baseline.ts';
+import { NuisanceMeter, type NuisanceFeatures } from '../../../evaluation/audio/nuisance-features.ts';
+import { Seeded } from '../../../runtime/seeded.ts';
 
 const rate = 8000;
 const measure = (samples: Float32Array, block = samples.length) => {

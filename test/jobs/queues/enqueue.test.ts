@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Queues } from '../../jobs/queues/backend.ts';
-import { chunkPriority, enqueueBatch, startOfBatch } from '../../jobs/queues/enqueue.ts';
-import { backends, openBackend, until, type TestBackend } from './backends.ts';
+import type { Queues } from '../../../jobs/queues/backend.ts';
+import { chunkPriority, enqueueBatch, startOfBatch } from '../../../jobs/queues/enqueue.ts';
+import { backends, openBackend, until, type TestBackend } from '../backends.ts';
 
 describe('the place of a batch in the queue', () => {
   it.each([

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { formatCursor } from '../../api/documents/cursor.ts';
-import { problemSchema } from '../../api/documents/schemas.ts';
-import { verificationDetailSchema, verificationListSchema } from '../../api/reads/verification-schemas.ts';
-import { sql } from '../../sql/sql.ts';
-import { useTestDatabase } from '../support/database.ts';
-import { useTestApi } from './support/running-api.ts';
-import { addBatch, addItems, hiddenTexts, sha256OfText } from './support/verifications.ts';
+import { formatCursor } from '../../../api/documents/cursor.ts';
+import { problemSchema } from '../../../api/documents/schemas.ts';
+import { verificationDetailSchema, verificationListSchema } from '../../../api/reads/verification-schemas.ts';
+import { sql } from '../../../sql/sql.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { useTestApi } from '../support/running-api.ts';
+import { addBatch, addItems, hiddenTexts, sha256OfText } from '../support/verifications.ts';
 
 const database = await useTestDatabase();
 const { db } = database;

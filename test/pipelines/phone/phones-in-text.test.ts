@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findPhones, isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
+import { findPhones, isPhoneRefusal, judgePhone } from '../../../pipelines/phone/phone-number.ts';
 
 const find = (text: string, country = 'US') => findPhones(text, country).map(({ phone }) => phone);
 

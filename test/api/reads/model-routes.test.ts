@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { modelListSchema, modelSchema } from '../../api/reads/model-schemas.ts';
-import { keepRegistry, registryKeptMs } from '../../api/reads/model-records.ts';
-import { problemSchema } from '../../api/documents/schemas.ts';
-import { useTestDatabase } from '../support/database.ts';
-import { until, useTestApi } from './support/running-api.ts';
+import { modelListSchema, modelSchema } from '../../../api/reads/model-schemas.ts';
+import { keepRegistry, registryKeptMs } from '../../../api/reads/model-records.ts';
+import { problemSchema } from '../../../api/documents/schemas.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { until, useTestApi } from '../support/running-api.ts';
 
 const database = await useTestDatabase();
 const { db } = database;

@@ -8,10 +8,10 @@ import {
   sampleTrustRootPem,
   writeSampleLetters,
   type SampleLetter,
-} from '../../samples/letters/sample-letters.ts';
-import { openPdfium } from '../../pipelines/branding/reading/pdf/pdfium.ts';
-import { verifyDetachedCms, type CmsVerdict } from '../../pipelines/branding/reading/signatures/cms.ts';
-import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
+} from '../../../samples/letters/sample-letters.ts';
+import { openPdfium } from '../../../pipelines/branding/reading/pdf/pdfium.ts';
+import { verifyDetachedCms, type CmsVerdict } from '../../../pipelines/branding/reading/signatures/cms.ts';
+import { isPhoneRefusal, judgePhone } from '../../../pipelines/phone/phone-number.ts';
 
 const asOf = new Date('2026-05-20T12:00:00Z');
 const texts = await makeSampleLetters({ seed: 5, count: 180, asOf, scans: false });
