@@ -2,11 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { findKeySecret } from '../pipelines/access/key-secret.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
+import { listFeedArrivals, type ArrivalLimits, type FeedArrival } from '../pipelines/feeds/feed-arrivals.ts';
 import type { Config } from '../runtime/config.ts';
 import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
-import { FeedWatch } from './http/feed-watch.ts';
+import type { Queryable } from '../runtime/postgres.ts';
 import { createMetrics } from './http/metrics.ts';
 import { startPolling, type Poller } from './http/poller.ts';
 import { PublicationIndex } from './downloads/publication-index.ts';
@@ -112,6 +113,26 @@ interface ApiState {
   readonly feeds: FeedWatch;
   readonly keys: KeyTable;
   stopping: boolean;
+}
+
+/** The last arrival of each feed, as of the last refresh. */
+class FeedWatch {
+  readonly #limits: ArrivalLimits;
+  readonly #now: () => number;
+  #arrivals: readonly FeedArrival[] = [];
+
+  constructor({ limits, now }: { limits: ArrivalLimits; now: () => number }) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  get arrivals(): readonly FeedArrival[] {
+    return this.#arrivals;
+  }
+
+  async refresh(db: Queryable): Promise<void> {
+    this.#arrivals = await listFeedArrivals(db, this.#limits, new Date(this.#now()));
+  }
 }
 
 function readReadiness(

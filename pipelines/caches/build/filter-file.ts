@@ -1,9 +1,10 @@
+import { bufferOf } from '../../../runtime/buffer-of.ts';
 import { sha256OfFile } from '../../../runtime/digest.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
+import { answerOfThread } from '../../../runtime/processes/one-answer-thread.ts';
 import { filterKeysMax } from '../../../clients/typescript/format/number-filter.ts';
 import type { FilterFile } from '../artefact-facts.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
-import { buildFilterInThread } from '../format/filter-background.ts';
 import type { FilterKind } from '../format/filter-building.ts';
 import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
 import { storeBytes } from '../store/store-bytes.ts';
@@ -32,6 +33,32 @@ export async function filterOf(options: FilterOptions): Promise<FilterFile> {
   const bytes = await buildFilterInThread(await readKeys(options), kind, options.signal);
   const stored = await storeBytes(store, { name: { ...artefact, kind: 'filter' }, owner, bytes });
   return { ...stored, bits: kind.bits };
+}
+
+/** A filter of 16 million keys takes some 20 s on a core of its own. */
+const filterSecondsMax = 600;
+
+/**
+ * Makes a filter in a thread, as `buildFilter` does: 3 million keys take seconds. The array of the keys is empty afterwards.
+ * @throws ServiceError `interrupted` when the signal fires, `filter_not_made` if the thread fails or takes too long
+ */
+async function buildFilterInThread(
+  keys: Float64Array<ArrayBuffer>,
+  kind: FilterKind,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const made = await answerOfThread<Uint8Array>(
+    {
+      module: 'pipelines/caches/format/filter-thread',
+      data: { keys, kind },
+      transfer: [keys.buffer],
+      heapMib: 64, // the keys are outside of the heap
+      secondsMax: filterSecondsMax,
+      failure: { code: 'filter_not_made', operation: 'make filter' },
+    },
+    signal,
+  );
+  return bufferOf(made);
 }
 
 /** True if the stored filter has its digest; a missing object is uploaded again then. */
