@@ -11,7 +11,8 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openGraph } from '../pipelines/audio/inference/graph.ts';
-import { readManifest, readWeights } from '../pipelines/audio/models/manifest.ts';
+import { readManifest } from '../pipelines/audio/models/manifest.ts';
+import { readWeights } from '../pipelines/audio/models/model-weights.ts';
 import { signalToNoiseDbMin, voiceRateOf } from '../pipelines/audio/scoring/channel-windows.ts';
 import { WindowBatch } from '../pipelines/audio/scoring/window-batch.ts';
 import { windowsOf, type Stretch } from '../pipelines/audio/signal/windows.ts';

@@ -94,7 +94,7 @@ export async function migrateDatabase({ database, config }: Pick<Services, 'data
   try {
     const applied = await migrate(client);
     await adoptKeySecret(client, config);
-    const { migrateQueues } = await import('../jobs/queues/backend.ts'); // commands of API clients never need the queues
+    const { migrateQueues } = await import('../jobs/queues/queue-schema.ts'); // commands of API clients never need the queues
     await migrateQueues(database.url, config);
     return applied;
   } finally {

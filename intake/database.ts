@@ -1,5 +1,5 @@
 import { databaseProblem } from '../api/http/reader-database.ts';
-import { queueSchema } from '../jobs/queues/backend.ts';
+import { queueSchema } from '../jobs/queues/queue-schema.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../../pipelines/audio/batches/batch.ts';
-import type { SubmittedItem, BatchSubmission } from '../../pipelines/audio/batches/batch-intake.ts';
+import type { BatchSubmission } from '../../pipelines/audio/batches/batch-intake.ts';
+import type { SubmittedItem } from '../../pipelines/audio/batches/batch-items.ts';
 import { formatResults, resultsHeader } from '../../pipelines/audio/batches/batch-results.ts';
 import {
   listVerifications,

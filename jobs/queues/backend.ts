@@ -1,12 +1,8 @@
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import {
-  assertSchemaCompatibility,
   createPostgresBackend,
   createRedisBackend,
-  LATEST_SCHEMA_VERSION,
-  runMigrations,
-  SchemaMigrationRequiredError,
   withBackend,
   type BackendClasses,
   type FlowProducer,
@@ -21,14 +17,11 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import type { Config } from '../../runtime/config.ts';
-import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
-import { connect, sessionConfig } from '../../runtime/postgres.ts';
 import { isTracing } from '../../runtime/tracing/tracing.ts';
 import { connectRedis } from '../../runtime/redis.ts';
-import { withMigrationLock } from '../../sql/migrate.ts';
-import { sqlWithLiterals } from '../../sql/sql.ts';
 import { jobCrashesMax, QUEUES, queueNames, type JobConfig, type JobName, type QueueName } from './queues.ts';
+import { queueSchema, postgresConnection, requireQueueSchema } from './queue-schema.ts';
 
 /** Where a job is. `missing`: the queue knows no job of this id. */
 export type JobState = 'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed' | 'missing';
@@ -134,9 +127,6 @@ export interface RunningWorkers {
   close(): Promise<void>;
 }
 
-/** The schema of the queues in PostgreSQL, and the prefix of their keys in Redis, where two installations take two databases. */
-export const queueSchema = 'caller_trust_queue';
-
 /** BullMQ's failure reason of a job that exceeded its crash budget. */
 const crashedReason = 'job stalled more than allowable limit';
 
@@ -148,9 +138,6 @@ const reconnectMs = 1000;
 
 /** Attempts of a job that throws a temporary error; crashes of its worker have a budget of their own. */
 const jobAttemptsMax = 3;
-
-/** A query of a queue takes milliseconds; one without an answer for this long has a dead connection. */
-const querySecondsMax = 30;
 
 /**
  * Opens the queues: in Redis if REDIS_URL is given, else in a schema of PostgreSQL, which is created if missing.
@@ -181,26 +168,6 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
       client.disconnect();
     },
   });
-}
-
-/**
- * Creates or updates the schema of the queues in PostgreSQL. Does nothing if the queues are in Redis.
- * Safe to call from several processes at once.
- * @throws ServiceError `database_unavailable`, `database_unsuitable`
- */
-export async function migrateQueues(databaseUrl: string, config: Pick<Config, 'redisUrl'>): Promise<void> {
-  if (config.redisUrl !== undefined) return;
-  const client = await connect({ url: databaseUrl, applicationName: 'caller-trust migrate' });
-  try {
-    await withMigrationLock(client, async () => {
-      await runMigrations(client, queueSchema);
-      await client.query(sqlWithLiterals('access/grant_queue_use', { schema: queueSchema }));
-    });
-  } catch (error) {
-    throw new ServiceError('database_unsuitable', { operation: 'migrate queues', object: queueSchema, cause: error });
-  } finally {
-    await client.end();
-  }
 }
 
 /**
@@ -461,50 +428,6 @@ const redisPrefix = `{${queueSchema}}`;
 
 /** Connections of one queue or worker; a worker listens on one more. Idle ones are closed. */
 const connectionsMax = { producer: 1, worker: 2 } as const;
-
-function postgresConnection(databaseUrl: string, max: number) {
-  return {
-    connectionString: databaseUrl,
-    schema: queueSchema,
-    max,
-    idleTimeoutMillis: 10_000,
-    connectionTimeoutMillis: 10_000,
-    query_timeout: querySecondsMax * 1000,
-    ...sessionConfig({ applicationName: 'caller-trust queues' }),
-  };
-}
-
-/** Checks the schema of the queues, and creates it if there is none. */
-async function requireQueueSchema(databaseUrl: string, config: Pick<Config, 'redisUrl'>): Promise<void> {
-  const version = await readSchemaVersion(databaseUrl, queueSchema);
-  if (version === undefined) return migrateQueues(databaseUrl, config);
-  if (version < LATEST_SCHEMA_VERSION) {
-    throw new ServiceError('database_unsuitable', {
-      operation: 'open queues',
-      object: queueSchema,
-      problem: `The schema of the queues has version ${version}, and ${LATEST_SCHEMA_VERSION} is needed.`,
-      hint: 'Run `caller-trust migrate`.',
-    });
-  }
-}
-
-/** The version of the queues' schema, or undefined if there is none. */
-async function readSchemaVersion(databaseUrl: string, schema: string): Promise<number | undefined> {
-  const client = await connect({ url: databaseUrl, applicationName: 'caller-trust queues' });
-  try {
-    return await assertSchemaCompatibility(client, schema);
-  } catch (error) {
-    if (error instanceof SchemaMigrationRequiredError) return undefined;
-    throw new ServiceError('database_unsuitable', {
-      operation: 'open queues',
-      object: schema,
-      problem: errorMessageOf(error),
-      cause: error,
-    });
-  } finally {
-    await client.end();
-  }
-}
 
 /** The installed version of the library behind the queues. */
 export function queueLibraryVersion(): string {

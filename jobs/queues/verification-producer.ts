@@ -6,7 +6,8 @@ import {
   type Batch,
   type RecordChange,
 } from '../../pipelines/audio/batches/batch.ts';
-import { submitBatch, type BatchIntake, type BatchSubmission } from '../../pipelines/audio/batches/batch-intake.ts';
+import { submitBatch, type BatchSubmission } from '../../pipelines/audio/batches/batch-intake.ts';
+import { type BatchIntake } from '../../pipelines/audio/batches/batch-items.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Queues } from './backend.ts';
 import { enqueueBatch, restoreBatch } from './enqueue.ts';

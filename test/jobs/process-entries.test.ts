@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { migrateQueues } from '../../jobs/queues/backend.ts';
+import { migrateQueues } from '../../jobs/queues/queue-schema.ts';
 import { queryRow } from '../../runtime/postgres.ts';
 import { withMigrationLock } from '../../sql/migrate.ts';
 import { createTestDatabase } from '../support/database.ts';

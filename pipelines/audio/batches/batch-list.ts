@@ -6,7 +6,7 @@ import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { readLines } from '../../rows/feed-lines.ts';
 import { readFeedRows, type RowFormat } from '../../rows/feed-rows.ts';
 import { parseRawAudio, type RawAudio } from '../decode/raw-audio.ts';
-import type { SubmittedItem } from './batch-intake.ts';
+import type { SubmittedItem } from './batch-items.ts';
 
 /** What a path names: one recording, a folder of them, or a list. */
 export interface ItemSource {

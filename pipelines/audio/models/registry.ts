@@ -3,15 +3,8 @@ import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { sql } from '../../../sql/sql.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
-import {
-  digestOfManifest,
-  filesOfModel,
-  parseManifest,
-  readManifest,
-  type Family,
-  type ModelFiles,
-  type ModelManifest,
-} from './manifest.ts';
+import { digestOfManifest, parseManifest, readManifest, type Family, type ModelManifest } from './manifest.ts';
+import { filesOfModel, type ModelFiles } from './model-weights.ts';
 import {
   newestAudioRelease,
   resolveName,

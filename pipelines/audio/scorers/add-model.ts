@@ -8,15 +8,8 @@ import { AudioRefusal } from '../reasons.ts';
 import { ScorerProcess } from './scorer-process.ts';
 import { probedForm } from '../scoring/scorer-protocol.ts';
 import { addedWeightsFile } from '../models/registry.ts';
-import {
-  bytesOfModel,
-  checkFile,
-  digestOfManifest,
-  filesOfModel,
-  parseManifest,
-  readManifestFile,
-  type ModelManifest,
-} from '../models/manifest.ts';
+import { digestOfManifest, parseManifest, readManifestFile, type ModelManifest } from '../models/manifest.ts';
+import { bytesOfModel, checkFile, filesOfModel } from '../models/model-weights.ts';
 import { executionOf, memoryOfModels } from './model-limits.ts';
 import { familyOf, readShippedRows } from '../models/shipped-models.ts';
 import { keepWholeFile, writeAll, writeWholeFile } from '../../../runtime/whole-file.ts';

@@ -1,5 +1,6 @@
 import { openGraph } from '../inference/graph.ts';
-import { parseManifest, readGraph, windowSamples, type ModelManifest } from '../models/manifest.ts';
+import { parseManifest, windowSamples, type ModelManifest } from '../models/manifest.ts';
+import { readGraph } from '../models/model-weights.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import { embedVoice, type EmbeddedVoice } from '../scoring/embed-voice.ts';
 import type { Logits } from '../scoring/score-decision.ts';

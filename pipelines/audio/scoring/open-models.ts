@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import type { Graph } from '../inference/graph.ts';
 import { openGraph } from '../inference/graph.ts';
 import {
-  bytesOfModel,
   digestOfManifest,
   readManifest,
-  readGraph,
   type ModelManifest,
   type VoiceActivityManifest,
   type VoiceprintManifest,
 } from '../models/manifest.ts';
+import { bytesOfModel, readGraph } from '../models/model-weights.ts';
 import type { ModelExecution, ResolvedModel } from '../models/registry.ts';
 import { shippedModelsDirectory } from '../models/shipped-models.ts';
 import { makeVoiceDetector, voiceFramesPerSecond, type VoiceDetector } from '../voice-activity/voice-activity.ts';

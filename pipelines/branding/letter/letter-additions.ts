@@ -1,6 +1,6 @@
 import type { Box, LetterReading, PageMark, LetterPlace } from '../letter-reading.ts';
 import type { FoundPhone } from './letter-numbers.ts';
-import type { FoundSignature } from './letter-signer.ts';
+import type { FoundSignature } from './letter-signature.ts';
 import { foundIn, type LetterText, type TextLine } from './letter-text.ts';
 import { overlapOf } from '../reading/pdf/page-geometry.ts';
 

@@ -1,20 +1,17 @@
 import { makeExcerpt } from '../../phone/text-cleaning.ts';
-import type { BrandProfile } from '../brand-profile.ts';
 import type { Finding } from '../finding.ts';
-import { daysBetween } from './letter-dates.ts';
-import type { FoundDate, LetterFields } from './letter-fields.ts';
+import type { LetterFields } from './letter-fields.ts';
 import {
   LETTER_REFUSALS,
   type Box,
-  type LetterReading,
   type LetterRefusalCode,
   type PdfSignature,
   type LetterPlace,
 } from '../letter-reading.ts';
-import { LETTER_RULES, findingsBy, letterRuleLimits, type FindingSource } from './letter-rules.ts';
+import { letterRuleLimits, type FindingSource } from './letter-rules.ts';
 import { hasTitleWord } from './letter-labels.ts';
-import { isVerified } from './letter-signer.ts';
-import { foldSameLength, foundIn, lineIndexAt, letterTextOf, type LetterText } from './letter-text.ts';
+import { isVerified } from './letter-signature.ts';
+import { foldSameLength, foundIn, lineIndexAt, type LetterText } from './letter-text.ts';
 import {
   compareNames,
   comparePeople,
@@ -24,28 +21,18 @@ import {
   wordsInText,
   type NameComparison,
   type NameInText,
-  type TextWord,
 } from '../names/name-match.ts';
-
-/** The input of the rules. */
-interface LetterDecisionInput {
-  /** YYYY-MM-DD, UTC. */
-  readonly submittedOn: string;
-  /** The latest calendar day anywhere at that moment (UTC+14), which a letter signed there may carry. Default: submittedOn. */
-  readonly latestDay?: string;
-  readonly brand: LetterBrand;
-  /** E.164. */
-  readonly requestedPhones: readonly string[];
-  /** Of the CSV that came with the letter, in the order of the file; null if none came. */
-  readonly csvPhones: readonly string[] | null;
-  /** Requested numbers that belong to another live brand. */
-  readonly phonesOfOtherBrands: readonly string[];
-  readonly reading: LetterReading;
-  readonly fields: LetterFields;
-}
-
-/** The brand that the letter is for, as it was submitted. */
-export type LetterBrand = Pick<BrandProfile, 'legalName' | 'dba' | 'displayName' | 'country' | 'address'>;
+import {
+  type LetterDecisionInput,
+  type LetterBrand,
+  type LetterCase,
+  makeCase,
+  orPass,
+  pass,
+  report,
+} from './letter-case.ts';
+import { isTimely, judgeDate } from './letter-date-rules.ts';
+import { judgeCoveredNumbers, judgeCsvNeeded, judgeCsv, judgeOtherBrands } from './letter-number-rules.ts';
 
 /** The result of the rules for a letter. */
 export interface LetterDecision {
@@ -88,45 +75,6 @@ export function refusalFinding(code: LetterRefusalCode, problem: string): Findin
   const more = problem.trim() === '' || LETTER_REFUSALS[code].includes(problem.trim()) ? '' : ` ${problem.trim()}`;
   return { code, severity: 'reject', message: `${LETTER_REFUSALS[code]}${more}`, place: null, excerpt: null };
 }
-
-/** The input with derived values that several rules need. */
-interface LetterCase extends LetterDecisionInput {
-  readonly letter: LetterText;
-  readonly words: readonly TextWord[];
-  /** Some of the text was recognised from a picture. */
-  readonly scanned: boolean;
-  /** The text is too uncertain to conclude that something is missing. */
-  readonly unsure: boolean;
-  /** Recognition may have missed words and marks, so that nothing is known to be missing. */
-  readonly mayBeUnread: boolean;
-  readonly csv: readonly string[] | null;
-  readonly covered: ReadonlySet<string>;
-}
-
-function makeCase(input: LetterDecisionInput): LetterCase {
-  const { reading, fields, csvPhones } = input;
-  const letter = letterTextOf(reading);
-  const scanned = reading.pages.some(({ source }) => source === 'ocr');
-  const unsure =
-    fields.lines === 0 ||
-    !fields.complete ||
-    reading.pages.some(({ source, lines }) => source === 'ocr' && lines.length === 0) ||
-    (fields.confidence !== null && fields.confidence < letterRuleLimits.pageConfidenceMin);
-  const embedded = fields.phones.filter(({ source }) => source === 'csv').map(({ phone }) => phone);
-  const csv = csvPhones ?? (reading.embeddedCsv === null ? null : embedded);
-  return {
-    ...input,
-    letter,
-    words: wordsInText(letter.text),
-    scanned,
-    unsure,
-    mayBeUnread: scanned || unsure,
-    csv,
-    covered: new Set([...fields.phones.map(({ phone }) => phone), ...(csv ?? [])]),
-  };
-}
-
-const { pass, report, orPass } = findingsBy(LETTER_RULES);
 
 function judgeReadable({ fields, reading, letter }: LetterCase): readonly Finding[] {
   if (fields.lines === 0)
@@ -223,6 +171,7 @@ function judgeAuthorization({ fields, brand, submittedOn }: LetterCase): readonl
 /** The subject of a sentence: capitalized words, and perhaps words between it and the verb. */
 const subjectOnly =
   /^(?:The )?\p{Lu}[\p{L}\p{N}&.'’-]*(?:,? (?:(?:and|of|&) )?\p{Lu}[\p{L}\p{N}&.'’-]*)*,?(?: hereby| does| do)*$/u;
+
 const pronoun = /^(?:I|We|Hereby|The Undersigned|Ich|Wir|Hiermit|Je|Nous|Yo|Nosotros|Eu|Io|Noi)(?![\p{L}])/iu;
 
 /** True if the words before "authorizes" name a company other than the brand. */
@@ -450,210 +399,4 @@ function signatureProblem({
   if (!signatureValid) return problem === null ? 'altered' : 'unverified';
   if (coverage === 'partial' || coverage === 'changed') return coverage;
   return problem !== null && chain === 'unchecked' ? 'unverified' : null;
-}
-
-/** True if a signature was made in time; one without a time is judged by the date of the letter alone. */
-function isTimely(signedAt: string | null, submittedOn: string): boolean {
-  const days = signedAt === null ? 0 : daysBetween(signedAt.slice(0, 10), submittedOn);
-  return days >= 0 && days <= letterRuleLimits.ageDaysMax;
-}
-
-type DateVerdict = 'future' | 'too_old' | 'in_time';
-
-function judgeDay(
-  date: string,
-  { submittedOn, latestDay = submittedOn }: Pick<LetterDecisionInput, 'submittedOn' | 'latestDay'>,
-): DateVerdict {
-  const days = daysBetween(date, submittedOn);
-  if (date > latestDay) return 'future';
-  return days > letterRuleLimits.ageDaysMax ? 'too_old' : 'in_time';
-}
-
-/**
- * The four rules on the signing date. A date leads to a refusal only if it alone is labelled as the signing date, in text of the
- * PDF itself.
- */
-function judgeDate(letterCase: LetterCase): readonly Finding[] {
-  const { fields, submittedOn, mayBeUnread } = letterCase;
-  const { signingDate: date, otherDates } = fields;
-  if (date === null) return judgeMissingDate(otherDates);
-  const verdict = judgeDay(date.date, letterCase);
-  const alternative = date.alternative === null ? verdict : judgeDay(date.alternative, letterCase);
-  const rival = otherDates.find(
-    (other) =>
-      other.role !== 'other' &&
-      [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, letterCase) !== verdict),
-  );
-  const signed = letterCase.reading.signatures.find(
-    (signature) =>
-      isVerified(signature) &&
-      signature.signedAt !== null &&
-      judgeDay(signature.signedAt.slice(0, 10), letterCase) !== verdict,
-  );
-  const doubts = [
-    ...(alternative === verdict ? [] : [report('date_unambiguous', 'two_readings', date)]),
-    ...(rival === undefined || (verdict === 'in_time' && rival.role !== 'signing')
-      ? []
-      : [report('date_unambiguous', 'two_dates', rival)]),
-    ...(signed === undefined ? [] : [report('date_unambiguous', 'two_dates', date)]),
-  ];
-  const isCertain = doubts.length === 0 && date.labelled && !mayBeUnread;
-  const readings = [verdict, alternative];
-  const future = !readings.includes('future') ? [] : [report('date_not_future', isCertain ? 'future' : 'unsure', date)];
-  const tooOld = !readings.includes('too_old')
-    ? []
-    : [report('date_recent', isCertain ? 'too_old' : 'unsure', date, { days: daysBetween(date.date, submittedOn) })];
-  return [
-    pass('date_given', date),
-    ...orPass('date_unambiguous', doubts, date),
-    ...orPass('date_not_future', future, date),
-    ...orPass('date_recent', tooOld, date),
-  ];
-}
-
-/** Without a date only `date_given` decides. */
-function judgeMissingDate(otherDates: readonly FoundDate[]): readonly Finding[] {
-  const possible = otherDates.find(({ role }) => role === 'unlabelled');
-  const given =
-    possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', 'missing', otherDates[0]);
-  return [given, pass('date_unambiguous'), pass('date_not_future'), pass('date_recent')];
-}
-
-const endingsMax = 5;
-
-/** The last four digits of some numbers: 0143, 0144 and 3 more. */
-function endingsOf(phones: readonly string[]): string {
-  const shown = phones
-    .slice(0, endingsMax)
-    .map((phone) => phone.slice(-4))
-    .join(', ');
-  return phones.length > endingsMax ? `${shown} and ${phones.length - endingsMax} more` : shown;
-}
-
-function judgeCoveredNumbers({ requestedPhones, fields, covered, letter }: LetterCase): readonly Finding[] {
-  const ranges = fields.refusedRanges.map((place) => report('numbers_authorized', 'range_unclear', { place }));
-  if (requestedPhones.length === 0) return [report('numbers_authorized', 'none_requested'), ...ranges];
-  const lacking = requestedPhones.filter((phone) => !covered.has(phone));
-  const others = new Map(fields.otherPhones.map((other) => [other.phone, other]));
-  const notListed = lacking.filter((phone) => others.has(phone));
-  const missing = lacking.filter((phone) => !others.has(phone));
-  const lackingOf = (
-    name: 'missing' | 'not_listed',
-    phones: readonly string[],
-    source: FindingSource | null,
-  ): readonly Finding[] => {
-    const figures = { missing: phones.length, requested: requestedPhones.length, endings: endingsOf(phones) };
-    return phones.length === 0 ? [] : [report('numbers_authorized', name, source, figures)];
-  };
-  const findings = [
-    ...lackingOf('missing', missing, resemblingLine(letter, missing)),
-    ...lackingOf('not_listed', notListed, { place: others.get(notListed[0] ?? '')?.place ?? null }),
-    ...ranges,
-  ];
-  const place = fields.phones.find(({ phone }) => phone === requestedPhones[0])?.place ?? null;
-  const line =
-    place === null ? undefined : letter.lines.find((each) => each.page === place.page && each.line === place.line);
-  return orPass('numbers_authorized', findings, line === undefined ? null : foundIn(line, line.text));
-}
-
-/** Most missing numbers that are searched digit by digit. */
-const resemblingMax = 20;
-const comparedDigits = 7;
-const readAsDigits: Readonly<Record<string, string>> = {
-  o: '0',
-  q: '0',
-  d: '0',
-  i: '1',
-  l: '1',
-  '|': '1',
-  z: '2',
-  s: '5',
-  b: '8',
-  g: '9',
-};
-
-/**
- * The line that has the last seven digits of one of some numbers but one, with letters that OCR takes for digits: where a person
- * looks first.
- */
-function resemblingLine({ lines }: LetterText, phones: readonly string[]): FindingSource | null {
-  const endings = phones.slice(0, resemblingMax).map((phone) => phone.slice(-comparedDigits));
-  const line = lines.find(({ folded }) => {
-    if (!/\d{2}/.test(folded)) return false;
-    const digits = folded.replace(/[oqdil|zsbg]/g, (letter) => readAsDigits[letter]!).replace(/\D/g, '');
-    return endings.some((wanted) => {
-      for (let at = 0; at + comparedDigits <= digits.length; at++)
-        if (differences(digits, at, wanted) <= 1) return true;
-      return false;
-    });
-  });
-  return line === undefined ? null : foundIn(line, line.text);
-}
-
-function differences(digits: string, at: number, wanted: string): number {
-  let count = 0;
-  for (let offset = 0; offset < wanted.length && count < 2; offset++)
-    if (digits[at + offset] !== wanted[offset]) count++;
-  return count;
-}
-
-function judgeCsvNeeded({ requestedPhones: { length: requested }, csv, fields }: LetterCase): readonly Finding[] {
-  const inLetter = fields.phones.filter(({ source }) => source !== 'csv');
-  const { numbersWithoutCsvMax, listedNumbersMax } = letterRuleLimits;
-  const needsCsv = requested > numbersWithoutCsvMax && csv === null;
-  const [first, listed] = [inLetter[0], inLetter.length];
-  return orPass('csv_for_many', [
-    ...(needsCsv ? [report('csv_for_many', 'missing', null, { requested })] : []),
-    ...(listed > listedNumbersMax ? [report('csv_for_many', 'many_listed', { place: first!.place }, { listed })] : []),
-  ]);
-}
-
-function judgeCsv({ csv, csvPhones, fields, reading }: LetterCase): readonly Finding[] {
-  const { attachment, phones } = fields;
-  const seen = { place: attachment.place, excerpt: null };
-  if (csv === null) return [attachment.stated ? report('csv_agrees', 'no_csv', seen) : pass('csv_agrees')];
-  const embedded = phones.filter(({ source }) => source === 'csv').map(({ phone }) => phone);
-  if (csvPhones !== null && reading.embeddedCsv !== null && !sameNumbers(csvPhones, embedded))
-    return [report('csv_agrees', 'two_lists', seen)];
-  if (!agrees(attachment, csv)) return [report('csv_agrees', 'disagrees', seen)];
-  if (reading.embeddedCsv !== null && fields.signature.kind === 'pdf') return [pass('csv_agrees', seen)]; // the signature covers the CSV
-  if (!attachment.stated) return [report('csv_agrees', 'not_stated')];
-  return [isPinned(attachment, csv) ? pass('csv_agrees', seen) : report('csv_agrees', 'not_pinned', seen)];
-}
-
-function sameNumbers(left: readonly string[], right: readonly string[]): boolean {
-  const [a, b] = [new Set(left), new Set(right)];
-  return a.size === b.size && [...a].every((phone) => b.has(phone));
-}
-
-/** States the smallest and the largest number and the count: by their place in the file, there may be others between. */
-function isPinned({ first, last, count }: LetterFields['attachment'], csv: readonly string[]): boolean {
-  const ordered = byValue(csv);
-  return count === ordered.length && first !== null && first === ordered[0] && last !== null && last === ordered.at(-1);
-}
-
-/** Each number once, from the smallest on. */
-function byValue(csv: readonly string[]): readonly string[] {
-  return [...new Set(csv)].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
-}
-
-/** What the letter states of its list is true of the CSV; its first and last number by place in the file or by value. */
-function agrees({ first, last, count }: LetterFields['attachment'], csv: readonly string[]): boolean {
-  const numbers = [...new Set(csv)];
-  const ordered = byValue(csv);
-  const isFirst = first === null || first === numbers[0] || first === ordered[0];
-  const isLast = last === null || last === numbers.at(-1) || last === ordered.at(-1);
-  return isFirst && isLast && (count === null || count === numbers.length);
-}
-
-function judgeOtherBrands({ requestedPhones, phonesOfOtherBrands }: LetterCase): readonly Finding[] {
-  const taken = phonesOfOtherBrands.length;
-  if (taken === 0) return [pass('numbers_of_one_brand')];
-  return [
-    report('numbers_of_one_brand', 'taken', null, {
-      taken,
-      requested: requestedPhones.length,
-      endings: endingsOf(phonesOfOtherBrands),
-    }),
-  ];
 }

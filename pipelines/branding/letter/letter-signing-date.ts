@@ -2,7 +2,7 @@ import { makeExcerpt } from '../../phone/text-cleaning.ts';
 import { daysBetween, roleOfDate, type DateInText, type DateRole } from './letter-dates.ts';
 import type { LabelledValue } from './letter-labels.ts';
 import type { LetterReading, LetterPlace } from '../letter-reading.ts';
-import { isVerified, type FoundSignature, type SignaturePlace } from './letter-signer.ts';
+import { isVerified, type FoundSignature, type SignaturePlace } from './letter-signature.ts';
 import { lineIndexAt, placeOfLine, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
 
 /** A date of a letter. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { startIntake } from '../../../intake/start.ts';
 import type { intakeLimits } from '../../../intake/work/intake-limits.ts';
-import { migrateQueues } from '../../../jobs/queues/backend.ts';
+import { migrateQueues } from '../../../jobs/queues/queue-schema.ts';
 import { createKey, type Scope } from '../../../pipelines/access/keys.ts';
 import { loadConfig, type Config } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';

@@ -2,12 +2,8 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cancelBatch, readBatch } from '../../../../pipelines/audio/batches/batch.ts';
-import {
-  chunkOf,
-  submitBatch,
-  type BatchSubmission,
-  type SubmittedItem,
-} from '../../../../pipelines/audio/batches/batch-intake.ts';
+import { submitBatch, type BatchSubmission } from '../../../../pipelines/audio/batches/batch-intake.ts';
+import { chunkOf, type SubmittedItem } from '../../../../pipelines/audio/batches/batch-items.ts';
 import { parseRawAudio } from '../../../../pipelines/audio/decode/raw-audio.ts';
 import { listVerifications, readVerifications } from '../../../../pipelines/audio/batches/stored-verifications.ts';
 import { useTestDatabase } from '../../../support/database.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openItemSource, walkFolder } from '../../../../pipelines/audio/batches/batch-list.ts';
 import type { RawAudio } from '../../../../pipelines/audio/decode/raw-audio.ts';
-import type { SubmittedItem } from '../../../../pipelines/audio/batches/batch-intake.ts';
+import type { SubmittedItem } from '../../../../pipelines/audio/batches/batch-items.ts';
 import { useFolder } from '../../../support/recording-batch.ts';
 
 const folder = await useFolder('list');

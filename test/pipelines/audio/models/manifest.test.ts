@@ -8,9 +8,9 @@ import {
   manifestLimits,
   parseManifest,
   readManifest,
-  readWeights,
   type ModelManifest,
 } from '../../../../pipelines/audio/models/manifest.ts';
+import { readWeights } from '../../../../pipelines/audio/models/model-weights.ts';
 import {
   spectrogramPart,
   testManifest,

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGraph, type Graph } from '../../../../pipelines/audio/inference/graph.ts';
-import { readManifest, readWeights } from '../../../../pipelines/audio/models/manifest.ts';
+import { readManifest } from '../../../../pipelines/audio/models/manifest.ts';
+import { readWeights } from '../../../../pipelines/audio/models/model-weights.ts';
 import { powerSpectrogram } from '../../../../pipelines/audio/signal/power-spectrogram.ts';
 import {
   detectVoice,

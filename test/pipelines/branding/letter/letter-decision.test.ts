@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   decideLetterByRules,
   refusalFinding,
-  type LetterBrand,
   type LetterDecision,
 } from '../../../../pipelines/branding/letter/letter-decision.ts';
+import { type LetterBrand } from '../../../../pipelines/branding/letter/letter-case.ts';
 import { extractFields } from '../../../../pipelines/branding/letter/letter-fields.ts';
 import {
   LETTER_REFUSALS,
