@@ -7,7 +7,7 @@ import { loadConfig } from '../runtime/config.ts';
 import { connect } from '../runtime/postgres.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import { buildArtefact } from '../pipelines/caches/build/build.ts';
-import { exportSnapshot } from '../pipelines/caches/build/snapshot.ts';
+import { exportSnapshot } from '../pipelines/caches/build/reading/snapshot.ts';
 
 /**
  * One contender of bench/night.ts in a process of its own, so that its CPU and peak memory are its own:

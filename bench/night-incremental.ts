@@ -32,7 +32,7 @@ import {
   planNight,
   recordBuilds,
 } from '../pipelines/caches/night/night-opening.ts';
-import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
+import { SegmentIndexes } from '../pipelines/caches/build/plan/basis.ts';
 
 const rows = Number(process.argv[2] ?? 5_000_000);
 const rounds = Number(process.argv[3] ?? 3);

@@ -1,5 +1,5 @@
 import { runNightBuild } from '../pipelines/caches/build/night-build.ts';
-import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
+import { SegmentIndexes } from '../pipelines/caches/build/plan/basis.ts';
 import {
   beginPreparation,
   planNight,

@@ -17,7 +17,7 @@ import {
   untilBuilt,
   type TakenNight,
 } from '../pipelines/caches/night/night-opening.ts';
-import { SegmentIndexes } from '../pipelines/caches/build/basis.ts';
+import { SegmentIndexes } from '../pipelines/caches/build/plan/basis.ts';
 import { enqueueHelpers, enqueueJob, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
 import { scoreComplaints, scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { scoreRanges } from '../pipelines/labels/range-scoring.ts';

@@ -165,7 +165,7 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   'node-cron': { where: /^jobs\/scheduler\.ts$/ },
   ioredis: { where: /^runtime\/redis\.ts$/ },
   pg: { where: /^runtime\/postgres\.ts$/, types: 'anywhere' },
-  'pg-copy-streams': { where: /^pipelines\/(feeds\/copy-in|caches\/build\/copy-out)\.ts$/ },
+  'pg-copy-streams': { where: /^pipelines\/(feeds\/copy-in|caches\/build\/reading\/copy-out)\.ts$/ },
   aws4fetch: { where: /^pipelines\/caches\/store\/object-store\.ts$/ },
   'fast-csv': { where: /^pipelines\/rows\/quoted-record\.ts$/ },
   'libphonenumber-js': { where: /^pipelines\/phone\/(phone-number|numbering-plan)\.ts$/ },

@@ -20,7 +20,7 @@ import {
 import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
 import type { NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { parseScope, everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
-import { SegmentIndexes } from '../../pipelines/caches/build/basis.ts';
+import { SegmentIndexes } from '../../pipelines/caches/build/plan/basis.ts';
 import { type Failure, failureOf } from '../../runtime/errors.ts';
 
 export const silentLog = createLog({ level: 'silent', process: 'test' });

@@ -1,12 +1,12 @@
 import { errorCodeOf, ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
 import { storeBytes } from '../store/store-bytes.ts';
-import { openBasis, SegmentIndexes, type OpenBasis } from './basis.ts';
-import { noBasis, unusableBasis, type BuildPlan, type RowCounts } from './build-plan.ts';
+import { openBasis, SegmentIndexes, type OpenBasis } from './plan/basis.ts';
+import { noBasis, unusableBasis, type BuildPlan, type RowCounts } from './plan/build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { DeltaFile } from './delta-files.ts';
-import { stepsOf, type BuildStep } from './dirty-regions.ts';
-import { areSplit, divide, keysApart, sharesOf, type KeyRange } from './key-ranges.ts';
+import { stepsOf, type BuildStep } from './plan/dirty-regions.ts';
+import { areSplit, divide, keysApart, sharesOf, type KeyRange } from './plan/key-ranges.ts';
 import { readMadeShare, type MadeShare } from './made-share.ts';
 import { makeParts, type BuildPart, type MadeParts, type SharedRanges } from './part-making.ts';
 import { allPhones } from '../../../clients/typescript/format/key-range.ts';
@@ -16,7 +16,7 @@ import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
 import type { BuildProfile } from '../format/row-deflate.ts';
 import { formatSegmentIndex } from '../../../clients/typescript/format/segment-index.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
-import { RowReaders, rowsDiffer } from './row-reader.ts';
+import { RowReaders, rowsDiffer } from './reading/row-reader.ts';
 
 /**
  * A COPY that sends no byte for this many seconds is ended. A server is silent for less, except while it sorts, which has a limit

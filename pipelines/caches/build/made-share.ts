@@ -7,8 +7,8 @@ import { readGzip } from '../../../clients/typescript/format/gzip-reading.ts';
 import { notAsIndexed, parseSegmentIndex, type Segment } from '../../../clients/typescript/format/segment-index.ts';
 import type { SegmentBlock } from '../format/segment-work.ts';
 import { copySegments } from '../format/segment-writer.ts';
-import { stepsOf } from './dirty-regions.ts';
-import type { KeyRange } from './key-ranges.ts';
+import { stepsOf } from './plan/dirty-regions.ts';
+import type { KeyRange } from './plan/key-ranges.ts';
 
 /** What a worker has made of a share: a stored artefact of its rows alone. */
 export interface MadeShare {

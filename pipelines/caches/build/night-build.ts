@@ -6,9 +6,9 @@ import { requireDigest } from '../store/artefact-directory.ts';
 import { isLost, type ArtefactStore } from '../store/artefact-store.ts';
 import { listVersions } from '../store/artefact-check.ts';
 import type { StoredName } from '../store/stored-name.ts';
-import { openBasis, SegmentIndexes } from './basis.ts';
+import { openBasis, SegmentIndexes } from './plan/basis.ts';
 import { buildFormat } from '../format/build-format.ts';
-import { noBasis, unusableBasis, type Basis, type BuildPlan } from './build-plan.ts';
+import { noBasis, unusableBasis, type Basis, type BuildPlan } from './plan/build-plan.ts';
 import {
   buildArtefact,
   type BuildOptions,
@@ -20,7 +20,7 @@ import { findCache, type CacheName } from '../definition.ts';
 import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
 import { filterOf } from './filter-file.ts';
 import { isSameText, type FilterFile, type StoredDelta } from '../artefact-facts.ts';
-import { countDiffering } from './dirty-regions.ts';
+import { countDiffering } from './plan/dirty-regions.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
 import { shareBuild, type SharingOptions } from './shared-build.ts';

@@ -5,10 +5,10 @@ import { sql } from '../../../sql/sql.ts';
 import type { ArtefactStore } from '../store/artefact-store.ts';
 import { buildFormat } from '../format/build-format.ts';
 import type { CacheName } from '../definition.ts';
-import { SegmentIndexes } from './basis.ts';
-import type { BuildPlan } from './build-plan.ts';
+import { SegmentIndexes } from './plan/basis.ts';
+import type { BuildPlan } from './plan/build-plan.ts';
 import { buildShare, type BuildSettings, type BuildSharing } from './build.ts';
-import type { KeyRange } from './key-ranges.ts';
+import type { KeyRange } from './plan/key-ranges.ts';
 import type { MadeShare } from './made-share.ts';
 
 /** An attempt at a build whose ranges several workers make. */

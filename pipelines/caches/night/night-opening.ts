@@ -4,7 +4,7 @@ import { ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { connect, queryRow, queryRows, type Pool } from '../../../runtime/postgres.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { PlannedBuild } from '../build/build-plan.ts';
+import type { PlannedBuild } from '../build/plan/build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
 import { listPublications } from '../publications.ts';
 import {
@@ -17,8 +17,8 @@ import {
   type SeenTransactions,
 } from './night-planning.ts';
 import type { NightScope } from './night-request.ts';
-import { exportSnapshot, type Snapshot } from '../build/snapshot.ts';
-import { SegmentIndexes } from '../build/basis.ts';
+import { exportSnapshot, type Snapshot } from '../build/reading/snapshot.ts';
+import { SegmentIndexes } from '../build/plan/basis.ts';
 
 /** One attempt at a night. A later attempt has a higher generation and makes this one void. */
 export interface Attempt {

@@ -3,10 +3,10 @@ import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { FilterFile } from '../artefact-facts.ts';
 import { isLost } from '../store/artefact-store.ts';
-import type { SegmentIndexes } from '../build/basis.ts';
+import type { SegmentIndexes } from '../build/plan/basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
-import type { Basis, BuildPlan, PlannedBuild, RowCounts } from '../build/build-plan.ts';
-import { RowCounter, type RegionCount } from '../build/row-counter.ts';
+import type { Basis, BuildPlan, PlannedBuild, RowCounts } from '../build/plan/build-plan.ts';
+import { RowCounter, type RegionCount } from '../build/reading/row-counter.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import {
   findChanges,
@@ -16,7 +16,7 @@ import {
   widenRegions,
   type Changes,
   type Patch,
-} from '../build/dirty-regions.ts';
+} from '../build/plan/dirty-regions.ts';
 import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { Segment } from '../../../clients/typescript/format/segment-index.ts';

@@ -1,7 +1,7 @@
 import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../../runtime/postgres.ts';
 import type { Vault } from '../../../runtime/vault.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { BuildPlan } from '../build/build-plan.ts';
+import type { BuildPlan } from '../build/plan/build-plan.ts';
 import { findCache, type CacheName } from '../definition.ts';
 import { categoriesVersion } from '../artefact-facts.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';

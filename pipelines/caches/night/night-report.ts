@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { BuildPlan } from '../build/build-plan.ts';
+import type { BuildPlan } from '../build/plan/build-plan.ts';
 import type { CacheName } from '../definition.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { NightBreach } from './night-gates.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { helpBuild, type HelpOptions, type SharedAttempt } from '../../../../pipelines/caches/build/shared-build.ts';
 import { readMadeShare, type MadeShare } from '../../../../pipelines/caches/build/made-share.ts';
-import type { KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
+import type { KeyRange } from '../../../../pipelines/caches/build/plan/key-ranges.ts';
 import { ArtefactDirectory } from '../../../../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../../../../pipelines/caches/store/artefact-store.ts';
 import { collectGarbage, listVersions, type ListedVersion } from '../../../../pipelines/caches/store/artefact-check.ts';

@@ -6,7 +6,7 @@ import { checkVersion, listVersions } from '../../../../pipelines/caches/store/a
 import { listPublications } from '../../../../pipelines/caches/publications.ts';
 import type { NightReport, ReportedArtefact } from '../../../../pipelines/caches/night/night-report.ts';
 import { applyDelta } from '../../../../clients/typescript/format/delta-lines.ts';
-import { readIndex } from '../../../../pipelines/caches/build/basis.ts';
+import { readIndex } from '../../../../pipelines/caches/build/plan/basis.ts';
 import { connect, queryRows } from '../../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { runWholeNight, useStore } from '../../../support/night.ts';

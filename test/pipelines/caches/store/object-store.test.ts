@@ -8,7 +8,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtefactStore } from '../../../../pipelines/caches/store/artefact-store.ts';
 import { formatStoredName, type StoredName } from '../../../../pipelines/caches/store/stored-name.ts';
 import { checkVersion } from '../../../../pipelines/caches/store/artefact-check.ts';
-import { openBasis, SegmentIndexes } from '../../../../pipelines/caches/build/basis.ts';
+import { openBasis, SegmentIndexes } from '../../../../pipelines/caches/build/plan/basis.ts';
 import { openArtefactStore, readStoreUrl } from '../../../../pipelines/caches/store/open-artefact-store.ts';
 import { elementOf, elementsOf } from '../../../../pipelines/caches/store/object-store-answer.ts';
 import { readWhole } from '../../../../pipelines/caches/store/stored-file.ts';

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { copyOut, type CopyOutOptions } from '../../../../pipelines/caches/build/copy-out.ts';
-import type { RowBlock } from '../../../../clients/typescript/format/row-block.ts';
-import { useTestDatabase } from '../../../support/database.ts';
+import { copyOut, type CopyOutOptions } from '../../../../../pipelines/caches/build/reading/copy-out.ts';
+import type { RowBlock } from '../../../../../clients/typescript/format/row-block.ts';
+import { useTestDatabase } from '../../../../support/database.ts';
 
 const { url } = await useTestDatabase();
 

@@ -1,5 +1,10 @@
-import { allPhones, endOfPrefix, firstNotBefore, sharedLength } from '../../../clients/typescript/format/key-range.ts';
-import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
+import {
+  allPhones,
+  endOfPrefix,
+  firstNotBefore,
+  sharedLength,
+} from '../../../../clients/typescript/format/key-range.ts';
+import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
 
 /**
  * Which parts of an artefact must be read again. The segments are the leaves of a prefix tree (segment-cutter.ts), and a

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
-import { ServiceError } from '../../../runtime/errors.ts';
-import { queryRow, sqlStateOf } from '../../../runtime/postgres.ts';
+import { ServiceError } from '../../../../runtime/errors.ts';
+import { queryRow, sqlStateOf } from '../../../../runtime/postgres.ts';
 
 /** A database snapshot that other connections can enter while the transaction of its holder is open. */
 export interface Snapshot {

@@ -1,11 +1,11 @@
-import { endOfPrefix } from '../../../clients/typescript/format/key-range.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
-import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
-import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
-import { sql } from '../../../sql/sql.ts';
-import type { ArtefactName } from '../definition.ts';
-import type { RowCounts } from './build-plan.ts';
-import { neighbouringRegions, rowsUnder } from './dirty-regions.ts';
+import { endOfPrefix } from '../../../../clients/typescript/format/key-range.ts';
+import type { LevelCounts } from '../../../../clients/typescript/format/levels.ts';
+import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
+import { queryRows, type Queryable } from '../../../../runtime/postgres.ts';
+import { sql } from '../../../../sql/sql.ts';
+import type { ArtefactName } from '../../definition.ts';
+import type { RowCounts } from '../plan/build-plan.ts';
+import { neighbouringRegions, rowsUnder } from '../plan/dirty-regions.ts';
 
 /** The rows whose phones begin with a prefix. */
 export interface RegionCount extends RowCounts {

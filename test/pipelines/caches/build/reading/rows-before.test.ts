@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RowsBeforeFinder } from '../../../../pipelines/caches/build/rows-before.ts';
-import { applyDelta } from '../../../../clients/typescript/format/delta-lines.ts';
-import { findRows } from '../../../../clients/typescript/format/row-block.ts';
-import { SegmentCutter, type CutSegment } from '../../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
-import { compressSegment } from '../../../../pipelines/caches/format/segment-work.ts';
+import { RowsBeforeFinder } from '../../../../../pipelines/caches/build/reading/rows-before.ts';
+import { applyDelta } from '../../../../../clients/typescript/format/delta-lines.ts';
+import { findRows } from '../../../../../clients/typescript/format/row-block.ts';
+import { SegmentCutter, type CutSegment } from '../../../../../clients/typescript/format/segment-cutter.ts';
+import type { Segment } from '../../../../../clients/typescript/format/segment-index.ts';
+import { compressSegment } from '../../../../../pipelines/caches/format/segment-work.ts';
 
 /** Rows of phones that are often the beginning of others, ascending. */
 const rows = fc

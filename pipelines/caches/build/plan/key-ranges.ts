@@ -1,5 +1,5 @@
-import { endOfPrefix, firstNotBefore, sharedLength } from '../../../clients/typescript/format/key-range.ts';
-import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
+import { endOfPrefix, firstNotBefore, sharedLength } from '../../../../clients/typescript/format/key-range.ts';
+import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
 import { rowsUnder, segmentsUnder } from './dirty-regions.ts';
 
 /**

@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { areSplit, divide, keysApart, sharesOf, type KeyRange } from '../../../../pipelines/caches/build/key-ranges.ts';
-import { findRows } from '../../../../clients/typescript/format/row-block.ts';
-import { SegmentCutter } from '../../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
-import { leavesOf, type Leaf } from '../../../support/prefix-tree.ts';
+import {
+  areSplit,
+  divide,
+  keysApart,
+  sharesOf,
+  type KeyRange,
+} from '../../../../../pipelines/caches/build/plan/key-ranges.ts';
+import { findRows } from '../../../../../clients/typescript/format/row-block.ts';
+import { SegmentCutter } from '../../../../../clients/typescript/format/segment-cutter.ts';
+import type { Segment } from '../../../../../clients/typescript/format/segment-index.ts';
+import { leavesOf, type Leaf } from '../../../../support/prefix-tree.ts';
 
 const phones = fc
   .uniqueArray(

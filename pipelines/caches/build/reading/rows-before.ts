@@ -1,8 +1,8 @@
-import { endOfKey, endOfPrefix, firstNotBefore } from '../../../clients/typescript/format/key-range.ts';
-import type { CutSegment } from '../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
-import type { RowsBefore } from '../format/segment-work.ts';
-import type { OpenBasis } from './basis.ts';
+import { endOfKey, endOfPrefix, firstNotBefore } from '../../../../clients/typescript/format/key-range.ts';
+import type { CutSegment } from '../../../../clients/typescript/format/segment-cutter.ts';
+import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
+import type { RowsBefore } from '../../format/segment-work.ts';
+import type { OpenBasis } from '../plan/basis.ts';
 
 const tab = 0x09;
 

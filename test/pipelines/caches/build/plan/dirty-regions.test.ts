@@ -9,11 +9,11 @@ import {
   rowsUnder,
   widenRegions,
   stepsOf,
-} from '../../../../pipelines/caches/build/dirty-regions.ts';
-import { SegmentCutter } from '../../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
-import { leavesOf, type Leaf } from '../../../support/prefix-tree.ts';
-import { findRows } from '../../../../clients/typescript/format/row-block.ts';
+} from '../../../../../pipelines/caches/build/plan/dirty-regions.ts';
+import { SegmentCutter } from '../../../../../clients/typescript/format/segment-cutter.ts';
+import type { Segment } from '../../../../../clients/typescript/format/segment-index.ts';
+import { leavesOf, type Leaf } from '../../../../support/prefix-tree.ts';
+import { findRows } from '../../../../../clients/typescript/format/row-block.ts';
 
 const segmentOf = ({ prefix, phones }: Leaf): Segment => ({
   prefix,
