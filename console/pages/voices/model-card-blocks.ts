@@ -16,7 +16,7 @@ export type CardBlock =
     }
   | { readonly kind: 'picture'; readonly name: string; readonly description: string };
 
-/** Parses the Markdown subset that evaluation/audio/card.ts writes. Anything else stays text. */
+/** Parses the Markdown subset that evaluation/audio/card/card.ts writes. Anything else stays text. */
 export function parseCard(card: string): CardBlock[] {
   const paragraphs = card
     .split(/\n\s*\n/)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { curvesOf, drawDetCurves, probit } from '../../../evaluation/audio/det-picture.ts';
+import { curvesOf, drawDetCurves, probit } from '../../../evaluation/audio/card/det-picture.ts';
 import type { EvaluatedSet, ItemOutcome, ModelOutcomes } from '../../../evaluation/audio/evaluated-set.ts';
 import { makeReport, thinCurve } from '../../../evaluation/audio/evaluation-report.ts';
 import { errorCurve, rankTrials } from '../../../evaluation/audio/statistics/error-curve.ts';

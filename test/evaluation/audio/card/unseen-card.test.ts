@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderUnseen } from '../../../evaluation/audio/unseen-card.ts';
-import { readUnseenEvaluation } from '../../../evaluation/audio/unseen-evaluation.ts';
-import { readManifest } from '../../../pipelines/audio/models/manifest.ts';
-import { shippedModelsDirectory } from '../../../pipelines/audio/models/shipped-models.ts';
+import { renderUnseen } from '../../../../evaluation/audio/card/unseen-card.ts';
+import { readUnseenEvaluation } from '../../../../evaluation/audio/unseen-evaluation.ts';
+import { readManifest } from '../../../../pipelines/audio/models/manifest.ts';
+import { shippedModelsDirectory } from '../../../../pipelines/audio/models/shipped-models.ts';
 
 const percent = (share: number) => (share * 100).toFixed(1);
 const names = readdirSync(shippedModelsDirectory).filter((name) => /^(phone|digital)-v/.test(name));

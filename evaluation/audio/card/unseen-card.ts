@@ -1,5 +1,5 @@
 import { formatTable, percent } from './card-table.ts';
-import type { UnseenEvaluation, UnseenFigures } from './unseen-evaluation.ts';
+import type { UnseenEvaluation, UnseenFigures } from '../unseen-evaluation.ts';
 
 const titles = { synthesis: 'Synthesis', replay: 'Replay (simulated)' } as const;
 

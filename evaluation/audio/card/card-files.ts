@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ServiceError } from '../../runtime/errors.ts';
-import { readManifest } from '../../pipelines/audio/models/manifest.ts';
-import { shippedModelsDirectory } from '../../pipelines/audio/models/shipped-models.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { readManifest } from '../../../pipelines/audio/models/manifest.ts';
+import { shippedModelsDirectory } from '../../../pipelines/audio/models/shipped-models.ts';
 import { renderCard, reportOf } from './card.ts';
 import { curvesOf, drawDetCurves } from './det-picture.ts';
-import type { EvaluationReport } from './evaluation-report.ts';
-import { evaluationFileName, formatEvaluation, readStoredEvaluation } from './stored-evaluation.ts';
-import { readUnseenEvaluation } from './unseen-evaluation.ts';
+import type { EvaluationReport } from '../evaluation-report.ts';
+import { evaluationFileName, formatEvaluation, readStoredEvaluation } from '../stored-evaluation.ts';
+import { readUnseenEvaluation } from '../unseen-evaluation.ts';
 import { readTrainingData } from './training-data.ts';
-import { ifExists } from '../../runtime/if-exists.ts';
+import { ifExists } from '../../../runtime/if-exists.ts';
 
 /** The files of an evaluation in the directory of a model, by name. */
 type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;

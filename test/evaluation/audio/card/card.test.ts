@@ -3,11 +3,11 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { reportOf } from '../../../evaluation/audio/card.ts';
-import { renderCardFiles, writeCard } from '../../../evaluation/audio/card-files.ts';
-import type { EvaluationReport } from '../../../evaluation/audio/evaluation-report.ts';
-import { evaluationFileName } from '../../../evaluation/audio/stored-evaluation.ts';
-import { shippedModelsDirectory } from '../../../pipelines/audio/models/shipped-models.ts';
+import { reportOf } from '../../../../evaluation/audio/card/card.ts';
+import { renderCardFiles, writeCard } from '../../../../evaluation/audio/card/card-files.ts';
+import type { EvaluationReport } from '../../../../evaluation/audio/evaluation-report.ts';
+import { evaluationFileName } from '../../../../evaluation/audio/stored-evaluation.ts';
+import { shippedModelsDirectory } from '../../../../pipelines/audio/models/shipped-models.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-card-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));

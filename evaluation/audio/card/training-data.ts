@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readModelFile } from '../../pipelines/audio/models/model-file.ts';
+import { readModelFile } from '../../../pipelines/audio/models/model-file.ts';
 
 /** The facts about training data in a card. */
 export interface TrainingData {

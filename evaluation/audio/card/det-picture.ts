@@ -1,5 +1,5 @@
-import type { EvaluationReport, ScoreFigures } from './evaluation-report.ts';
-import { escapeXml } from '../../pipelines/audio/drift/drift-picture.ts';
+import type { EvaluationReport, ScoreFigures } from '../evaluation-report.ts';
+import { escapeXml } from '../../../pipelines/audio/drift/drift-picture.ts';
 
 /** A curve of the picture: pairs of false alarm and miss, and its equal error rate. */
 interface DetCurve {

@@ -1,4 +1,4 @@
-import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
+import type { ModelManifest } from '../../../pipelines/audio/models/manifest.ts';
 import type {
   EvaluationReport,
   EvaluationSection,
@@ -6,12 +6,12 @@ import type {
   ModelComparison,
   RateFigure,
   ScoreFigures,
-} from './evaluation-report.ts';
-import { groupClassMin } from './evaluated-set.ts';
+} from '../evaluation-report.ts';
+import { groupClassMin } from '../evaluated-set.ts';
 import { formatTable, percent } from './card-table.ts';
 import type { TrainingData } from './training-data.ts';
 import { renderUnseen } from './unseen-card.ts';
-import type { UnseenEvaluation } from './unseen-evaluation.ts';
+import type { UnseenEvaluation } from '../unseen-evaluation.ts';
 
 /** The input of a card. */
 interface CardInput {
