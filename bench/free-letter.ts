@@ -1,6 +1,6 @@
 import type { Finding, LetterOutcome } from '../pipelines/branding/finding.ts';
 import { decideApproval } from '../pipelines/branding/decision/letter-approval.ts';
-import type { LetterBrand } from '../pipelines/branding/letter/letter-case.ts';
+import type { LetterBrand } from '../pipelines/branding/letter/rules/letter-case.ts';
 import type { LetterReading } from '../pipelines/branding/letter-reading.ts';
 
 /** A letter that is no issued form, as it was read and judged. */

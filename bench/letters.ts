@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { sampleLetters, sampleTrustRootPem, type SampleLetter } from '../samples/letters/sample-letters.ts';
 import type { Finding, LetterOutcome } from '../pipelines/branding/finding.ts';
-import { decideLetterByRules } from '../pipelines/branding/letter/letter-decision.ts';
+import { decideLetterByRules } from '../pipelines/branding/letter/rules/letter-decision.ts';
 import { extractFields, type LetterFields } from '../pipelines/branding/letter/letter-fields.ts';
 import type { LetterReading } from '../pipelines/branding/letter-reading.ts';
 import { readNumberList } from '../pipelines/branding/number-list.ts';

@@ -1,5 +1,5 @@
 import { honestDraft, kindOf, type CarefulOutcome, type LetterKind } from './letter-draft.ts';
-import type { LetterBrand } from '../../pipelines/branding/letter/letter-case.ts';
+import type { LetterBrand } from '../../pipelines/branding/letter/rules/letter-case.ts';
 
 /** A self-consistent letter of a company under a shown name that is not plainly its own. */
 function shown(name: string, legalName: string, displayName: string, dba: string | null = null): LetterKind {

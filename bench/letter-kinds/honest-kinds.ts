@@ -1,5 +1,5 @@
 import { honestDraft, kindOf, type LetterDraft, type LetterKind, type PageTrick } from './letter-draft.ts';
-import type { LetterBrand } from '../../pipelines/branding/letter/letter-case.ts';
+import type { LetterBrand } from '../../pipelines/branding/letter/rules/letter-case.ts';
 
 interface Abroad {
   readonly brand: LetterBrand;

@@ -2,7 +2,7 @@ import type { LetterRequest } from '../../samples/letters/sample-letters.ts';
 import { checkBrand } from '../../pipelines/branding/brand/brand-check.ts';
 import { protectedNamesWith } from '../../pipelines/branding/names/protected-names.ts';
 import type { Finding, LetterOutcome } from '../../pipelines/branding/finding.ts';
-import { decideLetterByRules, refusalFinding } from '../../pipelines/branding/letter/letter-decision.ts';
+import { decideLetterByRules, refusalFinding } from '../../pipelines/branding/letter/rules/letter-decision.ts';
 import { extractFields } from '../../pipelines/branding/letter/letter-fields.ts';
 import type { LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
 import { letterTextOf } from '../../pipelines/branding/letter/letter-text.ts';

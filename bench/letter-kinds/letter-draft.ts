@@ -1,4 +1,4 @@
-import type { LetterBrand } from '../../pipelines/branding/letter/letter-case.ts';
+import type { LetterBrand } from '../../pipelines/branding/letter/rules/letter-case.ts';
 import type { PageMark } from '../../pipelines/branding/letter-reading.ts';
 
 /** A letter in the making, line by line; a kind replaces some of its parts. All names and numbers are invented. */

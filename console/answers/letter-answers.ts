@@ -5,7 +5,7 @@ import type { Finding } from '../../pipelines/branding/finding.ts';
 import { LETTER_REFUSALS, type LetterReading, type LetterPlace } from '../../pipelines/branding/letter-reading.ts';
 import type { LetterFields } from '../../pipelines/branding/letter/letter-fields.ts';
 import type { SealedReading } from '../../pipelines/branding/brand/letter-record.ts';
-import { LETTER_RULES } from '../../pipelines/branding/letter/letter-rules.ts';
+import { LETTER_RULES } from '../../pipelines/branding/letter/rules/letter-rules.ts';
 import type { OperationKind } from '../../pipelines/branding/operation.ts';
 import type { PublicFinding } from '../../pipelines/branding/operation-result.ts';
 import type { BrandState, NumberState } from '../../pipelines/branding/states.ts';

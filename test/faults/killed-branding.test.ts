@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { makeSampleLetters } from '../../samples/letters/sample-letters.ts';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { requestBranding } from '../../jobs/queues/branding-producer.ts';
-import { letterRuleVersion } from '../../pipelines/branding/letter/letter-rules.ts';
+import { letterRuleVersion } from '../../pipelines/branding/letter/rules/letter-rules.ts';
 import { readOperation } from '../../pipelines/branding/operation.ts';
 import { openVault } from '../../runtime/vault.ts';
 import { loadConfig } from '../../runtime/config.ts';

@@ -8,7 +8,7 @@ import type { Finding, LetterOutcome } from '../finding.ts';
 import { decideApproval, formSignedOn, type ApprovalFacts } from '../decision/letter-approval.ts';
 import type { LetterFields } from '../letter/letter-fields.ts';
 import type { LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
-import { letterRuleVersion } from '../letter/letter-rules.ts';
+import { letterRuleVersion } from '../letter/rules/letter-rules.ts';
 import type { LetterTextDecision } from '../decision/letter-text-decision.ts';
 import { letterValidity } from './letter-validity.ts';
 import type { OperationRecord } from '../operation.ts';

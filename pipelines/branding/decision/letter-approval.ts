@@ -4,7 +4,7 @@ import { dayOf, daysBetween } from '../letter/letter-dates.ts';
 import type { KnownForm } from '../form/issued-form.ts';
 import { FORM_RULES, formRuleLimits, type ApprovalPolicy, type FormRuleId } from './letter-form-rules.ts';
 import type { LetterReading, PdfSignature, LetterPlace } from '../letter-reading.ts';
-import { findingsBy, letterRuleLimits } from '../letter/letter-rules.ts';
+import { findingsBy, letterRuleLimits } from '../letter/rules/letter-rules.ts';
 import { compareNames, comparePeople } from '../names/name-match.ts';
 import { isWithin } from '../reading/pdf/page-geometry.ts';
 

@@ -1,4 +1,4 @@
-import { letterRuleLimits, note, reject, review, type LetterRule } from '../letter/letter-rules.ts';
+import { letterRuleLimits, note, reject, review, type LetterRule } from '../letter/rules/letter-rules.ts';
 
 /** The requirements of approval by rules besides an issued form that was returned unchanged (setting LETTER_APPROVAL). */
 export const APPROVAL_POLICIES = {

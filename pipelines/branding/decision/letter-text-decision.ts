@@ -1,6 +1,6 @@
 import type { BrandProfile } from '../brand-profile.ts';
 import { dayOf } from '../letter/letter-dates.ts';
-import { decideLetterByRules, refusalFinding, type LetterDecision } from '../letter/letter-decision.ts';
+import { decideLetterByRules, refusalFinding, type LetterDecision } from '../letter/rules/letter-decision.ts';
 import { extractFields, type LetterFields } from '../letter/letter-fields.ts';
 import { findFormCodes } from '../form/issued-form.ts';
 import type { LetterReadingOutcome } from '../letter-reading.ts';

@@ -5,7 +5,7 @@ import { checkNames, recordNameFindings } from '../brand/brand-revision.ts';
 import { provenFinding, waitsForProofOnly, type KeptFinding } from '../decision/letter-approval.ts';
 import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
 import { moveLetter } from '../brand/letter-record.ts';
-import { letterRuleVersion } from '../letter/letter-rules.ts';
+import { letterRuleVersion } from '../letter/rules/letter-rules.ts';
 import { readProvenPhones } from '../brand/proven-numbers.ts';
 import type { Cause } from '../brand/settle.ts';
 

@@ -4,7 +4,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../../sql/sql.ts';
 import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
 import { approveProvenLetters } from './letter-proof.ts';
-import { letterRuleVersion } from '../letter/letter-rules.ts';
+import { letterRuleVersion } from '../letter/rules/letter-rules.ts';
 import { lockBrand, type LockedBrand } from '../brand/locked-brand.ts';
 import { hashCode, isCode, makeCode } from './proof-code.ts';
 import { planProofs } from './proof-plan.ts';

@@ -10,7 +10,7 @@ import {
   withdrawBrand,
   withdrawLetter,
 } from '../../../pipelines/branding/brand/person-actions.ts';
-import { letterRuleVersion } from '../../../pipelines/branding/letter/letter-rules.ts';
+import { letterRuleVersion } from '../../../pipelines/branding/letter/rules/letter-rules.ts';
 import { ask, eyes, fresh, letterForReview, owner, profile, signedForm } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LetterRule } from '../../../pipelines/branding/letter/letter-rules.ts';
+import type { LetterRule } from '../../../pipelines/branding/letter/rules/letter-rules.ts';
 import { readProjectFile, tableRows } from '../../conventions/source-tree.ts';
 
 /** The code in a cell of a table; undefined if it has another content. */

@@ -9,7 +9,7 @@ import {
 import type { KnownForm } from '../../../../pipelines/branding/form/issued-form.ts';
 import { FORM_RULES, type ApprovalPolicy } from '../../../../pipelines/branding/decision/letter-form-rules.ts';
 import type { PdfRevision, PdfSignature } from '../../../../pipelines/branding/letter-reading.ts';
-import { letterRuleLimits, type LetterRule } from '../../../../pipelines/branding/letter/letter-rules.ts';
+import { letterRuleLimits, type LetterRule } from '../../../../pipelines/branding/letter/rules/letter-rules.ts';
 
 const phones = ['+12125550100', '+12125550101'];
 const box = { left: 0.1, top: 0.8, width: 0.5, height: 0.08 };

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideLetterByRules, type LetterDecision } from '../../../../pipelines/branding/letter/letter-decision.ts';
+import {
+  decideLetterByRules,
+  type LetterDecision,
+} from '../../../../pipelines/branding/letter/rules/letter-decision.ts';
 import { extractFields } from '../../../../pipelines/branding/letter/letter-fields.ts';
-import { LETTER_RULES } from '../../../../pipelines/branding/letter/letter-rules.ts';
+import { LETTER_RULES } from '../../../../pipelines/branding/letter/rules/letter-rules.ts';
 import { letterTextOf, letterTextLimits } from '../../../../pipelines/branding/letter/letter-text.ts';
 import type { LetterReading } from '../../../../pipelines/branding/letter-reading.ts';
 import { readLetter } from '../../../support/letter-reading.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listEvents, readBrand, readLetterRecord } from '../../../../pipelines/branding/brand/brand-record.ts';
-import { letterRuleVersion } from '../../../../pipelines/branding/letter/letter-rules.ts';
+import { letterRuleVersion } from '../../../../pipelines/branding/letter/rules/letter-rules.ts';
 import { openDocument } from '../../../../pipelines/branding/document-store.ts';
 import { destroyOldDocuments, expireLetters } from '../../../../pipelines/branding/brand/expiry.ts';
 import {

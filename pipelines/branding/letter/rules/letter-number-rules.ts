@@ -1,7 +1,7 @@
-import type { Finding } from '../finding.ts';
-import type { LetterFields } from './letter-fields.ts';
+import type { Finding } from '../../finding.ts';
+import type { LetterFields } from '../letter-fields.ts';
 import { letterRuleLimits, type FindingSource } from './letter-rules.ts';
-import { foundIn, type LetterText } from './letter-text.ts';
+import { foundIn, type LetterText } from '../letter-text.ts';
 import { orPass, pass, report, type LetterCase } from './letter-case.ts';
 
 const endingsMax = 5;

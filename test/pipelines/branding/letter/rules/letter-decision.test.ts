@@ -4,16 +4,16 @@ import {
   decideLetterByRules,
   refusalFinding,
   type LetterDecision,
-} from '../../../../pipelines/branding/letter/letter-decision.ts';
-import { type LetterBrand } from '../../../../pipelines/branding/letter/letter-case.ts';
-import { extractFields } from '../../../../pipelines/branding/letter/letter-fields.ts';
+} from '../../../../../pipelines/branding/letter/rules/letter-decision.ts';
+import { type LetterBrand } from '../../../../../pipelines/branding/letter/rules/letter-case.ts';
+import { extractFields } from '../../../../../pipelines/branding/letter/letter-fields.ts';
 import {
   LETTER_REFUSALS,
   type LetterRefusalCode,
   type PageMark,
-} from '../../../../pipelines/branding/letter-reading.ts';
-import { LETTER_RULES, letterRuleLimits } from '../../../../pipelines/branding/letter/letter-rules.ts';
-import { pdfSignature, readLetter, type TestLetter, type TestLine } from '../../../support/letter-reading.ts';
+} from '../../../../../pipelines/branding/letter-reading.ts';
+import { LETTER_RULES, letterRuleLimits } from '../../../../../pipelines/branding/letter/rules/letter-rules.ts';
+import { pdfSignature, readLetter, type TestLetter, type TestLine } from '../../../../support/letter-reading.ts';
 
 const brand: LetterBrand = {
   legalName: 'Acme Widgets, Inc.',

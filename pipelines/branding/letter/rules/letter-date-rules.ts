@@ -1,8 +1,8 @@
-import type { Finding } from '../finding.ts';
-import { daysBetween } from './letter-dates.ts';
-import type { FoundDate } from './letter-fields.ts';
+import type { Finding } from '../../finding.ts';
+import { daysBetween } from '../letter-dates.ts';
+import type { FoundDate } from '../letter-fields.ts';
 import { letterRuleLimits } from './letter-rules.ts';
-import { isVerified } from './letter-signature.ts';
+import { isVerified } from '../letter-signature.ts';
 import { orPass, pass, report, type LetterCase, type LetterDecisionInput } from './letter-case.ts';
 
 /** True if a signature was made in time; one without a time is judged by the date of the letter alone. */

@@ -1,17 +1,17 @@
-import { makeExcerpt } from '../../phone/text-cleaning.ts';
-import type { Finding } from '../finding.ts';
-import type { LetterFields } from './letter-fields.ts';
+import { makeExcerpt } from '../../../phone/text-cleaning.ts';
+import type { Finding } from '../../finding.ts';
+import type { LetterFields } from '../letter-fields.ts';
 import {
   LETTER_REFUSALS,
   type Box,
   type LetterRefusalCode,
   type PdfSignature,
   type LetterPlace,
-} from '../letter-reading.ts';
+} from '../../letter-reading.ts';
 import { letterRuleLimits, type FindingSource } from './letter-rules.ts';
-import { hasTitleWord } from './letter-labels.ts';
-import { isVerified } from './letter-signature.ts';
-import { foldSameLength, foundIn, lineIndexAt, type LetterText } from './letter-text.ts';
+import { hasTitleWord } from '../letter-labels.ts';
+import { isVerified } from '../letter-signature.ts';
+import { foldSameLength, foundIn, lineIndexAt, type LetterText } from '../letter-text.ts';
 import {
   compareNames,
   comparePeople,
@@ -21,7 +21,7 @@ import {
   wordsInText,
   type NameComparison,
   type NameInText,
-} from '../names/name-match.ts';
+} from '../../names/name-match.ts';
 import {
   type LetterDecisionInput,
   type LetterBrand,

@@ -1,9 +1,9 @@
-import type { BrandProfile } from '../brand-profile.ts';
-import type { LetterFields } from './letter-fields.ts';
-import type { LetterReading } from '../letter-reading.ts';
+import type { BrandProfile } from '../../brand-profile.ts';
+import type { LetterFields } from '../letter-fields.ts';
+import type { LetterReading } from '../../letter-reading.ts';
 import { LETTER_RULES, findingsBy, letterRuleLimits } from './letter-rules.ts';
-import { letterTextOf, type LetterText } from './letter-text.ts';
-import { wordsInText, type TextWord } from '../names/name-match.ts';
+import { letterTextOf, type LetterText } from '../letter-text.ts';
+import { wordsInText, type TextWord } from '../../names/name-match.ts';
 
 /** The input of the rules. */
 export interface LetterDecisionInput {

@@ -1,5 +1,5 @@
-import type { Finding, Severity } from '../finding.ts';
-import type { LetterPlace } from '../letter-reading.ts';
+import type { Finding, Severity } from '../../finding.ts';
+import type { LetterPlace } from '../../letter-reading.ts';
 
 /** A change of any rule, limit or severity is a new version; a decided letter keeps the one it was decided by. */
 export const letterRuleVersion = 'letter-rules/2';

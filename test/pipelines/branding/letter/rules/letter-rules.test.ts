@@ -3,8 +3,8 @@ import {
   LETTER_RULES,
   letterRuleLimits,
   letterRuleVersion,
-} from '../../../../pipelines/branding/letter/letter-rules.ts';
-import { codeIn, testDocumentedRules } from '../documented-rules.ts';
+} from '../../../../../pipelines/branding/letter/rules/letter-rules.ts';
+import { codeIn, testDocumentedRules } from '../../documented-rules.ts';
 
 const { document, rows } = testDocumentedRules(LETTER_RULES, 'docs/letters.md', {
   namesPerson: /[Aa] person (?:looks|compares)/,
