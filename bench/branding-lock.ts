@@ -13,7 +13,7 @@ import { decideLetterText } from '../pipelines/branding/decision/letter-text-dec
 import { submitOperation } from '../pipelines/branding/operation.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { usedCpuMs } from './side-by-side.ts';
-import { Vault } from '../runtime/vault.ts';
+import { Vault } from '../runtime/secrets/vault.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
 import { connect, createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';

@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ServiceError } from '../runtime/errors.ts';
-import { keepWholeFile } from '../runtime/whole-file.ts';
+import { keepWholeFile } from '../runtime/files/whole-file.ts';
 
 /** A destination of streamed results. Each write waits for the previous one (backpressure). */
 export interface ResultOutput {

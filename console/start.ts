@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { openQueues } from '../jobs/queues/backend.ts';
 import { openScoringPool } from '../pipelines/audio/scorers/scoring-pool.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
-import { openVault } from '../runtime/vault.ts';
+import { openVault } from '../runtime/secrets/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services/services.ts';
 import { addressOf, requireOrigin, type ConsoleAddress } from './access/address.ts';

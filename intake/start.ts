@@ -10,7 +10,7 @@ import { openServer } from '../runtime/open-server.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { writeDiscovery } from '../runtime/processes/discovery.ts';
 import { serveProcessMetrics } from '../runtime/services/services.ts';
-import { openVault } from '../runtime/vault.ts';
+import { openVault } from '../runtime/secrets/vault.ts';
 import { requireCompatibleSchema } from '../sql/migrate.ts';
 import { openIntakeDatabase } from './database.ts';
 import { intakeLimits } from './work/intake-limits.ts';

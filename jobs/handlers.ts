@@ -5,7 +5,7 @@ import { failChunk, performChunk } from '../pipelines/audio/batches/perform-chun
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { failFeedLoad, removeFileOfLoad, runFeedLoad } from '../pipelines/feeds/feed-load.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
-import { openVault } from '../runtime/vault.ts';
+import { openVault } from '../runtime/secrets/vault.ts';
 import { openCodeCaller } from '../pipelines/branding/proof/code-caller.ts';
 import { failProof, placeProofCalls } from '../pipelines/branding/proof/number-proof.ts';
 import { decideLetterTextInBackground } from '../pipelines/branding/decision/letter-text-background.ts';

@@ -4,7 +4,7 @@ import { repeat } from '../runtime/processes/repeat.ts';
 import { tracePlace } from '../runtime/trace-place.ts';
 import { inSpan } from '../runtime/tracing/tracing.ts';
 import type { Services } from '../runtime/services/services.ts';
-import { openVault } from '../runtime/vault.ts';
+import { openVault } from '../runtime/secrets/vault.ts';
 import type { Queues } from './queues/backend.ts';
 import type { Handlers, Handler } from './worker.ts';
 import {

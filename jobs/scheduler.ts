@@ -1,5 +1,5 @@
 import { createTask, parse, validate } from 'node-cron';
-import { openVault } from '../runtime/vault.ts';
+import { openVault } from '../runtime/secrets/vault.ts';
 import { readPresentSet, refreshSignatures } from '../pipelines/caches/signing/sign-publications.ts';
 import { everything, requestNight } from '../pipelines/caches/night/night-request.ts';
 import type { Config } from '../runtime/config.ts';

@@ -1,7 +1,7 @@
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { sweepUnfinishedFiles } from '../pipelines/caches/build/night-build.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
-import { openVault } from '../runtime/vault.ts';
+import { openVault } from '../runtime/secrets/vault.ts';
 import { sweepFeedFiles } from '../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services/services.ts';

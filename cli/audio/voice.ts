@@ -15,7 +15,7 @@ import {
   type VoiceprintEvent,
   type VoiceprintRecord,
 } from '../../pipelines/audio/voices/voiceprint-store.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import type { Services } from '../../runtime/services/services.ts';
 import { currentActor, interruption, runWith, type Outcome } from '../command.ts';
 import { formatParagraphs, formatFacts, formatTable, formatTime } from '../table.ts';

@@ -11,7 +11,7 @@ import {
   type OperationRow,
 } from '../../pipelines/branding/operation.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { currentActor, withServices, type Outcome } from '../command.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../pipelines/branding/brand/person-actions.ts';
 import { renderLetterPages } from '../../pipelines/branding/reading/letter-reader.ts';
 import { LETTER_TRANSITIONS, type LetterState } from '../../pipelines/branding/states.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Services } from '../../runtime/services/services.ts';
 import { formatLetter, formatLetters, formatReading } from './brand-tables.ts';

@@ -16,7 +16,7 @@ import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.t
 import { ServiceError, isServiceError } from '../../runtime/errors.ts';
 import { run, type Outcome } from '../command.ts';
 import { formatCount, formatFacts, formatTable } from '../table.ts';
-import { keepWholeFile } from '../../runtime/whole-file.ts';
+import { keepWholeFile } from '../../runtime/files/whole-file.ts';
 
 interface ApplyOptions {
   output: string;

@@ -10,7 +10,7 @@ import {
   type DisputeState,
 } from '../../pipelines/labels/number-dispute.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { currentActor, run, runWith, withServices, type Outcome } from '../command.ts';
 import { formatLabel } from './label-tables.ts';

@@ -14,7 +14,7 @@ import { readRootKey, writeNew, writeRootKeys } from '../../pipelines/caches/sig
 import { describeEndingSignature, findEndingSignatures } from '../../pipelines/caches/signing/signature-expiry.ts';
 import { metadataName } from '../../clients/typescript/trust/metadata.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { run, runWith, withServices, type Outcome } from '../command.ts';
 import { readRootFile } from '../caches/root-file.ts';
 import { parseCount } from '../options.ts';

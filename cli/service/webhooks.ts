@@ -21,7 +21,7 @@ import {
 import { DELIVERY_FAILURES } from '../../pipelines/webhooks/send-message.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { currentActor, interruption, runWith, type Outcome } from '../command.ts';
 import { parseCount, parseId, parseInstant } from '../options.ts';
 import { formatCount, formatFacts, formatParagraphs, formatTable, formatTime } from '../table.ts';

@@ -15,7 +15,7 @@ import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
-import { ifExists } from '../../runtime/if-exists.ts';
+import { ifExists } from '../../runtime/files/if-exists.ts';
 export type { DefaultChange, ListedDefaultChange };
 
 /** A model as a row of the registry's table. */

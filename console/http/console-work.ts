@@ -1,7 +1,7 @@
 import type { Queues } from '../../jobs/queues/backend.ts';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
 import type { ScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
-import type { Vault } from '../../runtime/vault.ts';
+import type { Vault } from '../../runtime/secrets/vault.ts';
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';

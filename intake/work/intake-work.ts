@@ -4,7 +4,7 @@ import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics/metrics.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import type { Vault } from '../../runtime/vault.ts';
+import type { Vault } from '../../runtime/secrets/vault.ts';
 import type { intakeLimits } from './intake-limits.ts';
 import type { UploadWriters } from './upload-writers.ts';
 import type { WorkRoom } from './work-room.ts';

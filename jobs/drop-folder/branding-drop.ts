@@ -9,7 +9,7 @@ import {
   type OperationRow,
 } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
-import type { Vault } from '../../runtime/vault.ts';
+import type { Vault } from '../../runtime/secrets/vault.ts';
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import { queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';

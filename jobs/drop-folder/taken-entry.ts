@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
-import { createWholeFile, writeWholeFile } from '../../runtime/whole-file.ts';
-import { ifExists } from '../../runtime/if-exists.ts';
+import { createWholeFile, writeWholeFile } from '../../runtime/files/whole-file.ts';
+import { ifExists } from '../../runtime/files/if-exists.ts';
 
 /** An entry of `taken/<inbox>/<id>/<name>`. */
 export interface TakenEntry {

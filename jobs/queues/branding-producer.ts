@@ -4,7 +4,7 @@ import {
   type OperationKind,
   type Submission,
 } from '../../pipelines/branding/operation.ts';
-import type { Vault } from '../../runtime/vault.ts';
+import type { Vault } from '../../runtime/secrets/vault.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Queues } from './backend.ts';

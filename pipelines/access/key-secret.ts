@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
-import { readOrMakeSecret, readSecret } from '../../runtime/stored-secret.ts';
+import { readOrMakeSecret, readSecret } from '../../runtime/secrets/stored-secret.ts';
 import { sql } from '../../sql/sql.ts';
 
 const secretLengthMin = 32;

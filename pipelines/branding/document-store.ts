@@ -1,7 +1,7 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import type { SealedName, SealingKey, Vault } from '../../runtime/vault.ts';
+import type { SealedName, SealingKey, Vault } from '../../runtime/secrets/vault.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
 /** A sealed file: a letter, or a list of numbers. */

@@ -4,7 +4,7 @@ import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
-import type { Vault } from '../../runtime/vault.ts';
+import type { Vault } from '../../runtime/secrets/vault.ts';
 import {
   brandChangesSchema,
   brandLimits,

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../runtime/errors.ts';
-import { keepWholeFile } from '../../runtime/whole-file.ts';
+import { keepWholeFile } from '../../runtime/files/whole-file.ts';
 
 /** A submitted file before its load, named by its content, so that the same bytes are stored once. */
 export interface SpooledFile {

@@ -4,7 +4,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
 import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-eyes.ts';
-import type { Vault } from '../../runtime/vault.ts';
+import type { Vault } from '../../runtime/secrets/vault.ts';
 import { listLabelEvents, type LabelEvent } from './label-history.ts';
 import { clearLockedNumber, requirePhone } from './number-record.ts';
 import { sha256Of } from '../../runtime/digest.ts';

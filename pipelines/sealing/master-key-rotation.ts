@@ -7,7 +7,7 @@ import {
   type MasterKeySettings,
   type SealedName,
   type Vault,
-} from '../../runtime/vault.ts';
+} from '../../runtime/secrets/vault.ts';
 import { sql } from '../../sql/sql.ts';
 import { voiceprintKeyPurpose } from '../audio/voices/voiceprint-store.ts';
 import { documentKeyPurpose } from '../branding/document-store.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
-import type { Vault } from '../../runtime/vault.ts';
+import type { Vault } from '../../runtime/secrets/vault.ts';
 import { pruneRows } from '../../sql/prune.ts';
 import { sql } from '../../sql/sql.ts';
 import { deliveryActor, lockEndpoint, openSecrets } from './endpoint.ts';

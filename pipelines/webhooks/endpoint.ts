@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
-import type { SealedName, Vault } from '../../runtime/vault.ts';
+import type { SealedName, Vault } from '../../runtime/secrets/vault.ts';
 import { sql } from '../../sql/sql.ts';
 import { isEventFilter } from './event-types.ts';
 import { formatSecret } from './message.ts';

@@ -1,6 +1,6 @@
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeWholeFile } from '../whole-file.ts';
+import { writeWholeFile } from '../files/whole-file.ts';
 
 /**
  * Writes the addresses of a local service into the state directory, for other processes. `remove` deletes the file, unless

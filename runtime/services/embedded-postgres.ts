@@ -24,7 +24,7 @@ import { ServiceError } from '../errors.ts';
 import { isProcessAlive, isSameProcess, startOfProcess, withFileLock } from '../processes/file-lock.mjs';
 import { connect } from '../postgres.ts';
 import { findPrograms, type Programs } from './postgres-programs.ts';
-import { writeWholeFile } from '../whole-file.ts';
+import { writeWholeFile } from '../files/whole-file.ts';
 
 const runProgram = promisify(execFile);
 

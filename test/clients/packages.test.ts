@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony.ts';
 import { refreshSignatures } from '../../pipelines/caches/signing/sign-publications.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { Vault } from '../../runtime/vault.ts';
+import { Vault } from '../../runtime/secrets/vault.ts';
 import { until, useTestApi } from '../api/support/running-api.ts';
 import { chromiumPath, noChromium } from '../console/support/browser.ts';
 import { useTestDatabase } from '../support/database.ts';

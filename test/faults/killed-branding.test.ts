@@ -8,7 +8,7 @@ import { openQueues } from '../../jobs/queues/backend.ts';
 import { requestBranding } from '../../jobs/queues/branding-producer.ts';
 import { letterRuleVersion } from '../../pipelines/branding/letter/rules/letter-rules.ts';
 import { readOperation } from '../../pipelines/branding/operation.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';

@@ -15,7 +15,7 @@ import { parseMetadata } from '../../clients/typescript/trust/metadata.ts';
 import { formatTarget } from '../../clients/typescript/trust/targets.ts';
 import { acceptSnapshot, acceptTargets, acceptTimestamp } from '../../clients/typescript/trust/trusted-set.ts';
 import { loadConfig } from '../../runtime/config.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { startFreezingProxy } from '../support/freezing-proxy.ts';

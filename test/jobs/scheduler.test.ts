@@ -10,7 +10,7 @@ import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony
 import { readPresentSet } from '../../pipelines/caches/signing/sign-publications.ts';
 import { parseMetadata } from '../../clients/typescript/trust/metadata.ts';
 import { queryRows } from '../../runtime/postgres.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { openBackend, silent, until } from './backends.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-scheduler-'));

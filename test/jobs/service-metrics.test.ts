@@ -4,7 +4,7 @@ import { measureService } from '../../jobs/service-metrics.ts';
 import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony.ts';
 import { openMetrics } from '../../runtime/metrics/prometheus.ts';
 import { withPoolClient } from '../../runtime/postgres.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { backends, openBackend, silent, type TestBackend } from './backends.ts';
 
 describe.each(backends)('the metrics of the service, with the queues in $kind', ({ kind, skipped }) => {

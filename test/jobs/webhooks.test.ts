@@ -10,7 +10,7 @@ import { listDeliveries, replaySince, type Delivery } from '../../pipelines/webh
 import { addEndpoint, enableEndpoint, readEndpoint, rotateSecret } from '../../pipelines/webhooks/endpoint.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { inTransaction, queryRow } from '../../runtime/postgres.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { ask, fresh, profile } from '../support/branding.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { startProcess, type ServiceProcess } from '../support/service-process.ts';

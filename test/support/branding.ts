@@ -13,7 +13,7 @@ import { submitOperation, type OperationKind, type OperationRequest } from '../.
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runOperation } from '../../pipelines/branding/requests/run-operation.ts';
 import type { EyesPolicy } from '../../pipelines/access/two-pairs-of-eyes.ts';
-import { Vault } from '../../runtime/vault.ts';
+import { Vault } from '../../runtime/secrets/vault.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { nextFresh } from './fresh-count.ts';
 

@@ -18,7 +18,7 @@ import { readFeedLoad, submitFeed } from '../../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
-import { openVault } from '../../runtime/vault.ts';
+import { openVault } from '../../runtime/secrets/vault.ts';
 import { makeSampleLetters } from '../../samples/letters/sample-letters.ts';
 import { silentLog } from './night.ts';
 import { manyNumbers, putNumbers } from './numbers.ts';

@@ -9,7 +9,7 @@ import type { EvaluationReport } from '../evaluation-report.ts';
 import { evaluationFileName, formatEvaluation, readStoredEvaluation } from '../stored-evaluation.ts';
 import { readUnseenEvaluation } from '../unseen-evaluation.ts';
 import { readTrainingData } from './training-data.ts';
-import { ifExists } from '../../../runtime/if-exists.ts';
+import { ifExists } from '../../../runtime/files/if-exists.ts';
 
 /** The files of an evaluation in the directory of a model, by name. */
 type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;

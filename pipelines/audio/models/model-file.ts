@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { ifExists } from '../../../runtime/if-exists.ts';
+import { ifExists } from '../../../runtime/files/if-exists.ts';
 
 /**
  * A JSON file that comes with models, such as one next to a manifest, or undefined if there is none. @throws z.ZodError if it has

@@ -12,7 +12,7 @@ import { digestOfManifest, parseManifest, readManifestFile, type ModelManifest }
 import { bytesOfModel, checkFile, filesOfModel } from '../models/model-weights.ts';
 import { executionOf, memoryOfModels } from './model-limits.ts';
 import { familyOf, readShippedRows } from '../models/shipped-models.ts';
-import { keepWholeFile, writeAll, writeWholeFile } from '../../../runtime/whole-file.ts';
+import { keepWholeFile, writeAll, writeWholeFile } from '../../../runtime/files/whole-file.ts';
 
 /** A model to add, by whom and why. */
 interface ModelAddition {

@@ -6,8 +6,8 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { containerOfRaw, type RawAudio } from '../decode/raw-audio.ts';
 import { containerOf } from '../decode/sniff.ts';
 import { AudioRefusal } from '../reasons.ts';
-import { keepWholeFile } from '../../../runtime/whole-file.ts';
-import { ifExists } from '../../../runtime/if-exists.ts';
+import { keepWholeFile } from '../../../runtime/files/whole-file.ts';
+import { ifExists } from '../../../runtime/files/if-exists.ts';
 
 /** A path of the file system, whose names need not be UTF-8. */
 export type FilePath = string | Buffer;

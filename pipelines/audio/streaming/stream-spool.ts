@@ -6,8 +6,8 @@ import type { Log } from '../../../runtime/log.ts';
 import { CHANNEL_MODES } from '../verification.ts';
 import { streamFormatForm, frameBytesOf, wavHeader, wavHeaderBytes, type StreamFormat } from './stream-format.ts';
 import { becomeHolder, endHolder, holderForm, holderLives, type Holder } from './stream-holder.ts';
-import { writeWholeFile } from '../../../runtime/whole-file.ts';
-import { ifExists } from '../../../runtime/if-exists.ts';
+import { writeWholeFile } from '../../../runtime/files/whole-file.ts';
+import { ifExists } from '../../../runtime/files/if-exists.ts';
 
 const factsForm = z.strictObject({
   id: z.guid(),

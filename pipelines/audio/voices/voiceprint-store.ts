@@ -3,7 +3,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
-import type { SealedName, SealingKey, Vault } from '../../../runtime/vault.ts';
+import type { SealedName, SealingKey, Vault } from '../../../runtime/secrets/vault.ts';
 
 /** Longest name of an owner or a subject, in characters. */
 export const voiceprintNameCharactersMax = 128;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { Vault } from '../../../runtime/vault.ts';
+import type { Vault } from '../../../runtime/secrets/vault.ts';
 import type { BrandProfile } from '../brand-profile.ts';
 import { openReading } from '../document-store.ts';
 import type { Finding } from '../finding.ts';

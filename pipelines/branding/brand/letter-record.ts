@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { Vault } from '../../../runtime/vault.ts';
+import type { Vault } from '../../../runtime/secrets/vault.ts';
 import type { BrandProfile } from '../brand-profile.ts';
 import { storeReading } from '../document-store.ts';
 import type { Finding, LetterOutcome } from '../finding.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { readOrMakeSecret } from '../../../runtime/stored-secret.ts';
+import { readOrMakeSecret } from '../../../runtime/secrets/stored-secret.ts';
 
 /** Eight digits: five tries a code and three calls a day find one in 6.7 million. */
 const codeDigits = 8;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { Vault } from '../../../runtime/vault.ts';
+import type { Vault } from '../../../runtime/secrets/vault.ts';
 import { brandFinding, needsPerson } from '../brand/brand-check.ts';
 import { readBrand } from '../brand/brand-record.ts';
 import { checkNames, isNameCheckCurrent, recordNameFindings, type NameCheck } from '../brand/brand-revision.ts';

@@ -16,7 +16,7 @@ import type { GzipFacts } from '../../../clients/typescript/format/gzip-member.t
 import { inflateSegment, type Segment } from '../../../clients/typescript/format/segment-index.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
-import { writeAll } from '../../../runtime/whole-file.ts';
+import { writeAll } from '../../../runtime/files/whole-file.ts';
 
 /** A stored artefact with its segment index. */
 export interface IndexedFile {

@@ -7,7 +7,7 @@ import { notAsIndexed, type Segment } from '../../../clients/typescript/format/s
 import type { ArtefactFile } from '../artefact-facts.ts';
 import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
 import type { NewSegment, SegmentBlock } from './segment-work.ts';
-import { writeAll } from '../../../runtime/whole-file.ts';
+import { writeAll } from '../../../runtime/files/whole-file.ts';
 
 /** A complete artefact without a name. */
 export interface WrittenArtefact {

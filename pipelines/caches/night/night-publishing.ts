@@ -1,5 +1,5 @@
 import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../../runtime/postgres.ts';
-import type { Vault } from '../../../runtime/vault.ts';
+import type { Vault } from '../../../runtime/secrets/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { BuildPlan } from '../build/plan/build-plan.ts';
 import { findCache, type CacheName } from '../definition.ts';

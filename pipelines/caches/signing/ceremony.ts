@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { sha256Of } from '../../../runtime/digest.ts';
 import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import { inTransaction, type Pool } from '../../../runtime/postgres.ts';
-import type { Vault } from '../../../runtime/vault.ts';
+import type { Vault } from '../../../runtime/secrets/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import { describeKey, signMetadata, specVersion } from './signed-metadata.ts';
 import {

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { createWholeFile } from '../../../runtime/whole-file.ts';
+import { createWholeFile } from '../../../runtime/files/whole-file.ts';
 import { describeKey } from './signed-metadata.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { sha256Of } from '../../../runtime/digest.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
-import type { Vault } from '../../../runtime/vault.ts';
+import type { Vault } from '../../../runtime/secrets/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { Publication, PublishedVersion } from '../artefact-facts.ts';
 import { makeManifest } from '../format/manifest.ts';

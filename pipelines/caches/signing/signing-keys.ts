@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { errorMessageOf, ServiceError } from '../../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
-import type { SealedName, Vault } from '../../../runtime/vault.ts';
+import type { SealedName, Vault } from '../../../runtime/secrets/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import { describeKey } from './signed-metadata.ts';
 import type { Signed } from '../../../clients/typescript/trust/metadata.ts';

@@ -8,7 +8,7 @@ import { ObjectFile } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredKind, type StoredName } from './stored-name.ts';
-import { keepWholeFile } from '../../../runtime/whole-file.ts';
+import { keepWholeFile } from '../../../runtime/files/whole-file.ts';
 
 /** Local copies of the newest files of one artefact: the basis of the next build, and the previous version. Others read shares. */
 const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, filter: 2, delta: 32, share: 0 };

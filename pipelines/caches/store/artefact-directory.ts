@@ -6,8 +6,8 @@ import { LocalFile, type StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredName } from './stored-name.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { sha256OfFile } from '../../../runtime/digest.ts';
-import { keepWholeFile } from '../../../runtime/whole-file.ts';
-import { ifExists } from '../../../runtime/if-exists.ts';
+import { keepWholeFile } from '../../../runtime/files/whole-file.ts';
+import { ifExists } from '../../../runtime/files/if-exists.ts';
 
 /** Files of artefacts in a directory: `<cache>[/<country>]/<sha256>` with the ending of its kind, and unfinished ones in `unfinished/`. */
 export class ArtefactDirectory implements ArtefactStore {

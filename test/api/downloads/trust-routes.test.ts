@@ -6,7 +6,7 @@ import { parseMetadata, type Role, type Signed } from '../../../clients/typescri
 import { targetHref } from '../../../clients/typescript/trust/targets.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 import { connect, inTransaction } from '../../../runtime/postgres.ts';
-import { Vault } from '../../../runtime/vault.ts';
+import { Vault } from '../../../runtime/secrets/vault.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';
 import { until, useTestApi } from '../support/running-api.ts';

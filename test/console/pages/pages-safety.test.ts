@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { submitBatch } from '../../../pipelines/audio/batches/batch-intake.ts';
 import { storeVoiceprint } from '../../../pipelines/audio/voices/voiceprint-store.ts';
-import { Vault } from '../../../runtime/vault.ts';
+import { Vault } from '../../../runtime/secrets/vault.ts';
 import { recordEvent } from '../../../console/access/audit.ts';
 import { addProtectedName } from '../../../pipelines/branding/names/protected-name-record.ts';
 import { fileDispute } from '../../../pipelines/labels/number-dispute.ts';

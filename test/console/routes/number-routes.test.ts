@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fileDispute } from '../../../pipelines/labels/number-dispute.ts';
-import { openVault } from '../../../runtime/vault.ts';
+import { openVault } from '../../../runtime/secrets/vault.ts';
 import { putNumbers } from '../../support/numbers.ts';
 import { withoutRecordOf } from '../support/broken-trail.ts';
 import { logIn, useConsole, type ConsoleClient } from '../support/console-process.ts';

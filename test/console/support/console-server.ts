@@ -13,7 +13,7 @@ import { ROLES, type Role } from '../../../console/access/roles.ts';
 import { openQueues, type Queues } from '../../../jobs/queues/backend.ts';
 import { openScoringPool } from '../../../pipelines/audio/scorers/scoring-pool.ts';
 import { openArtefactStore } from '../../../pipelines/caches/store/open-artefact-store.ts';
-import { openVault } from '../../../runtime/vault.ts';
+import { openVault } from '../../../runtime/secrets/vault.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import type { Metrics } from '../../../runtime/metrics/metrics.ts';
 import { createLog } from '../../../runtime/log.ts';

@@ -7,7 +7,7 @@ import {
   storeDocument,
   storeReading,
 } from '../../../pipelines/branding/document-store.ts';
-import { Vault } from '../../../runtime/vault.ts';
+import { Vault } from '../../../runtime/secrets/vault.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();

@@ -13,7 +13,7 @@ import {
   readDispute,
 } from '../../../pipelines/labels/number-dispute.ts';
 import { clearNumber, readNumber } from '../../../pipelines/labels/number-record.ts';
-import { Vault } from '../../../runtime/vault.ts';
+import { Vault } from '../../../runtime/secrets/vault.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { putNumbers } from '../../support/numbers.ts';
 

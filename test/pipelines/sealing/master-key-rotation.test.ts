@@ -11,7 +11,7 @@ import { addEndpoint, openSecrets, readEndpoint } from '../../../pipelines/webho
 import { formatSecret } from '../../../pipelines/webhooks/message.ts';
 import { fileDispute, openDisputeContact } from '../../../pipelines/labels/number-dispute.ts';
 import { createPool } from '../../../runtime/postgres.ts';
-import { openVault, Vault } from '../../../runtime/vault.ts';
+import { openVault, Vault } from '../../../runtime/secrets/vault.ts';
 import { runCli, runCliJson } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { putNumbers } from '../../support/numbers.ts';

@@ -16,7 +16,7 @@ import { parseMetadata, type Signed } from '../../../../clients/typescript/trust
 import { trustPath } from '../../../../clients/typescript/trust/targets.ts';
 import { sha256Of } from '../../../../runtime/digest.ts';
 import { inTransaction } from '../../../../runtime/postgres.ts';
-import { Vault } from '../../../../runtime/vault.ts';
+import { Vault } from '../../../../runtime/secrets/vault.ts';
 import { until, useTestApi } from '../../../api/support/running-api.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { copySigned, useMirror, type Attack, type MirrorState } from '../../../support/mirror.ts';

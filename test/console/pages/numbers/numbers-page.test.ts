@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fileDispute, readDispute } from '../../../../pipelines/labels/number-dispute.ts';
-import { openVault } from '../../../../runtime/vault.ts';
+import { openVault } from '../../../../runtime/secrets/vault.ts';
 import { putNumbers } from '../../../support/numbers.ts';
 import { findBarriers, noChromium, useBrowser } from '../../support/browser.ts';
 import { useConsole } from '../../support/console-process.ts';

@@ -6,7 +6,7 @@ import { enrolVoiceprint, type Enrolled } from '../../../../pipelines/audio/voic
 import { verifyVoice } from '../../../../pipelines/audio/voices/voice-verification.ts';
 import { deleteVoiceprint, listVoiceprintEvents } from '../../../../pipelines/audio/voices/voiceprint-store.ts';
 import { enrolmentLimits } from '../../../../pipelines/audio/voiceprint/enrolment.ts';
-import { Vault } from '../../../../runtime/vault.ts';
+import { Vault } from '../../../../runtime/secrets/vault.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { waveformGraph, waveformPart } from '../../../support/onnx-file.ts';
 import { configIn, useFolder } from '../../../support/recording-batch.ts';

@@ -14,7 +14,7 @@ import {
   voiceprintNameCharactersMax,
   type NewVoiceprint,
 } from '../../../../pipelines/audio/voices/voiceprint-store.ts';
-import { Vault } from '../../../../runtime/vault.ts';
+import { Vault } from '../../../../runtime/secrets/vault.ts';
 import { connect } from '../../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 

@@ -14,7 +14,7 @@ import { nextRoot } from '../../../../clients/typescript/trust/trusted-set.ts';
 import { sha256Of } from '../../../../runtime/digest.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
 import { inTransaction } from '../../../../runtime/postgres.ts';
-import { Vault } from '../../../../runtime/vault.ts';
+import { Vault } from '../../../../runtime/secrets/vault.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { buildNight, publishBuilt, runWholeNight, useStore } from '../../../support/night.ts';
 import { putNumbers } from '../../../support/numbers.ts';

@@ -5,4 +5,4 @@ export {
   writeAll,
   writeWholeFile,
   type Content,
-} from '../clients/typescript/files/whole-file.ts';
+} from '../../clients/typescript/files/whole-file.ts';

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from './config.ts';
-import { ServiceError } from './errors.ts';
+import type { Config } from '../config.ts';
+import { ServiceError } from '../errors.ts';
 import { readOrMakeSecret, readSecret } from './stored-secret.ts';
-import { createWholeFile, writeWholeFile } from './whole-file.ts';
+import { createWholeFile, writeWholeFile } from '../files/whole-file.ts';
 
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;

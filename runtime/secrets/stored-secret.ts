@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createWholeFile } from './whole-file.ts';
-import { ifExists } from './if-exists.ts';
+import { createWholeFile } from '../files/whole-file.ts';
+import { ifExists } from '../files/if-exists.ts';
 
 /**
  * A secret of 64 hex digits in a file of the state directory, created by the first call. Processes that start together get

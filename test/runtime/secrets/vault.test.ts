@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openVault, Vault, type SealedName } from '../../runtime/vault.ts';
+import { openVault, Vault, type SealedName } from '../../../runtime/secrets/vault.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'vault-'));
 afterAll(() => rm(directory, { recursive: true }));
