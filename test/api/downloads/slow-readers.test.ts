@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { useTestDatabase } from '../support/database.ts';
-import { noise, sha256Of } from './support/artefacts.ts';
-import { openRaw, until, useTestApi, type RawConnection, type TestApi } from './support/running-api.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { noise, sha256Of } from '../support/artefacts.ts';
+import { openRaw, until, useTestApi, type RawConnection, type TestApi } from '../support/running-api.ts';
 
 const MiB = 1024 * 1024;
 const database = await useTestDatabase();

@@ -5,9 +5,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { useTestDatabase } from '../support/database.ts';
-import { noise } from './support/artefacts.ts';
-import { until, useTestApi } from './support/running-api.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { noise } from '../support/artefacts.ts';
+import { until, useTestApi } from '../support/running-api.ts';
 
 const missing = spawnSync('nginx', ['-v']).error !== undefined;
 if (missing && process.env['CI_REQUIRE_NGINX'] === '1') throw new Error('nginx is missing');
