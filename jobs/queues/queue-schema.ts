@@ -31,6 +31,7 @@ export async function migrateQueues(databaseUrl: string, config: Pick<Config, 'r
   }
 }
 
+/** How a queue or a worker connects to PostgreSQL, with `max` connections. */
 export function postgresConnection(databaseUrl: string, max: number) {
   return {
     connectionString: databaseUrl,

@@ -7,7 +7,7 @@ import {
   type RecordChange,
 } from '../../pipelines/audio/batches/batch.ts';
 import { submitBatch, type BatchSubmission } from '../../pipelines/audio/batches/batch-intake.ts';
-import { type BatchIntake } from '../../pipelines/audio/batches/batch-items.ts';
+import type { BatchIntake } from '../../pipelines/audio/batches/batch-items.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Queues } from './backend.ts';
 import { enqueueBatch, restoreBatch } from './enqueue.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { type Queues } from '../../jobs/queues/backend.ts';
+import type { Queues } from '../../jobs/queues/backend.ts';
 import { queueSchema } from '../../jobs/queues/queue-schema.ts';
 import { catchUpNight, keepSignaturesFresh, lastTick, startScheduler, type Scheduler } from '../../jobs/scheduler.ts';
 import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony.ts';

@@ -12,7 +12,7 @@ import type { Worker } from '../../jobs/worker.ts';
 import type { JobConfig } from '../../jobs/queues/queues.ts';
 import { cancelBatch, countStates, hasEnded, readBatch, type Batch } from '../../pipelines/audio/batches/batch.ts';
 import { submitBatch } from '../../pipelines/audio/batches/batch-intake.ts';
-import { type SubmittedItem } from '../../pipelines/audio/batches/batch-items.ts';
+import type { SubmittedItem } from '../../pipelines/audio/batches/batch-items.ts';
 import { listVerifications } from '../../pipelines/audio/batches/stored-verifications.ts';
 import { submissionOf, tinyRecording, useFolder, writeVoice } from '../support/recording-batch.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';

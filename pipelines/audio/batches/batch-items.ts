@@ -33,6 +33,7 @@ export interface SubmittedItem {
   readonly raw?: RawAudio | undefined;
 }
 
+/** What submitting a batch works with. */
 export interface BatchIntake {
   readonly db: Pool;
   readonly config: {
@@ -90,6 +91,7 @@ interface PlacedItem extends SubmittedItem {
   readonly judge: ModelJudge;
 }
 
+/** Gives items their lines, after `before` others, and the models that they ask for. */
 export function prepareItems(
   items: readonly SubmittedItem[],
   before: number,
@@ -254,6 +256,7 @@ function ended({ id, state }: Batch): ServiceError {
   });
 }
 
+/** The error of a key that stands for another request. */
 export function conflict(id: string, problem: string): ServiceError {
   return new ServiceError('idempotency_conflict', {
     operation: 'submit batch',

@@ -12,6 +12,7 @@ export interface Signer {
   readonly possibleTitle: FoundText | null;
 }
 
+/** A line of closing words, such as "Sincerely", folded. */
 export const closing = pattern('')`
   ^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best
   |kind) regards|(?:many )?thanks|thank you|(?:(?:le|les) saludan? )?(?:muy )?atentamente|(?:reciban? )?(?:un )?cordial(?:es)? saludos?
@@ -60,6 +61,7 @@ interface NameAndTitle {
   readonly title: FoundText | null;
 }
 
+/** Lines after the closing words that may name the signer. */
 export const blockLines = 6;
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
 import { finishBatch, readBatch, type Batch } from '../../../pipelines/audio/batches/batch.ts';
 import { submitBatch, type BatchSubmission } from '../../../pipelines/audio/batches/batch-intake.ts';
-import { type SubmittedItem } from '../../../pipelines/audio/batches/batch-items.ts';
+import type { SubmittedItem } from '../../../pipelines/audio/batches/batch-items.ts';
 import { loadRegistry } from '../../../pipelines/audio/models/registry.ts';
 import { performChunk } from '../../../pipelines/audio/batches/perform-chunk.ts';
 import { AudioRefusal } from '../../../pipelines/audio/reasons.ts';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Queues } from '../../../jobs/queues/backend.ts';
+import type { Queues } from '../../../jobs/queues/backend.ts';
 import { queueSchema } from '../../../jobs/queues/queue-schema.ts';
 import { brandingInbox } from '../../../jobs/drop-folder/branding-drop.ts';
 import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';

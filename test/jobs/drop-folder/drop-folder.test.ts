@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Queues } from '../../../jobs/queues/backend.ts';
+import type { Queues } from '../../../jobs/queues/backend.ts';
 import { queueSchema } from '../../../jobs/queues/queue-schema.ts';
 import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';
 import { feedInboxes, type SubmitDropped } from '../../../jobs/drop-folder/feed-drop.ts';

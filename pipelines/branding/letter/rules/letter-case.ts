@@ -39,6 +39,7 @@ export interface LetterCase extends LetterDecisionInput {
   readonly covered: ReadonlySet<string>;
 }
 
+/** Derives what several rules need. */
 export function makeCase(input: LetterDecisionInput): LetterCase {
   const { reading, fields, csvPhones } = input;
   const letter = letterTextOf(reading);
@@ -62,4 +63,5 @@ export function makeCase(input: LetterDecisionInput): LetterCase {
   };
 }
 
+/** Makes findings by the rules on free letters. */
 export const { pass, report, orPass } = findingsBy(LETTER_RULES);

@@ -15,6 +15,7 @@ function endingsOf(phones: readonly string[]): string {
   return phones.length > endingsMax ? `${shown} and ${phones.length - endingsMax} more` : shown;
 }
 
+/** The rule that the letter authorizes each requested number. */
 export function judgeCoveredNumbers({ requestedPhones, fields, covered, letter }: LetterCase): readonly Finding[] {
   const ranges = fields.refusedRanges.map((place) => report('numbers_authorized', 'range_unclear', { place }));
   if (requestedPhones.length === 0) return [report('numbers_authorized', 'none_requested'), ...ranges];
@@ -84,6 +85,7 @@ function differences(digits: string, at: number, wanted: string): number {
   return count;
 }
 
+/** The rule that many numbers come in a CSV. */
 export function judgeCsvNeeded({
   requestedPhones: { length: requested },
   csv,
@@ -99,6 +101,7 @@ export function judgeCsvNeeded({
   ]);
 }
 
+/** The rule that the letter and its CSV agree. */
 export function judgeCsv({ csv, csvPhones, fields, reading }: LetterCase): readonly Finding[] {
   const { attachment, phones } = fields;
   const seen = { place: attachment.place, excerpt: null };
@@ -137,6 +140,7 @@ function agrees({ first, last, count }: LetterFields['attachment'], csv: readonl
   return isFirst && isLast && (count === null || count === numbers.length);
 }
 
+/** The rule that no requested number belongs to another live brand. */
 export function judgeOtherBrands({ requestedPhones, phonesOfOtherBrands }: LetterCase): readonly Finding[] {
   const taken = phonesOfOtherBrands.length;
   if (taken === 0) return [pass('numbers_of_one_brand')];

@@ -13,7 +13,7 @@ import {
   type Batch,
 } from '../../../../pipelines/audio/batches/batch.ts';
 import { submitBatch } from '../../../../pipelines/audio/batches/batch-intake.ts';
-import { type SubmittedItem } from '../../../../pipelines/audio/batches/batch-items.ts';
+import type { SubmittedItem } from '../../../../pipelines/audio/batches/batch-items.ts';
 import { loadRegistry } from '../../../../pipelines/audio/models/registry.ts';
 import { failChunk, performChunk, type ChunkWork } from '../../../../pipelines/audio/batches/perform-chunk.ts';
 import { AudioRefusal } from '../../../../pipelines/audio/reasons.ts';

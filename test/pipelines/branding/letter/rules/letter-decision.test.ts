@@ -5,7 +5,7 @@ import {
   refusalFinding,
   type LetterDecision,
 } from '../../../../../pipelines/branding/letter/rules/letter-decision.ts';
-import { type LetterBrand } from '../../../../../pipelines/branding/letter/rules/letter-case.ts';
+import type { LetterBrand } from '../../../../../pipelines/branding/letter/rules/letter-case.ts';
 import { extractFields } from '../../../../../pipelines/branding/letter/letter-fields.ts';
 import {
   LETTER_REFUSALS,
