@@ -4,10 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { CACHES } from '../pipelines/caches/definition.ts';
 import { indexMediaType } from '../pipelines/caches/format/manifest.ts';
-import { ERRORS } from '../runtime/errors.ts';
 import { EXAMPLES } from './documents/examples.ts';
 import { API_ERROR_CODES } from './http/error-codes.ts';
-import { problemMediaType } from './http/problem.ts';
+import { exampleProblem, problemMediaType } from './http/problem.ts';
 import { sendDocument } from './http/answer.ts';
 import { keySecurity } from './documents/descriptions.ts';
 import { makeJsonDocument, type JsonDocument } from './http/json-document.ts';
@@ -119,7 +118,7 @@ function finishDocument(document: ApiDocument): ApiDocument {
   const paths = Object.entries(document.paths ?? {}).map(([path, { get }]) => {
     const responses = Object.entries(get?.responses ?? {}).map(([status, response]) => [
       status,
-      { ...withExamples(response, Number(status)), headers: headersOf(path, status) },
+      { ...withExamples(response), headers: headersOf(path, status) },
     ]);
     return [path, { get: { ...get, responses: Object.fromEntries(responses) } }] as const;
   });
@@ -137,10 +136,10 @@ const requestId = '5f0c5a86-5a5e-4b53-9a3f-1c0f7e2c9d11';
 /** A segment index has no schema of its own. */
 const indexExample = `+1\t10\t9761\t46441\t1118\t8f3a0c1e\t402\t520\t196\t${'5'.repeat(64)}\t77c1d2e0\n`;
 
-function withExamples(response: Response, status: number): Response {
+function withExamples(response: Response): Response {
   if (response.content === undefined) return response;
   const content = Object.entries(response.content).map(([mediaType, body]) => {
-    const example = exampleOf(response, { mediaType, status, schema: body.schema });
+    const example = exampleOf(response, { mediaType, schema: body.schema });
     return [mediaType, example === undefined ? body : { ...body, example }] as const;
   });
   return { ...response, content: Object.fromEntries(content) };
@@ -149,14 +148,12 @@ function withExamples(response: Response, status: number): Response {
 /** Undefined for compressed files. */
 function exampleOf(
   { description = '' }: Response,
-  { mediaType, status, schema }: { mediaType: string; status: number; schema?: { $ref?: string } },
+  { mediaType, schema }: { mediaType: string; schema?: { $ref?: string } },
 ): unknown {
   if (mediaType === indexMediaType) return indexExample;
   if (mediaType !== problemMediaType) return EXAMPLES[schema?.$ref?.split('/').at(-1) ?? ''];
   const code = API_ERROR_CODES.find((each) => description.startsWith(`\`${each}\``));
-  if (code === undefined) return undefined;
-  const { meaning } = ERRORS[code];
-  return { type: `urn:caller-trust:error:${code}`, title: meaning, status, code, detail: meaning, requestId };
+  return code && exampleProblem(code, requestId);
 }
 
 const text = (description: string) => ({ description, schema: { type: 'string' } });

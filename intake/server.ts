@@ -5,6 +5,7 @@ import { retryAfterSeconds } from '../api/http/problem.ts';
 import { beginRequest } from '../api/http/request-log.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { asIntakeError, methodNotAllowed, sendIntakeProblem, sendJson } from './http/answers.ts';
+import { describeOpen, type Json } from './http/operations.ts';
 import type { IntakeWork } from './work/intake-work.ts';
 import { makeOpenApiDocument } from './openapi.ts';
 import { registerBatchRoutes } from './routes/batch-routes.ts';
@@ -55,32 +56,40 @@ export async function createIntakeServer({
     if (allowed.length > 0) throw methodNotAllowed(allowed);
     throw new ServiceError('route_unknown', { operation: 'route request' });
   });
-  registerServiceRoutes(app, state);
   await registerUploadRoutes(app, work);
   registerBatchRoutes(app, work);
   registerBrandingRoutes(app, work);
   registerFeedRoutes(app, work);
   registerDisputeRoutes(app, work);
+  registerServiceRoutes(app, { state, paths: routes.paths });
   log.debug('the routes are registered');
   return app;
 }
 
 /** `/healthz`: the process is alive; `/readyz`: whether it can take work; `/openapi.json`. None needs a key. */
-function registerServiceRoutes(app: FastifyInstance, state: () => IntakeState): void {
-  const config = { unlimited: true };
-  app.get('/healthz', { config }, (_request, reply) => sendJson(reply, { status: 200, body: { status: 'live' } }));
-  app.get('/readyz', { config }, (_request, reply) => {
+function registerServiceRoutes(
+  app: FastifyInstance,
+  { state, paths }: { readonly state: () => IntakeState; readonly paths: Readonly<Record<string, Json>> },
+): void {
+  const described = (...operation: Parameters<typeof describeOpen>) => ({
+    config: { unlimited: true, operations: { get: describeOpen(...operation) } },
+  });
+  app.get('/healthz', described('getHealth', 'The process lives', { status: 'live' }), (_request, reply) =>
+    sendJson(reply, { status: 200, body: { status: 'live' } }),
+  );
+  const ready = { status: 'ready', database: { reachable: true }, keys: { known: true }, stopping: false };
+  app.get('/readyz', described('getReadiness', 'The intake can take work', ready), (_request, reply) => {
     const { databaseReachable, keysKnown, stopping } = state();
-    const ready = databaseReachable && keysKnown && !stopping;
-    const status = ready ? 'ready' : 'not_ready';
+    const isReady = databaseReachable && keysKnown && !stopping;
+    const status = isReady ? 'ready' : 'not_ready';
     const body = { status, database: { reachable: databaseReachable }, keys: { known: keysKnown }, stopping };
-    return ready
+    return isReady
       ? sendJson(reply, { status: 200, body })
       : sendJson(reply, { status: 503, headers: { 'Retry-After': String(retryAfterSeconds) }, body });
   });
-  let document: unknown;
-  app.get('/openapi.json', (_request, reply) =>
-    sendJson(reply, { status: 200, body: (document ??= makeOpenApiDocument()) }),
+  const operations = { get: describeOpen('getDocument', 'This document', { openapi: '3.1.0' }) };
+  app.get('/openapi.json', { config: { operations } }, (_request, reply) =>
+    sendJson(reply, { status: 200, body: makeOpenApiDocument(paths) }),
   );
 }
 
@@ -115,13 +124,20 @@ function answerError(
   return sendIntakeProblem(request, reply, error);
 }
 
-/** The methods of each path, for the answer to another one. */
-function collectRoutes(app: FastifyInstance): { methodsOf(url: string): string[] } {
+/** The methods of each path, for the answer to another one, and its operations, for the document. */
+function collectRoutes(app: FastifyInstance): {
+  methodsOf(url: string): string[];
+  readonly paths: Readonly<Record<string, Json>>;
+} {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
-  app.addHook('onRoute', ({ url, method }) => {
+  const paths: Record<string, Json> = {};
+  app.addHook('onRoute', ({ url, method, config }) => {
     routes.push({ pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`), methods: [method].flat() });
+    const path = url.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], ...config?.operations };
   });
   return {
+    paths,
     methodsOf(url) {
       const path = url.split('?')[0]!;
       return [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();

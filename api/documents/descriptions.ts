@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { CacheDefinition } from '../../pipelines/caches/definition.ts';
 import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
 import { segmentColumns } from '../../clients/typescript/format/segment-index.ts';
-import { ERRORS } from '../../runtime/errors.ts';
 import type { ApiErrorCode } from '../http/error-codes.ts';
-import { problemMediaType } from '../http/problem.ts';
+import { explainErrors, problemMediaType } from '../http/problem.ts';
 import { problemSchema } from './schemas.ts';
 
 /** The OpenAPI description of an operation, without its parameters. */
@@ -178,13 +177,6 @@ export function describeDocument({
 
 /** The responses for a set of errors: one for each status, with the codes that it can carry. */
 export function problemResponses(codes: readonly ApiErrorCode[]): Record<string, unknown> {
-  const statuses = [...new Set(codes.map((code) => ERRORS[code].http))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const meanings = codes
-        .filter((code) => ERRORS[code].http === status)
-        .map((code) => `\`${code}\`: ${ERRORS[code].meaning}`);
-      return [status, { description: meanings.join(' '), content: { [problemMediaType]: { schema: problemSchema } } }];
-    }),
-  );
+  const content = { [problemMediaType]: { schema: problemSchema } };
+  return Object.fromEntries(explainErrors(codes).map(({ status, description }) => [status, { description, content }]));
 }

@@ -34,19 +34,41 @@ export function withHeaders(error: ServiceError, headers: Headers): ServiceError
 }
 
 export function makeProblem(error: ServiceError, requestId: string): ProblemAnswer {
-  const { http: status, meaning } = factsOf(error);
+  const { code } = error;
+  const { http: status } = factsOf(error);
   return {
     status,
-    headers: { ...headersOfCode(error.code, status), ...headersOfErrors.get(error) },
-    body: {
-      type: `urn:caller-trust:error:${error.code}`,
-      title: meaning,
-      status,
-      code: error.code,
-      detail: detailOf(error),
-      requestId,
-    },
+    headers: { ...headersOfCode(code, status), ...headersOfErrors.get(error) },
+    body: problemBody({ code, detail: detailOf(error), requestId }),
   };
+}
+
+/** The body of an error as the documentation shows it. */
+export function exampleProblem(code: ErrorCode, requestId: string): Problem {
+  return problemBody({ code, detail: factsOf({ code }).meaning, requestId });
+}
+
+function problemBody({ code, detail, requestId }: Pick<Problem, 'code' | 'detail' | 'requestId'>): Problem {
+  const { http: status, meaning } = factsOf({ code });
+  return { type: `urn:caller-trust:error:${code}`, title: meaning, status, code, detail, requestId };
+}
+
+/** The statuses of a set of errors, ascending, each with its codes and what they mean, for the documentation. */
+export function explainErrors<Code extends ErrorCode>(
+  codes: readonly Code[],
+): { readonly status: number; readonly codes: readonly Code[]; readonly description: string }[] {
+  const byStatus = new Map<number, Code[]>();
+  for (const code of codes) {
+    const { http: status } = factsOf({ code });
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, ofStatus]) => ({
+      status,
+      codes: ofStatus,
+      description: ofStatus.map((code) => `\`${code}\`: ${factsOf({ code }).meaning}`).join(' '),
+    }));
 }
 
 /**

@@ -10,13 +10,14 @@ import { removeUploadFiles, uploadPath } from '../../pipelines/submissions/uploa
 import { forgetUploads, useCompleteUploads } from '../../pipelines/submissions/upload.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sendJson } from '../http/answers.ts';
+import { describeSubmission, exampleId, useCodes } from '../http/operations.ts';
 import { acceptRequest, actorOf, parseJsonBody, requireRequester } from '../http/request-reading.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
 
 const uploadId = z.string().max(64).describe('Id of a complete upload for a recording.');
 
 /** A batch of recordings; `model`, `channels` and `raw` as of a dropped folder. */
-export const batchSchema = z.strictObject({
+const batchSchema = z.strictObject({
   name: z.string().max(200).optional().describe('Shown with the batch.'),
   model: z.string().max(200).optional().describe('`phone/v7`, `phone`, `digital` or `auto`, which is the default.'),
   channels: z.enum(CHANNEL_MODES).optional().describe('How recordings of several channels are scored.'),
@@ -42,7 +43,18 @@ type BatchRequest = z.output<typeof batchSchema>;
 
 /** `POST /v1/batches`: uploaded recordings become a batch. */
 export function registerBatchRoutes(app: FastifyInstance, work: IntakeWork): void {
-  app.post('/v1/batches', (request, reply) => submitBatch(work, request, reply));
+  const post = describeSubmission({
+    operationId: 'submitBatch',
+    tag: 'Batches',
+    scope: 'batches:write',
+    summary: 'Have uploaded recordings verified',
+    location: 'The batch at the API: `/v1/batches/{id}`.',
+    schema: batchSchema,
+    answer: { batch: exampleId, name: 'calls of Monday', state: 'queued', items: 1, model: 'phone' },
+    example: { name: 'calls of Monday', model: 'phone', items: [{ upload: exampleId, source: 'call-1.wav' }] },
+    codes: [...useCodes, 'audio_request_invalid', 'batch_too_large', 'batch_ended', 'model_unknown', 'model_removed'],
+  });
+  app.post('/v1/batches', { config: { operations: { post } } }, (request, reply) => submitBatch(work, request, reply));
 }
 
 async function submitBatch(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requestBranding } from '../../jobs/queues/branding-producer.ts';
 import {
@@ -13,8 +13,9 @@ import type { Requester } from '../../pipelines/submissions/request-ledger.ts';
 import { removeUploadFiles, uploadPath } from '../../pipelines/submissions/upload-file.ts';
 import { forgetUploads, useCompleteUploads } from '../../pipelines/submissions/upload.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { sendJson } from '../http/answers.ts';
-import { acceptRequest, actorOf, idOf, parseJsonBody, requireOwn, requireRequester } from '../http/request-reading.ts';
+import { exampleId, exampleTime, useCodes } from '../http/operations.ts';
+import { acceptRequest, actorOf, parseJsonBody } from '../http/request-reading.ts';
+import { registerSubmission } from '../http/submission-routes.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
 
 const kinds = Object.keys(OPERATIONS) as OperationKind[];
@@ -28,61 +29,85 @@ const files = {
 const envelopeSchema = z.looseObject({ operation: z.enum(kinds), ...files });
 
 /** A request for branding, as `request.json` of a dropped folder, with its files as uploads. */
-export const brandingSchema = z.discriminatedUnion(
+const brandingSchema = z.discriminatedUnion(
   'operation',
   kinds.map((kind) =>
     z.strictObject({ operation: z.literal(kind), ...files, ...OPERATIONS[kind].shape }),
   ) as unknown as [z.ZodObject, ...z.ZodObject[]],
 );
 
+const answer = {
+  request: 12,
+  operation: 'add_phone_number',
+  handle: 'northwind-dental',
+  state: 'queued',
+  requestedAt: exampleTime,
+  finishedAt: null,
+  outcome: null,
+  result: null,
+  failure: null,
+};
+
 /** `/v1/branding-requests`: branding requests with their letters, and their outcomes. */
 export function registerBrandingRoutes(app: FastifyInstance, work: IntakeWork): void {
-  const { db } = work;
-  app.post('/v1/branding-requests', (request, reply) => submitBranding(work, request, reply));
-  app.get('/v1/branding-requests/:id', async (request, reply) => {
-    const requester = requireRequester(request, 'branding:write');
-    const { id } = request.params as { id: string };
-    await requireOwn(work, requester, { kind: 'branding', object: id, code: 'operation_unknown' });
-    return sendJson(reply, { status: 200, body: shownOperation(await readOperationRecord(db, idOf(id))) });
+  registerSubmission(app, work, {
+    kind: 'branding',
+    scope: 'branding:write',
+    tag: 'Branding',
+    answer,
+    submission: {
+      path: '/v1/branding-requests',
+      operationId: 'submitBrandingRequest',
+      summary: 'Add or update a managed brand, or add phone numbers for branding',
+      location: 'The brand at the API: `/v1/brands/{handle}`.',
+      schema: brandingSchema,
+      example: {
+        operation: 'add_phone_number',
+        handle: 'northwind-dental',
+        numbers: ['+12025550123'],
+        letter: exampleId,
+      },
+      codes: [...useCodes, 'brand_request_invalid', 'letter_file_invalid', 'numbers_file_invalid'],
+      submit: (request, requester) => submitBranding(work, request, requester),
+    },
+    outcome: {
+      path: '/v1/branding-requests',
+      noun: 'request',
+      operationId: 'getBrandingRequest',
+      summary: 'Outcome of a branding request',
+      unknown: 'operation_unknown',
+      read: async (id) => shownOperation(await readOperationRecord(work.db, id)),
+      pathAtApi: ({ handle }) => `/v1/brands/${handle}`,
+    },
   });
 }
 
-async function submitBranding(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, db, room } = work;
-  const requester = requireRequester(request, 'branding:write');
+async function submitBranding(work: IntakeWork, request: FastifyRequest, requester: Requester) {
+  const { config, room } = work;
   const body = parseJsonBody(envelopeSchema, request.body, 'brand_request_invalid');
   requireOwnBrand(requester, body['handle']);
   const ids = [body.letter, body.numbersFile].filter((id) => id !== undefined);
-  const { object, repeated } = await acceptRequest(
-    work,
-    request,
-    { requester, kind: 'branding', content: body },
-    (key, record) =>
-      room.run('branding', async () => {
-        const { operation: kind, letter, numbersFile, ...fields } = body;
-        const submitted = await requestBranding(work, {
-          kind,
-          request: fields as OperationRequest, // checked by the submission
-          owner: requester.client,
-          key,
-          requestedBy: actorOf(requester),
-          letter: await readUpload(work, requester, { kind: 'letter', id: letter }),
-          numbersFile: await readUpload(work, requester, { kind: 'numbers', id: numbersFile }),
-          record: async (client, operationId) => {
-            await record(client, String(operationId));
-            await forgetUploads(client, ids);
-          },
-        });
-        return String(submitted.operationId);
-      }),
+  const accepted = await acceptRequest(work, request, { requester, kind: 'branding', content: body }, (key, record) =>
+    room.run('branding', async () => {
+      const { operation: kind, letter, numbersFile, ...fields } = body;
+      const submitted = await requestBranding(work, {
+        kind,
+        request: fields as OperationRequest, // checked by the submission
+        owner: requester.client,
+        key,
+        requestedBy: actorOf(requester),
+        letter: await readUpload(work, requester, { kind: 'letter', id: letter }),
+        numbersFile: await readUpload(work, requester, { kind: 'numbers', id: numbersFile }),
+        record: async (client, operationId) => {
+          await record(client, String(operationId));
+          await forgetUploads(client, ids);
+        },
+      });
+      return String(submitted.operationId);
+    }),
   );
   await removeUploadFiles(config.intakeDir, ids);
-  const operation = shownOperation(await readOperationRecord(db, idOf(object)));
-  return sendJson(reply, {
-    status: 202,
-    headers: { Location: `${config.intakeApiOrigin ?? ''}/v1/brands/${operation.handle}` },
-    body: { ...operation, status: `/v1/branding-requests/${object}`, repeated },
-  });
+  return accepted;
 }
 
 async function readUpload(

@@ -1,59 +1,74 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { fileDispute, readDispute, type Dispute } from '../../pipelines/labels/number-dispute.ts';
 import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import { holdsNumber } from '../../pipelines/submissions/number-holder.ts';
 import type { Requester } from '../../pipelines/submissions/request-ledger.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { sendJson } from '../http/answers.ts';
-import { acceptRequest, actorOf, idOf, parseJsonBody, requireOwn, requireRequester } from '../http/request-reading.ts';
+import { exampleTime } from '../http/operations.ts';
+import { acceptRequest, actorOf, parseJsonBody } from '../http/request-reading.ts';
+import { registerSubmission } from '../http/submission-routes.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
 
 /** A dispute of the label of a number; the form of `number dispute` checks the fields further. */
-export const disputeSchema = z.strictObject({
+const disputeSchema = z.strictObject({
   phone: z.string().max(64).describe('The number in international form.'),
   reason: z.string().describe('Why its label is wrong; 2,000 characters at most.'),
   contact: z.string().optional().describe('How to reach who asks; 200 characters at most. Kept sealed.'),
 });
 
+const answer = {
+  dispute: 3,
+  phone: '+12025550123',
+  label: { level: 'SPAM', category: 6, source: 'feed' },
+  state: 'open',
+  filedAt: exampleTime,
+  decision: null,
+};
+
 /** `/v1/disputes`: a dispute of the label of a number, which a person decides. */
 export function registerDisputeRoutes(app: FastifyInstance, work: IntakeWork): void {
-  const { db } = work;
-  app.post('/v1/disputes', (request, reply) => submitDispute(work, request, reply));
-  app.get('/v1/disputes/:id', async (request, reply) => {
-    const requester = requireRequester(request, 'numbers:dispute');
-    const { id } = request.params as { id: string };
-    await requireOwn(work, requester, { kind: 'dispute', object: id, code: 'dispute_unknown' });
-    return sendJson(reply, { status: 200, body: shownDispute(await readDispute(db, idOf(id))) });
+  registerSubmission(app, work, {
+    kind: 'dispute',
+    scope: 'numbers:dispute',
+    tag: 'Disputes',
+    answer,
+    submission: {
+      path: '/v1/disputes',
+      operationId: 'fileDispute',
+      summary: 'Dispute the label of a number; a person decides',
+      location: 'The number at the API: `/v1/numbers/{phone}`.',
+      schema: disputeSchema,
+      example: { phone: '+12025550123', reason: 'The number is ours since March.', contact: 'ops@example.com' },
+      codes: ['dispute_invalid', 'phone_invalid', 'dispute_unneeded', 'disputes_too_many'],
+      submit: (request, requester) => submitDispute(work, request, requester),
+    },
+    outcome: {
+      path: '/v1/disputes',
+      noun: 'dispute',
+      operationId: 'getDispute',
+      summary: 'Outcome of a dispute',
+      unknown: 'dispute_unknown',
+      read: async (id) => shownDispute(await readDispute(work.db, id)),
+      pathAtApi: ({ phone }) => `/v1/numbers/${phone}`,
+    },
   });
 }
 
-async function submitDispute(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, db, room } = work;
-  const requester = requireRequester(request, 'numbers:dispute');
+async function submitDispute(work: IntakeWork, request: FastifyRequest, requester: Requester) {
   const body = parseJsonBody(disputeSchema, request.body, 'dispute_invalid');
   await requireOwnNumber(work, requester, requirePhone('file dispute', body.phone));
-  const { object, repeated } = await acceptRequest(
-    work,
-    request,
-    { requester, kind: 'dispute', content: body },
-    (key, record) =>
-      room.run(null, async () => {
-        const submission = {
-          request: body,
-          filedBy: actorOf(requester),
-          key,
-          record: (client: Parameters<typeof record>[0], id: number) => record(client, String(id)),
-        };
-        return String((await fileDispute(work, submission)).disputeId);
-      }),
+  return acceptRequest(work, request, { requester, kind: 'dispute', content: body }, (key, record) =>
+    work.room.run(null, async () => {
+      const submission = {
+        request: body,
+        filedBy: actorOf(requester),
+        key,
+        record: (client: Parameters<typeof record>[0], id: number) => record(client, String(id)),
+      };
+      return String((await fileDispute(work, submission)).disputeId);
+    }),
   );
-  const dispute = await readDispute(db, idOf(object));
-  return sendJson(reply, {
-    status: 202,
-    headers: { Location: `${config.intakeApiOrigin ?? ''}/v1/numbers/${dispute.phone}` },
-    body: { ...shownDispute(dispute), status: `/v1/disputes/${object}`, repeated },
-  });
 }
 
 /** A key that is bound to a brand disputes labels of the numbers of this brand alone. */

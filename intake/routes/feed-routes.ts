@@ -1,16 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requestFeedLoad } from '../../jobs/queues/feed-producer.ts';
 import { readFeedLoad, type FeedLoad } from '../../pipelines/feeds/feed-load.ts';
 import { findFeed } from '../../pipelines/feeds/feed.ts';
+import type { Requester } from '../../pipelines/submissions/request-ledger.ts';
 import { removeUploadFiles, uploadPath } from '../../pipelines/submissions/upload-file.ts';
 import { forgetUploads, useCompleteUploads } from '../../pipelines/submissions/upload.ts';
-import { sendJson } from '../http/answers.ts';
-import { acceptRequest, actorOf, idOf, parseJsonBody, requireOwn, requireRequester } from '../http/request-reading.ts';
+import { exampleId, exampleSha256, exampleTime, pathParameter, useCodes } from '../http/operations.ts';
+import { acceptRequest, actorOf, parseJsonBody } from '../http/request-reading.ts';
+import { registerSubmission } from '../http/submission-routes.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
 
 /** A feed to load; the options are those of `feed load`. */
-export const loadSchema = z.strictObject({
+const loadSchema = z.strictObject({
   upload: z.string().max(64).describe('Id of a complete upload for a feed: CSV or TSV, plain or gzipped.'),
   fileName: z.string().min(1).max(200).optional().describe('Shown with the load; default: the upload.'),
   options: z
@@ -19,25 +21,59 @@ export const loadSchema = z.strictObject({
     .describe('`source`, `level`, `category`, `country`, `columns`, `comment`, `delimiter`, `encoding`, `dates`.'),
 });
 
+const answer = {
+  load: 7,
+  feed: 'reputation',
+  fileName: 'levels.csv',
+  source: 'example',
+  sha256: exampleSha256,
+  state: 'queued',
+  requestedAt: exampleTime,
+  finishedAt: null,
+  rowsGiven: null,
+  rowsAccepted: null,
+  rowsRejected: null,
+  rejectsByCode: {},
+  rowsChanged: null,
+  gates: [],
+  failure: null,
+};
+
 /** `/v1/feeds/{feed}/loads`: an uploaded feed becomes a load. `/v1/loads/{id}`: its outcome. */
 export function registerFeedRoutes(app: FastifyInstance, work: IntakeWork): void {
-  const { db } = work;
-  app.post('/v1/feeds/:feed/loads', (request, reply) => submitLoad(work, request, reply));
-  app.get('/v1/loads/:id', async (request, reply) => {
-    const requester = requireRequester(request, 'feeds:write');
-    const { id } = request.params as { id: string };
-    await requireOwn(work, requester, { kind: 'load', object: id, code: 'feed_not_found' });
-    return sendJson(reply, { status: 200, body: shownLoad(await readFeedLoad(db, idOf(id))) });
+  registerSubmission(app, work, {
+    kind: 'load',
+    scope: 'feeds:write',
+    tag: 'Feeds',
+    answer,
+    submission: {
+      path: '/v1/feeds/:feed/loads',
+      parameters: [pathParameter('feed', 'Which feed it is: reputation, directory, complaints.')],
+      operationId: 'submitLoad',
+      summary: 'Load an uploaded feed',
+      location: 'The load: `/v1/loads/{id}`.',
+      schema: loadSchema,
+      example: { upload: exampleId, fileName: 'levels.csv', options: { source: 'example' } },
+      codes: [...useCodes, 'feed_unknown', 'feed_option_invalid'],
+      submit: (request, requester) => submitLoad(work, request, requester),
+    },
+    outcome: {
+      path: '/v1/loads',
+      noun: 'load',
+      operationId: 'getLoad',
+      summary: 'Outcome of a load',
+      unknown: 'feed_not_found',
+      read: async (id) => shownLoad(await readFeedLoad(work.db, id)),
+    },
   });
 }
 
-async function submitLoad(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function submitLoad(work: IntakeWork, request: FastifyRequest, requester: Requester) {
   const { config, db, room } = work;
-  const requester = requireRequester(request, 'feeds:write');
   const { name: feed } = findFeed((request.params as { feed: string }).feed);
   const body = parseJsonBody(loadSchema, request.body, 'feed_option_invalid');
   const { upload, fileName = upload, options } = body;
-  const { object, repeated } = await acceptRequest(
+  const accepted = await acceptRequest(
     work,
     request,
     { requester, kind: 'load', content: { feed, ...body } },
@@ -59,11 +95,7 @@ async function submitLoad(work: IntakeWork, request: FastifyRequest, reply: Fast
       }),
   );
   await removeUploadFiles(config.intakeDir, [upload]);
-  return sendJson(reply, {
-    status: 202,
-    headers: { Location: `/v1/loads/${object}` },
-    body: { ...shownLoad(await readFeedLoad(db, idOf(object))), repeated },
-  });
+  return accepted;
 }
 
 function shownLoad(load: FeedLoad) {

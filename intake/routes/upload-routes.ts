@@ -34,6 +34,7 @@ import {
   type UploadFields,
 } from '../http/upload-fields.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
+import { continuingOperation, givingUpOperation, offsetOperation, openingOperation } from './upload-operations.ts';
 
 /** Media type of the bytes that continue an upload. */
 const partMediaType = 'application/partial-upload';
@@ -51,10 +52,14 @@ export async function registerUploadRoutes(app: FastifyInstance, work: IntakeWor
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null)); // the routes read the bytes
-    scope.post('/v1/uploads', (request, reply) => startUpload(work, request, reply));
-    scope.patch('/v1/uploads/:upload', (request, reply) => continueUpload(work, request, reply));
+    scope.post('/v1/uploads', { config: { operations: { post: openingOperation() } } }, (request, reply) =>
+      startUpload(work, request, reply),
+    );
+    scope.patch('/v1/uploads/:upload', { config: { operations: { patch: continuingOperation() } } }, (request, reply) =>
+      continueUpload(work, request, reply),
+    );
   });
-  app.head('/v1/uploads/:upload', async (request, reply) => {
+  app.head('/v1/uploads/:upload', { config: { operations: { head: offsetOperation() } } }, async (request, reply) => {
     const upload = await findUpload(work, request);
     await work.writers.interrupt(upload.uploadId);
     const offset = await readOffset(work.config.intakeDir, upload.uploadId);
@@ -64,12 +69,16 @@ export async function registerUploadRoutes(app: FastifyInstance, work: IntakeWor
       .headers({ ...headers, 'Upload-Length': String(upload.bytes), 'Cache-Control': 'no-store' })
       .send();
   });
-  app.delete('/v1/uploads/:upload', async (request, reply) => {
-    const { uploadId } = await findUpload(work, request);
-    await work.writers.interrupt(uploadId);
-    await discardUpload(work, uploadId);
-    return reply.code(204).send();
-  });
+  app.delete(
+    '/v1/uploads/:upload',
+    { config: { operations: { delete: givingUpOperation() } } },
+    async (request, reply) => {
+      const { uploadId } = await findUpload(work, request);
+      await work.writers.interrupt(uploadId);
+      await discardUpload(work, uploadId);
+      return reply.code(204).send();
+    },
+  );
 }
 
 async function startUpload(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

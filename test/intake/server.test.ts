@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeOpenApiDocument } from '../../intake/openapi.ts';
 import { startIntake } from '../../intake/start.ts';
 import { intakeLimits } from '../../intake/work/intake-limits.ts';
 import { submissionsAtOnceMax, WorkRoom } from '../../intake/work/work-room.ts';
@@ -401,15 +400,32 @@ describe('the process', () => {
     const document = (await (await fetch(`${intake.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { operationId?: string }>>;
     };
-    expect(document).toEqual(makeOpenApiDocument());
+    const operations = Object.entries(document.paths).map(([path, methods]) => [
+      path,
+      Object.values(methods).map(({ operationId }) => operationId),
+    ]);
+    expect(Object.fromEntries(operations)).toEqual({
+      '/v1/uploads': ['openUpload'],
+      '/v1/uploads/{upload}': ['continueUpload', 'readUploadOffset', 'giveUpUpload'],
+      '/v1/batches': ['submitBatch'],
+      '/v1/branding-requests': ['submitBrandingRequest'],
+      '/v1/branding-requests/{id}': ['getBrandingRequest'],
+      '/v1/feeds/{feed}/loads': ['submitLoad'],
+      '/v1/loads/{id}': ['getLoad'],
+      '/v1/disputes': ['fileDispute'],
+      '/v1/disputes/{id}': ['getDispute'],
+      '/healthz': ['getHealth'],
+      '/readyz': ['getReadiness'],
+      '/openapi.json': ['getDocument'],
+    });
     const client = await intake.client(['batches:write']);
     // The rules are those of an API without HEAD; that of an upload is no twin of a GET.
     const { head: _head, ...others } = document.paths['/v1/uploads/{upload}']!;
     const ruled = { ...document, paths: { ...document.paths, '/v1/uploads/{upload}': others } };
     expect(lintOpenApi(ruled as unknown as OpenApiDocument)).toEqual([]);
-    for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [path, methods] of Object.entries(document.paths)) {
       const allowed = (await client.fetch(path.replace(/\{\w+\}/g, 'x'), { method: 'PUT' })).headers.get('allow');
-      const described = Object.keys(operations);
+      const described = Object.keys(methods);
       expect(
         allowed?.split(', ').filter((method) => method !== 'HEAD' || !allowed.includes('GET')), // Node's twin of GET
         path,
