@@ -7,7 +7,7 @@ export function sha256Of(content: string | Uint8Array): string {
 }
 
 /** JSON with the fields of every object in the order of their names, so that equal values have equal texts. */
-export function canonicalJson(value: unknown): string {
+export function jsonWithSortedKeys(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

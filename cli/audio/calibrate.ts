@@ -1,10 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { findEvaluatedModel } from '../../evaluation/audio/evaluated-models.ts';
 import { fitCalibration, uncalibrated, type FittedCalibration } from '../../evaluation/audio/fit-calibration.ts';
 import { readIndex } from '../../evaluation/audio/index-file.ts';
-import { scoreIndex } from '../../evaluation/audio/score-index.ts';
 import {
   digestOfManifest,
   parseManifest,
@@ -12,12 +10,11 @@ import {
   type ScoreCondition,
 } from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
-import { decodeLimitsOf, openScoringPool } from '../../pipelines/audio/scorers/scoring-pool.ts';
 import { sha256Of } from '../../runtime/digest.ts';
-import { interruption, runWith, type Outcome } from '../command.ts';
-import { formatBar, startProgress } from '../progress.ts';
+import { runWith, type Outcome } from '../command.ts';
 import { readableLog } from '../readable-log.ts';
 import { openOutput } from '../result-output.ts';
+import { scoreWithProgress } from './evaluate.ts';
 import type { Services } from '../../runtime/services/services.ts';
 
 interface CalibrateOptions {
@@ -52,19 +49,9 @@ async function calibrateCommand(
   const manifest = uncalibrated(model.manifest);
   const carrying = { ...model, manifest, manifestSha256: digestOfManifest(manifest) };
   const output = await openOutput(options.output);
-  const pool = openScoringPool({ config, log: readableLog(log) });
-  const progress = startProgress();
-  setMaxListeners(0, interruption.signal); // each queued recording adds a listener
   try {
-    const scored = await scoreIndex(rows, {
-      pool,
-      models: [carrying],
-      channels: 'apart',
-      limits: decodeLimitsOf(config),
-      concurrency: config.audioScorers * 2, // one recording is read while another is scored
-      onProgress: (done, total) => progress.show(`${formatBar(done / total)} ${done} of ${total} recordings`),
-      signal: interruption.signal,
-    });
+    const scoring = { config, log: readableLog(log), models: [carrying], channels: 'apart' } as const;
+    const scored = await scoreWithProgress(rows, scoring);
     const fits = manifest.output.layout.map((score) => fitCalibration(scored.set, scored.models[0]!, score));
     const index = { recordings: rows.length, sha256: sha256Of(await readFile(options.index)) };
     const made = calibratedManifest(model.manifest, { fits, index, name: options.as });
@@ -74,9 +61,6 @@ async function calibrateCommand(
   } catch (error) {
     await output.discard();
     throw error;
-  } finally {
-    progress.end();
-    await pool.close();
   }
 }
 

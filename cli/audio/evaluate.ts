@@ -84,7 +84,10 @@ async function evaluate(options: EvaluateOptions): Promise<Outcome> {
     });
   const rows = await readIndex(index);
   const models = await chooseModels(rows, options.model);
-  const { set, outcomes } = await score(rows, models, options.channels);
+  const config = commandConfig();
+  const log = createLog({ level: config.logLevel, process: 'evaluate' });
+  const { channels } = options;
+  const { set, models: outcomes } = await scoreWithProgress(rows, { config, log, models, channels });
   const report = makeReport({
     index: {
       name: options.name ?? basename(dirname(resolve(index))),
@@ -119,22 +122,27 @@ async function chooseModels(rows: readonly IndexRow[], names: readonly string[])
   return models;
 }
 
-async function score(rows: readonly IndexRow[], models: readonly EvaluatedModel[], channels: ChannelMode) {
-  const config = commandConfig();
-  const pool = openScoringPool({ config, log: createLog({ level: config.logLevel, process: 'evaluate' }) });
+/** Scores the recordings of an index in processes of the command's own, and shows the progress. */
+export async function scoreWithProgress(
+  rows: readonly IndexRow[],
+  {
+    config,
+    log,
+    ...scoring
+  }: Parameters<typeof openScoringPool>[0] & { models: readonly EvaluatedModel[]; channels: ChannelMode },
+): ReturnType<typeof scoreIndex> {
+  const pool = openScoringPool({ config, log });
   const progress = startProgress();
   setMaxListeners(0, interruption.signal); // each queued recording adds a listener
   try {
-    const scored = await scoreIndex(rows, {
+    return await scoreIndex(rows, {
+      ...scoring,
       pool,
-      models,
-      channels,
       limits: decodeLimitsOf(config),
       concurrency: config.audioScorers * 2, // one recording is read while another is scored
       onProgress: (done, total) => progress.show(`${formatBar(done / total)} ${done} of ${total} recordings`),
       signal: interruption.signal,
     });
-    return { set: scored.set, outcomes: scored.models };
   } finally {
     progress.end();
     await pool.close();

@@ -4,9 +4,10 @@ import type {
   IdentifiedNumber,
   BrandSummary,
 } from '../../pipelines/branding/brand/brand-record.ts';
+import { NUMBER_PERSON_ACTIONS, type NumberPersonAction } from '../../pipelines/branding/brand/person-actions.ts';
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
 import { listNumberProofs, type NumberProofStatus } from '../../pipelines/branding/proof/number-proof.ts';
-import { allows, BRAND_TRANSITIONS } from '../../pipelines/branding/states.ts';
+import { allows, BRAND_TRANSITIONS, NUMBER_TRANSITIONS } from '../../pipelines/branding/states.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { requestProofs } from '../../jobs/queues/proof-producer.ts';
@@ -17,10 +18,13 @@ import type { Listed } from './json.ts';
 export type { BrandingEvent, BrandSummary, OwnProtectedName };
 export type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
 
-/** A number with its proofs. */
-export type ProvenNumber = IdentifiedNumber & { readonly proof: Pick<NumberProofStatus, 'provenUntil' | 'pending'> };
+/** A number with its proofs, and what a person can do with it now. */
+export type ProvenNumber = IdentifiedNumber & {
+  readonly proof: Pick<NumberProofStatus, 'provenUntil' | 'pending'>;
+  readonly can: readonly NumberPersonAction[];
+};
 
-/** Adds the proofs to numbers of a brand. */
+/** Adds the proofs and the possible actions to numbers of a brand. */
 export async function withProofs(
   db: Queryable,
   brandId: number,
@@ -38,6 +42,7 @@ export async function withProofs(
       provenUntil: proofs.get(number.phone)?.provenUntil ?? null,
       pending: proofs.get(number.phone)?.pending ?? null,
     },
+    can: NUMBER_PERSON_ACTIONS.filter((action) => allows(NUMBER_TRANSITIONS, number.state, action)),
   }));
 }
 

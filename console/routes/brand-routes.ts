@@ -4,6 +4,7 @@ import { listBrands, listIdentifiedNumbers, readBrand } from '../../pipelines/br
 import {
   changeNumber,
   decideBrand,
+  NUMBER_PERSON_ACTIONS,
   resumeBrand,
   suspendBrand,
   withdrawBrand,
@@ -49,7 +50,7 @@ const numbersQuery = z.strictObject({
 const historyQuery = z.strictObject({ before: idParameter.optional(), limit: limitParameter });
 const numberBody = z.strictObject({
   phone: z.string().max(40),
-  action: z.enum(['suspend', 'resume', 'reject', 'remove']),
+  action: z.enum(NUMBER_PERSON_ACTIONS),
   reason: reasonField,
 });
 

@@ -10,7 +10,7 @@ import {
   type Requester,
   type RequestKind,
 } from '../../pipelines/submissions/request-ledger.ts';
-import { canonicalJson, sha256Of } from '../../runtime/digest.ts';
+import { jsonWithSortedKeys, sha256Of } from '../../runtime/digest.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { idempotencyKeyForm, isIdempotencyKey } from '../../runtime/idempotency-key.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
@@ -70,7 +70,7 @@ export async function acceptRequest(
   submit: (key: string, record: RecordRequest) => Promise<string>,
 ): Promise<{ object: string; repeated: boolean; key: string }> {
   const key = readIdempotencyKey(request);
-  const sha256 = sha256Of(canonicalJson([kind, content]));
+  const sha256 = sha256Of(jsonWithSortedKeys([kind, content]));
   const accepted = await acceptOnce(db, { requester, kind, key, sha256 }, (record) => submit(key, record));
   const { client, keyId } = requester;
   log.info({ requestId: request.id, kind, ...accepted, client, keyId }, 'a request is accepted');

@@ -16,7 +16,7 @@ import {
 } from './brand-profile.ts';
 import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
-import { canonicalJson, sha256Of } from '../../runtime/digest.ts';
+import { jsonWithSortedKeys, sha256Of } from '../../runtime/digest.ts';
 import { isIdempotencyKey, idempotencyKeyForm, requireSameRequest } from '../../runtime/idempotency-key.ts';
 
 /** Numbers that a request may name itself; more are submitted as a CSV. */
@@ -245,7 +245,7 @@ function operationInvalid(kind: string, problem: string): ServiceError {
 
 /** Digest of the checked request and the files, independent of how the request was written. */
 function digestOfOperation(request: CheckedOperationRequest, ...files: (Uint8Array | undefined)[]): string {
-  const hash = createHash('sha256').update(canonicalJson(request));
+  const hash = createHash('sha256').update(jsonWithSortedKeys(request));
   for (const file of files) hash.update(file === undefined ? '\n-' : `\n${sha256Of(file)}`);
   return hash.digest('hex');
 }

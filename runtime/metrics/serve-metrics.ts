@@ -7,6 +7,7 @@ import { isServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { openServer, type OpenServer } from '../open-server.ts';
 import { packageVersion } from '../package-root.ts';
+import { isProcessAlive } from '../processes/file-lock.mjs';
 import { writeWholeFile } from '../files/whole-file.ts';
 import type { MetricsProcess } from './metric-table.ts';
 import type { Metrics } from './metrics.ts';
@@ -103,15 +104,6 @@ async function announce(
 async function removeDead(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const [, machine, pid] = /^[a-z]+\.(.*)\.(\d+)\.json$/.exec(name) ?? [];
-    if (machine === hostname() && !isAlive(Number(pid))) await unlink(join(directory, name)).catch(() => {});
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if (machine === hostname() && !isProcessAlive(Number(pid))) await unlink(join(directory, name)).catch(() => {});
   }
 }

@@ -27,6 +27,18 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
+/** The chunks one after another; of more than `bytesMax` bytes those up to the chunk that exceeds it: a server may send without end. */
+export async function collectBytes(chunks: AsyncIterable<Uint8Array>, bytesMax = Infinity): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMax) break;
+  }
+  return joinBytes(parts);
+}
+
 /** True if both have the same bytes. */
 export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;

@@ -1,4 +1,4 @@
-import { fromUtf8, joinBytes } from '../base/bytes.ts';
+import { collectBytes, fromUtf8 } from '../base/bytes.ts';
 import { ClientError } from '../base/errors.ts';
 import { findPublishedCache, formatArtefact } from '../format/caches.ts';
 import { firstNotBefore } from '../format/key-range.ts';
@@ -111,7 +111,7 @@ async function readRows(
     missing: isTargetHref(file.href),
     async take({ status, chunks }) {
       if (status !== 206) return 'changed';
-      const received = await collectUpTo(chunks, end - start);
+      const received = await collectBytes(chunks, end - start);
       if (padTo !== undefined && received.length !== end - start)
         throw new ClientError('download_failed', {
           operation: 'look number up',
@@ -124,18 +124,6 @@ async function readRows(
       return rows;
     },
   });
-}
-
-/** Reads at most one chunk more: a server may send without end. */
-async function collectUpTo(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    bytes += chunk.length;
-    if (bytes > bytesMax) break;
-  }
-  return joinBytes(parts);
 }
 
 /** A CRC finds damage, but not forgery: rows can be changed so that it stays the same. */

@@ -1,4 +1,4 @@
-import { joinBytes } from '../base/bytes.ts';
+import { collectBytes, joinBytes } from '../base/bytes.ts';
 import { ClientError, isClientError } from '../base/errors.ts';
 import { findPublishedCache, formatArtefact, type ArtefactName } from '../format/caches.ts';
 import { applyDelta, divideSteps } from '../format/delta-lines.ts';
@@ -138,12 +138,6 @@ async function listSteps(delta: Uint8Array): Promise<Uint8Array[]> {
   const steps: Uint8Array[][] = [];
   for await (const { step, text } of divideSteps(readGzip(inOneChunk(delta)))) (steps[step] ??= []).push(text);
   return steps.map((parts) => joinBytes(parts));
-}
-
-async function collectBytes(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of chunks) parts.push(part);
-  return joinBytes(parts);
 }
 
 function otherRows(code: 'download_damaged' | 'delta_invalid'): ClientError {

@@ -1,5 +1,5 @@
 import { nodeStreams } from '../base/built-ins.ts';
-import { fromUtf8, joinBytes } from '../base/bytes.ts';
+import { collectBytes, fromUtf8 } from '../base/bytes.ts';
 import { ClientError, isClientErrorCode, messageOf, type ClientErrorCode } from '../base/errors.ts';
 
 /** How requests are repeated. Tests make the times short. */
@@ -108,7 +108,7 @@ export class ServiceClient {
         href,
         etag === undefined || etag === null ? {} : { 'If-None-Match': etag },
       );
-      const text = fromUtf8(await collectBytes({ chunks }, documentBytesMax));
+      const text = fromUtf8(await readAll({ chunks }, documentBytesMax));
       if (status === 304) return { isKnown: true };
       return { isKnown: false, body: parseDocument(text), etag: headers.get('etag') };
     });
@@ -121,7 +121,7 @@ export class ServiceClient {
   async findBytes(href: string, { bytesMax }: { readonly bytesMax: number }): Promise<Uint8Array | undefined> {
     return this.#retry(async () => {
       const answer = await this.#ask(href, {}, { missing: true });
-      if (answer.status !== 404) return collectBytes(answer, bytesMax);
+      if (answer.status !== 404) return readAll(answer, bytesMax);
       answer.discard();
       return undefined;
     });
@@ -223,7 +223,7 @@ export class ServiceClient {
 
   async #accept(answer: FetchedBytes, href: string): Promise<FetchedBytes> {
     if (answer.status < 400) return answer;
-    throw answerError(answer, await collectBytes(answer, problemBytesMax).then(fromUtf8, () => ''), href);
+    throw answerError(answer, await readAll(answer, problemBytesMax).then(fromUtf8, () => ''), href);
   }
 }
 
@@ -356,19 +356,13 @@ function retryAfterMs(header: string | null): number | undefined {
 }
 
 /** @throws ClientError `download_damaged` if there are more bytes than `bytesMax`: then the connection is closed */
-async function collectBytes({ chunks }: Pick<FetchedBytes, 'chunks'>, bytesMax: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    bytes += chunk.length;
-    if (bytes > bytesMax)
-      throw new ClientError('download_damaged', {
-        operation: 'download',
-        problem: `The document is longer than ${bytesMax} bytes.`,
-      });
-  }
-  return joinBytes(parts);
+async function readAll({ chunks }: Pick<FetchedBytes, 'chunks'>, bytesMax: number): Promise<Uint8Array> {
+  const bytes = await collectBytes(chunks, bytesMax);
+  if (bytes.length <= bytesMax) return bytes;
+  throw new ClientError('download_damaged', {
+    operation: 'download',
+    problem: `The document is longer than ${bytesMax} bytes.`,
+  });
 }
 
 function parseDocument(text: string): unknown {

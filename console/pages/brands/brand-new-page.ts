@@ -3,6 +3,7 @@ import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './brandin
 import { Empty, Field, Page, ProblemNotice, Section } from '../shell/components.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
 import { currentSession, mayRequestBranding } from '../shell/request.ts';
+import { operationTitles } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 /** Add Managed Brand: registers a brand, with an optional letter and optional numbers. */
@@ -26,8 +27,8 @@ export default function BrandNewPage(): VNode {
     });
   };
   if (!mayRequestBranding())
-    return html`<${Page} title="Add Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
-  return html`<${Page} title="Add Managed Brand" lead="Registers a brand. With a letter of authorization it is checked at once; without one it stays a draft.">
+    return html`<${Page} title=${operationTitles.add_managed_brand}><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
+  return html`<${Page} title=${operationTitles.add_managed_brand} lead="Registers a brand. With a letter of authorization it is checked at once; without one it stays a draft.">
     <form class="page" onSubmit=${hand}>
       <${Section} title="The brand">
         <div class="field-pairs">
@@ -42,7 +43,7 @@ export default function BrandNewPage(): VNode {
         <${NumberFields} wrong=${wrong} />
       </${Section}>
       ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}
-      <div class="actions"><button class="primary" disabled=${isBusy}>${isBusy ? 'Sending …' : 'Add Managed Brand'}</button></div>
+      <div class="actions"><button class="primary" disabled=${isBusy}>${isBusy ? 'Sending …' : operationTitles.add_managed_brand}</button></div>
     </form>
   </${Page}>`;
 }

@@ -3,7 +3,6 @@ import type { Json } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging } from '../shell/list-filters.ts';
 import {
   Dialog,
-  ActionButton,
   Empty,
   Facts,
   Name,
@@ -16,7 +15,7 @@ import {
 } from '../shell/components.ts';
 import { Day, NumberProof, ProveNumbers } from './number-proof.ts';
 import { useReading } from '../shell/reading.ts';
-import { ReasonField } from '../shell/reason-dialog.ts';
+import { ReasonForm } from '../shell/reason-dialog.ts';
 import { mayDo, mayRequestBranding, sendJson } from '../shell/request.ts';
 import { usePlace } from '../shell/router.ts';
 import { asWords, formatCount } from '../shell/text.ts';
@@ -33,30 +32,15 @@ const numberStates = Object.keys({
   removed: 0,
 } satisfies Record<NumberState, 0>);
 
-/** Actions on a number, with the states in which they are possible. */
-const actions = {
-  suspend: { label: 'Suspend', effect: "It leaves the next night's file until it is resumed.", from: ['verified'] },
-  resume: {
-    label: 'Resume',
-    effect: "It comes back into the next night's file, if a letter in force names it.",
-    from: ['suspended'],
-  },
-  remove: {
-    label: 'Remove',
-    effect: 'It is taken from the brand. It can be submitted again.',
-    from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
-  },
-  reject: {
-    label: 'Reject permanently',
-    effect: 'No brand can submit it again.',
-    from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
-  },
-} as const;
+type NumberAction = ProvenNumber['can'][number];
 
-type NumberAction = keyof typeof actions;
-
-const actionsIn = (state: string) =>
-  (Object.keys(actions) as NumberAction[]).filter((name) => (actions[name].from as readonly string[]).includes(state));
+/** Actions on a number, in the order of the choices. */
+const actions: Readonly<Record<NumberAction, { readonly label: string; readonly effect: string }>> = {
+  suspend: { label: 'Suspend', effect: "It leaves the next night's file until it is resumed." },
+  resume: { label: 'Resume', effect: "It comes back into the next night's file, if a letter in force names it." },
+  remove: { label: 'Remove', effect: 'It is taken from the brand. It can be submitted again.' },
+  reject: { label: 'Reject permanently', effect: 'No brand can submit it again.' },
+};
 
 /** The numbers of a brand by state, with the possible actions. */
 export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: () => void }): VNode {
@@ -84,7 +68,7 @@ export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; on
     mayDo('reviewer') && [
       'Actions',
       (number) =>
-        actionsIn(number.state).length === 0
+        number.can.length === 0
           ? '–'
           : html`<button type="button" aria-label=${`Change ${number.phone}`} onClick=${() => setChosen(number)}>Change</button>`,
     ],
@@ -106,7 +90,7 @@ export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; on
 
 function NumberAction({
   handle,
-  number: { phone, state },
+  number: { phone, state, can },
   onClose,
   onChanged,
 }: {
@@ -115,16 +99,14 @@ function NumberAction({
   onClose: () => void;
   onChanged: () => void;
 }): VNode {
-  const names = actionsIn(state);
+  const names = (Object.keys(actions) as NumberAction[]).filter((name) => can.includes(name));
   const [action, setAction] = useState<NumberAction>(names[0]!);
-  const [reason, setReason] = useState('');
-  const act = async () => {
+  const act = async (reason: string) => {
     await sendJson('POST', `/api/brands/${handle}/numbers/action`, { phone, action, reason });
-    onClose();
     onChanged();
   };
-  return html`<p>It is <${State} name=${state} /> with ${handle}.</p>
+  return html`<${ReasonForm} confirm=${actions[action].label} isDanger=${action === 'reject'} act=${act} onClose=${onClose}>
+    <p>It is <${State} name=${state} /> with ${handle}.</p>
     <${ChoiceField} label="What to do" hint=${actions[action].effect} value=${action} choices=${names.map((name) => [name, actions[name].label])} onChoose=${setAction} />
-    <${ReasonField} reason=${reason} onInput=${setReason} />
-    <div class="actions"><button type="button" onClick=${onClose}>Leave it as it is</button><${ActionButton} kind=${action === 'reject' ? 'danger' : 'primary'} disabled=${reason.trim() === ''} act=${act}>${actions[action].label}</${ActionButton}></div>` as VNode;
+  </${ReasonForm}>`;
 }

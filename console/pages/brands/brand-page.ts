@@ -26,7 +26,7 @@ import { Link, type PageProps } from '../shell/router.ts';
 import { html, type Shown, type VNode, useState } from '../shell/view.ts';
 import type { ShownBrand } from '../../answers/brand-answers.ts';
 import type { Json } from '../../answers/json.ts';
-import { visible } from '../shell/text.ts';
+import { operationTitles, visible } from '../shell/text.ts';
 import { reloadCount } from '../letters/waiting-count.ts';
 import { betweenNumbers, fileIn, listIn, splitEntries, textIn, useSubmission } from './branding-submission.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
@@ -59,7 +59,7 @@ function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: 
     <${BrandRevisions} brand=${brand} />
     ${findings.length === 0 ? null : html`<${Section} title="Findings about the brand"><${FindingList} findings=${findings} /></${Section}>`}
     <${Section} title="Letters">
-      ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>Update Managed Brand</${Link}> adds one.` : 'Its owner submits one.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
+      ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>${operationTitles.update_managed_brand}</${Link}> adds one.` : 'Its owner submits one.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
       ${mayRequestBranding() && state !== 'withdrawn' ? html`<${IssueForm} handle=${handle} />` : null}
     </${Section}>
     <${BrandNumbers} brand=${brand} onChanged=${onChanged} />
@@ -123,7 +123,7 @@ function BrandActions({
     await sendJson('POST', `/api/brands/${handle}/${name}`, { reason });
     onDone();
   };
-  return html`${state === 'withdrawn' ? null : html`<${Link} href=${`/brands/${handle}/update`} class="button">Update Managed Brand</${Link}>`}
+  return html`${state === 'withdrawn' ? null : html`<${Link} href=${`/brands/${handle}/update`} class="button">${operationTitles.update_managed_brand}</${Link}>`}
     ${names.map((name) => html`<${ReasonButton} key=${name} label=${effects[name].label} title=${`${effects[name].label} ${handle}?`} confirm=${`${effects[name].label} the brand`} isDanger=${effects[name].isDanger} act=${act(name)}><p>${effects[name].effect}</p></${ReasonButton}>`)}` as VNode;
 }
 
@@ -214,7 +214,7 @@ function NumberForm({ handle }: { handle: string }): VNode {
       numbers: fileIn(form, 'numbersFile'),
     });
   };
-  return html`<${Section} title="Add Phone number for Branding">
+  return html`<${Section} title=${operationTitles.add_phone_number}>
     <p class="lead">A number that a letter in force names is verified at once; others need a letter that names them.</p>
     <form class="branding-form" onSubmit=${hand}>
       <${NumberFields} wrong=${wrong} />

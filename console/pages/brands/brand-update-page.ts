@@ -7,6 +7,7 @@ import { LetterField, NumberFields } from './number-fields.ts';
 import { useReading } from '../shell/reading.ts';
 import { mayRequestBranding, sendJson } from '../shell/request.ts';
 import type { PageProps } from '../shell/router.ts';
+import { operationTitles } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
 /** Update Managed Brand: changes fields of a brand, or adds a new letter. */
@@ -14,8 +15,8 @@ export default function BrandUpdatePage({ params }: PageProps): VNode {
   const handle = params['handle']!;
   const reading = useReading<ShownBrand>(`/api/brands/${encodeURIComponent(handle)}`);
   if (!mayRequestBranding())
-    return html`<${Page} title="Update Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
-  return html`<${Page} title="Update Managed Brand" lead=${`Changes ${handle}. A change of the legal name, the display name or "doing business as", or a new letter, makes a revision that is approved before it is published; other changes are taken at once.`}>
+    return html`<${Page} title=${operationTitles.update_managed_brand}><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
+  return html`<${Page} title=${operationTitles.update_managed_brand} lead=${`Changes ${handle}. A change of the legal name, the display name or "doing business as", or a new letter, makes a revision that is approved before it is published; other changes are taken at once.`}>
     <${Read} reading=${reading} what="the brand" show=${(brand: Json<ShownBrand>) => html`<${UpdateForm} brand=${brand} />`} />
   </${Page}>`;
 }
@@ -63,7 +64,7 @@ function UpdateForm({ brand }: { brand: Json<ShownBrand> }): VNode {
     </${Section}>
     ${isEmpty ? html`<${Notice} kind="bad"><p>Nothing was changed, and neither a letter nor a number was given.</p></${Notice}>` : null}
     ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}
-    <div class="actions"><button class="primary" disabled=${isBusy}>${isBusy ? 'Sending …' : 'Update Managed Brand'}</button></div>
+    <div class="actions"><button class="primary" disabled=${isBusy}>${isBusy ? 'Sending …' : operationTitles.update_managed_brand}</button></div>
   </form>`;
 }
 

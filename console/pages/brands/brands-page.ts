@@ -5,7 +5,7 @@ import { Empty, Name, Page, Read, State, Table, type Columns, When } from '../sh
 import { useReading } from '../shell/reading.ts';
 import { mayRequestBranding } from '../shell/request.ts';
 import { Link, usePlace } from '../shell/router.ts';
-import { formatCount } from '../shell/text.ts';
+import { formatCount, operationTitles } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const brandStates = Object.keys({
@@ -39,7 +39,7 @@ const columns: Columns<Json<BrandSummary>> = [
 export default function BrandsPage(): VNode {
   const place = usePlace();
   const reading = useReading<BrandSummaryPage>(`/api/brands${queryOf(place.query, filters)}`);
-  return html`<${Page} title="Brands" lead="Managed brands, whose names are shown on calls once a letter of authorization has been approved." actions=${mayRequestBranding() ? html`<${Link} href="/new-brand" class="button">Add Managed Brand</${Link}>` : null}>
+  return html`<${Page} title="Brands" lead="Managed brands, whose names are shown on calls once a letter of authorization has been approved." actions=${mayRequestBranding() ? html`<${Link} href="/new-brand" class="button">${operationTitles.add_managed_brand}</${Link}>` : null}>
     <${Filters}>
       <${TextFilter} name="prefix" label="Handle begins with" hint="Lower-case letters, digits, hyphens." maxlength=${63} pattern="[a-z0-9\\-]*" />
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />

@@ -19,10 +19,11 @@ export function ReasonButton({ label, title, isDanger = false, ...form }: Reason
   return html`<${DialogButton} label=${label} kind=${isDanger ? 'danger' : ''} title=${title}>${(close: () => void) => html`<${ReasonForm} ...${form} isDanger=${isDanger} onClose=${close} />`}</${DialogButton}>`;
 }
 
-function ReasonForm({
+/** The form of such a dialog. */
+export function ReasonForm({
   onClose,
   confirm,
-  isDanger,
+  isDanger = false,
   act,
   children,
 }: Omit<ReasonButtonProps, 'label' | 'title'> & { onClose: () => void }): VNode {

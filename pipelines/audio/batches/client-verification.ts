@@ -129,7 +129,11 @@ export function verificationAnswerOf(item: VerificationItem): VerificationAnswer
   return {
     ...(fields as Pick<VerificationItem, (typeof answeredFields)[number]>),
     nextStep: nextStepOf(item),
-    times: { queued: queued.toISOString(), started: timeOrNull(started), ended: timeOrNull(ended) },
+    times: {
+      queued: queued.toISOString(),
+      started: started?.toISOString() ?? null,
+      ended: ended?.toISOString() ?? null,
+    },
     links: { self: `/v1/verifications/${item.id}`, batch: `/v1/batches/${item.batch}` },
   };
 }
@@ -147,8 +151,4 @@ export async function findVerification(
     windows: windows.map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })),
     notes: [...record.notes],
   };
-}
-
-function timeOrNull(moment: Date | null): string | null {
-  return moment === null ? null : moment.toISOString();
 }

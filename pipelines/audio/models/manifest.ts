@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { SCORE_NAMES } from '../verification.ts';
-import { sha256Of } from '../../../runtime/digest.ts';
+import { jsonWithSortedKeys, sha256Of } from '../../../runtime/digest.ts';
 
 /** Limits of a manifest, documented in docs/audio-models.md. */
 export const manifestLimits = {
@@ -191,6 +191,9 @@ export const voiceDetectorNames = ['energy/1', 'telephone/2', 'combined/1'] as c
 /** Name of a detector. */
 export type VoiceDetectorName = (typeof voiceDetectorNames)[number];
 
+/** Sample rates, in Hz, that the detectors support, ascending. */
+export const voiceSampleRates = [8000, 16_000] as const;
+
 /** Names of the families of models. */
 export const FAMILIES = ['phone', 'digital'] as const;
 
@@ -258,9 +261,9 @@ const voiceprint = z
     voiceActivity: z.enum(voiceDetectorNames),
     minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
   })
-  .refine(({ input: { sampleRate } }) => sampleRate === 8000 || sampleRate === 16_000, {
+  .refine(({ input: { sampleRate } }) => voiceSampleRates.some((rate) => rate === sampleRate), {
     path: ['input', 'sampleRate'],
-    message: 'must be 8000 or 16000, the rates of the voice activity detectors',
+    message: `must be ${voiceSampleRates.join(' or ')}, the rates of the voice activity detectors`,
   });
 
 const voiceActivity = z.looseObject({
@@ -345,15 +348,7 @@ export async function readManifestFile(file: string): Promise<unknown> {
  * the digest of the weights.
  */
 export function digestOfManifest(manifest: object): string {
-  return sha256Of(canonicalJson(manifest));
-}
-
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+  return sha256Of(jsonWithSortedKeys(manifest));
 }
 
 function describeIssue({ path, message }: z.core.$ZodIssue): string {

@@ -1,5 +1,5 @@
 import { Resampler } from '../signal/resample.ts';
-import { windowSamples, type ModelManifest } from '../models/manifest.ts';
+import { voiceSampleRates, windowSamples, type ModelManifest } from '../models/manifest.ts';
 import {
   joinFrames,
   labelWindow,
@@ -38,7 +38,7 @@ interface ChannelSettings {
 
 /** Sample rate of the voice detector for a model: the highest supported one that is not above the model's, or 8 kHz. */
 export function voiceRateOf(modelRate: number): VoiceSampleRate {
-  return modelRate >= 16_000 ? 16_000 : 8000;
+  return voiceSampleRates.findLast((rate) => rate <= modelRate) ?? voiceSampleRates[0];
 }
 
 /** Cuts one channel that arrives in blocks into labelled windows; keeps one window and the samples that the detector has not decided. */

@@ -1,4 +1,5 @@
 import type { ModelManifest } from '../models/manifest.ts';
+import { digitalSampleRateMin } from '../models/named-model.ts';
 import type { HeardNote } from '../decode/recording.ts';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import type { ChannelScores, ScoredRecording, ScoredWindow, ScoringSettings } from '../verification.ts';
@@ -7,7 +8,7 @@ import { ChannelWindows, type CutWindow } from './channel-windows.ts';
 import { calibrate, decideByThresholds, lowestScores } from './score-decision.ts';
 import { meanLogits, type Logits } from './score-decision.ts';
 import { mixChannels } from '../signal/mixed-channels.ts';
-import { bandSampleRateMin, areOfTelephone, TelephoneBand } from '../signal/telephone-band.ts';
+import { areOfTelephone, TelephoneBand } from '../signal/telephone-band.ts';
 import type { WindowBatch } from './window-batch.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
@@ -79,7 +80,7 @@ export class RecordingScorer {
       windows: [],
       early: new Map(),
       cutter: new ChannelWindows({ manifest, sampleRate, detector: detector() }),
-      band: sampleRate < bandSampleRateMin ? null : new TelephoneBand(sampleRate),
+      band: sampleRate < digitalSampleRateMin ? null : new TelephoneBand(sampleRate),
     }));
     this.union = new VoiceUnion(this.channels.length);
   }

@@ -2,11 +2,8 @@ import { powerSpectrogram } from './power-spectrogram.ts';
 import { Resampler } from './resample.ts';
 import { SlidingSamples } from './sliding-samples.ts';
 
-/** Lowest sample rate, in Hz, of a recording in which the band above that of a telephone is looked for. */
-export const bandSampleRateMin = 16_000;
-
 /** Sample rate of the analysis, and the frames: 32 ms, one each 16 ms. */
-const rate = bandSampleRateMin;
+const rate = 16_000;
 const frame = { frameSamples: 512, hopSamples: 256, fftSize: 512 } as const;
 
 /** The first bin at or above a frequency in Hz. */

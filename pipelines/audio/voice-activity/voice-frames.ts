@@ -1,3 +1,4 @@
+import type { voiceSampleRates } from '../models/manifest.ts';
 import type { WindowLabel } from '../verification.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { WindowLabel } from '../verification.ts';
 export const voiceFramesPerSecond = 100;
 
 /** Sample rates, in Hz, that the detectors support. */
-export type VoiceSampleRate = 8000 | 16000;
+export type VoiceSampleRate = (typeof voiceSampleRates)[number];
 
 /** Level of digital silence, in dBFS (rms 1.0 is 0 dBFS), the lowest that is measured: a step below what 16 bits can hold. */
 export const silenceDbfs = -100;

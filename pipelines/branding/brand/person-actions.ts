@@ -39,7 +39,9 @@ export interface PersonDecision extends SecondPerson {
 }
 
 /** What a person can do to a number. */
-export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
+export const NUMBER_PERSON_ACTIONS = ['suspend', 'resume', 'reject', 'remove'] as const;
+
+export type NumberPersonAction = (typeof NUMBER_PERSON_ACTIONS)[number];
 
 /**
  * Approves or rejects a brand that waits for a person, or the pending revision of one that was approved before. A revision never

@@ -1,3 +1,4 @@
+import { NUMBER_TRANSITIONS } from '../states.ts';
 import type { BrandAction, BrandState, LetterState, NumberAction, NumberState } from '../states.ts';
 
 /** The facts that a brand's next state depends on. */
@@ -115,7 +116,7 @@ const moves: { readonly [State in BrandState]: readonly NumberMove[] } = {
   withdrawn: [
     {
       action: 'remove',
-      from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
+      from: NUMBER_TRANSITIONS.actions.remove.from,
       standing: anyStanding,
       reason: 'The brand was withdrawn.',
     },

@@ -29,7 +29,7 @@ interface ElectronicSignature {
 
 /** `Leona Thornquill (May 18, 2026 09:24 EDT)`, as one signing service prints it. */
 const stampedName =
-  /^(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?\(([^()]{6,30} \d{1,2}:\d{2}(?::\d{2})? ?[A-Z]{1,5}[^()]{0,12})\)$/u;
+  /^(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?\(([^()]{6,30} (?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)? ?[A-Z]{1,5}[^()]{0,12})\)$/u;
 
 /** The box of another one: "Signed by:", the name, and the start of a seal in hexadecimal digits. */
 const signedBy = /^\s*signed by\s?:\s*$/i;

@@ -291,6 +291,15 @@ describe('a signature', () => {
     expect(signingOf([line, ...block])).toMatchObject({ kind: 'electronic', signed: name });
   });
 
+  it.each([
+    ['09:24', 'electronic'],
+    ['23:59:59', 'electronic'],
+    ['1:60', 'none'],
+    ['24:00', 'none'],
+  ])('with the time %s beside the printed name is %s', (time, kind) => {
+    expect(signingOf([`Jane Doe (Mar 3, 2026 ${time} EDT)`, ...block])).toMatchObject({ kind });
+  });
+
   it('may have its name in the next line', () => {
     expect(signingOf(['DocuSigned by:', 'Jane Doe', '4F2A9B1C3D', ...block])).toMatchObject({
       kind: 'electronic',
