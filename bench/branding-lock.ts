@@ -6,28 +6,18 @@
  *
  * One new cluster of PostgreSQL, one process, one request at a time, each of a new brand with an invented name and one number.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { decideLetterText } from '../pipelines/branding/decision/letter-text-decision.ts';
 import { submitOperation } from '../pipelines/branding/operation.ts';
 import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
 import { usedCpuMs } from './side-by-side.ts';
 import { Vault } from '../runtime/secrets/vault.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { connect, createPool } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
 import { inventCompanies } from './company-names.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 const requests = Number(process.argv[2] ?? 200);
 const warmUp = 20;
 
-const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
-const client = await connect({ url: embedded.url, applicationName: 'bench' });
-await migrate(client);
-await client.end();
-const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 2, onIdleError: () => {} });
+const { db, close } = await openOwnDatabase();
 const vault = new Vault(Buffer.alloc(32, 7));
 
 let taken = 0;
@@ -70,7 +60,5 @@ try {
     `lock of changes held by a request: median ${at(0.5)}, 90 % ${at(0.9)}, most ${at(1)} (${sorted.length} requests, own CPU ${((usedCpuMs() - cpuBefore) / held.length).toFixed(2)} ms each)`,
   );
 } finally {
-  await db.end();
-  await embedded.release();
-  await removeStateDirectory(join(directory, 'state'));
+  await close();
 }

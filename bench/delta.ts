@@ -17,14 +17,6 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
-import { KeyTable } from '../pipelines/access/key-table.ts';
-import { openMetrics } from '../runtime/metrics/prometheus.ts';
-import { createMetrics } from '../api/http/metrics.ts';
-import { PublicationIndex } from '../api/downloads/publication-index.ts';
-import { SignedDocuments } from '../api/downloads/signed-documents.ts';
-import { RequestReads } from '../api/http/request-reads.ts';
-import { createServer } from '../api/server.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
 import { compareFiles } from '../pipelines/caches/build/delta-files.ts';
@@ -34,17 +26,13 @@ import { SegmentCutter, type CutSegment } from '../clients/typescript/format/seg
 import { formatSegmentIndex, type Segment } from '../clients/typescript/format/segment-index.ts';
 import { inThread } from '../pipelines/caches/format/segment-threads.ts';
 import { SegmentWriter } from '../pipelines/caches/format/segment-writer.ts';
-import { loadConfig } from '../runtime/config.ts';
-import { createLog } from '../runtime/log.ts';
-import type { Queryable } from '../runtime/postgres.ts';
-import { sql } from '../sql/sql.ts';
+import { startApiService } from './api-service.ts';
 import { requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
 import { sha256Of } from '../runtime/digest.ts';
 
 const artefact = { cache: 'spammer_phones', country: '' } as const;
 const segmentRowsMax = 16_000;
 const blockRows = 20_000;
-const secret = 'x'.repeat(32);
 
 /** Which rows a night changes: of ten of them eight get another level, one is removed, and one is added next to it. */
 interface Night {
@@ -118,11 +106,6 @@ async function writeVersion(store: ArtefactStore, rows: number, night?: Night): 
   return { ...written, index: { sha256: sha256Of(text), bytes: text.length } };
 }
 
-/** A substitute for the database: the rows of one publication and one key. */
-function makeRows(answers: Record<string, unknown[]>): Queryable {
-  return { query: async (text: string) => ({ rows: answers[text] ?? [] }) } as unknown as Queryable;
-}
-
 interface Service {
   readonly url: string;
   readonly key: string;
@@ -131,43 +114,11 @@ interface Service {
   close(): Promise<unknown>;
 }
 
-async function startService(store: ArtefactStore): Promise<Service> {
-  const parts = generateKey();
-  const keyRows = {
-    [sql('access/list_usable_keys')]: [
-      {
-        keyId: parts.keyId,
-        client: 'bench',
-        hash: hashKey(parts.random, secret),
-        scopes: ['caches:read'],
-        brand: null,
-        expiresAt: null,
-      },
-    ],
-  };
-  const log = createLog({ level: 'silent', process: 'bench' });
-  const publications = new PublicationIndex({ store, log });
-  const keys = new KeyTable({ secret: async () => secret });
-  await keys.refresh(makeRows(keyRows));
-  const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const metrics = createMetrics({ metrics: openMetrics('api'), publications });
-  const app = await createServer({
-    limits,
-    publications,
-    signed: new SignedDocuments(),
-    keys,
-    reads: new RequestReads({ opened: () => undefined, metrics }),
-    modelDir: store.directory,
-    metrics,
-    readiness: () => {
-      throw new Error('not asked');
-    },
-    log,
-  });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+async function startService(store: ArtefactDirectory): Promise<Service> {
+  const { url, key, publish, close } = await startApiService(store);
   return {
     url,
-    key: formatKey(parts),
+    key,
     async publish({ file, index, segments, rows }, version, deltas) {
       const at = new Date();
       const published = {
@@ -181,12 +132,13 @@ async function startService(store: ArtefactStore): Promise<Service> {
         categoriesVersion: 1,
         file,
         index: { ...index, segments: segments.length },
+        filter: null,
         deltas,
       };
       const row = { ...artefact, status: 'fresh', stale: null, confirmedAsOf: at, published, previous: null };
-      await publications.refresh(makeRows({ [sql('caches/list_publications')]: [row] }));
+      await publish(row);
     },
-    close: () => app.close(),
+    close,
   };
 }
 

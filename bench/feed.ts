@@ -9,9 +9,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseStream } from 'fast-csv';
@@ -24,12 +22,11 @@ import { lookUpPlan } from '../pipelines/phone/numbering-plan.ts';
 import { judgePhone } from '../pipelines/phone/phone-number.ts';
 import { runFeedLoad, submitFeed } from '../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { connect, createPool, queryRows, withPoolClient, type Pool } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
+import { queryRows, withPoolClient, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import { printSideBySide, requirePrograms, runSideBySide, usedCpuMs, type Contender } from './side-by-side.ts';
 import { Seeded } from '../runtime/seeded.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 requirePrograms('psql');
 const run = promisify(execFile);
@@ -54,22 +51,15 @@ const ranges = [
 ] as const;
 const words = ['SPAM,6', 'SPAM,10', 'SPAM,1', 'SPAM,', 'FRAUD,7', 'FRAUD,15', 'NEUTRAL,', 'spam,telemarketer'];
 
-const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(stateDir);
+const { directory, url, db, close } = await openOwnDatabase();
 try {
-  const client = await connect({ url: embedded.url, applicationName: 'bench' });
-  await migrate(client);
-  await client.end();
-  const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 4, onIdleError: () => {} });
-  await compare(db);
-  await db.end();
+  await compare();
 } finally {
-  await embedded.release();
-  await removeStateDirectory(stateDir);
+  await close();
 }
 
-async function compare(db: Pool): Promise<void> {
-  const file = join(stateDir, 'feed.csv');
+async function compare(): Promise<void> {
+  const file = join(directory, 'feed.csv');
   await writeFeed(file);
   await db.query('CREATE TABLE peer (LIKE phone_number INCLUDING ALL)');
   await db.query('CREATE UNLOGGED TABLE floor (phone text, level text, category text)');
@@ -152,7 +142,7 @@ async function copyWithFastCsv(db: Pool, file: string): Promise<void> {
 }
 
 async function load(db: Pool, file: string): Promise<void> {
-  const feedDir = join(stateDir, 'feeds');
+  const feedDir = join(directory, 'feeds');
   const { loadId } = await submitFeed({ db, feedDir, feed: 'reputation', path: file, submittedBy: 'bench' });
   const report = await runFeedLoad({ db, feedDir, loadId, limits });
   if (report.rowsAccepted !== rows) throw new Error(`accepted ${report.rowsAccepted} of ${rows}`);
@@ -160,14 +150,7 @@ async function load(db: Pool, file: string): Promise<void> {
 
 /** psql takes upper-case levels and category ids only, which is what the file given to it has. */
 async function copyWithPsql(file: string, target: string): Promise<void> {
-  await run('psql', [
-    '-X',
-    '-q',
-    '-d',
-    embedded.url,
-    '-c',
-    `\\copy ${target} FROM '${file}.psql' WITH (FORMAT csv, HEADER)`,
-  ]);
+  await run('psql', ['-X', '-q', '-d', url, '-c', `\\copy ${target} FROM '${file}.psql' WITH (FORMAT csv, HEADER)`]);
 }
 
 async function parseAlone(file: string): Promise<void> {

@@ -22,6 +22,7 @@ import { scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { packageRoot } from '../runtime/package-root.ts';
 import { Seeded } from '../runtime/seeded.ts';
+import { median } from './side-by-side.ts';
 
 const [, program, ...args] = process.argv;
 const rounds = 5;
@@ -176,10 +177,6 @@ async function measurePython(bytes: Uint8Array): Promise<void> {
   const { stdout } = spawnSync('python3', ['-c', pythonProgram, client, join(directory, 'filter')]);
   await rm(directory, { recursive: true });
   console.log(`${' '.repeat(17)}in Python ${stdout.toString().trim()} ns`);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
 /** The numbers that the service's rule labels at the start of a day, asked about the numbers that are reported from that day on. */

@@ -4,13 +4,10 @@
  *
  *   npm run build && node dist/bench/label-history.js [rows=1000000] [rounds=3]
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Client } from 'pg';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { connect, queryRow } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
+import { queryRow } from '../runtime/postgres.ts';
+import { openOwnDatabase } from './own-database.ts';
+import { median } from './side-by-side.ts';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
 const rounds = Number(process.argv[3] ?? 3);
@@ -34,17 +31,12 @@ const statements = {
   },
 };
 
-const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(stateDir);
+const { client, close } = await openOwnDatabase();
 try {
-  const client = await connect({ url: embedded.url, applicationName: 'bench' });
-  await migrate(client);
   for (const [name, { before, statement }] of Object.entries(statements))
     await measure(client, { name, before, statement });
-  await client.end();
 } finally {
-  await embedded.release();
-  await removeStateDirectory(stateDir);
+  await close();
 }
 
 interface Explained {
@@ -85,8 +77,4 @@ async function measure(
 
 async function countEvents(client: Client): Promise<number> {
   return (await queryRow<{ events: number }>(client, 'SELECT count(*) AS events FROM label_event'))!.events;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -1,33 +1,24 @@
 // The labels of complaints/2 that remain while the complaint feed is missing, with and without a hold: the reports of a
 // history before a day, scored by the statement of the nights in a database of its own for each night of the silence. Prints a table.
 //   node dist/bench/label-outage.js HISTORY.tsv.gz [first silent day, 2020-08-31]
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { dateOfDay, readReportHistory, type ReportHistory } from '../evaluation/labels/report-history.ts';
 import { agePoints } from '../pipelines/labels/complaint-rule.ts';
 import { scoreComplaints, scoringDefaults } from '../pipelines/labels/scoring.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { createPool, queryRow, withPoolClient } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
+import { queryRow } from '../runtime/postgres.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 const [path = '', silentFrom = '2020-08-31'] = process.argv.slice(2);
 const dayMs = 86_400_000;
 const nights = { hold: [0, 7, 20, 28, 43, 45, 46, 52, 60], none: [0, 7, 20, 28, 43] };
 
-const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(stateDir);
-const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 2, onIdleError: () => {} });
+const { db, close } = await openOwnDatabase();
 try {
-  await withPoolClient(db, (client) => migrate(client));
   await store(await readReportHistory([path]));
   const { labelHoldDaysMax } = scoringDefaults;
   await walk(nights.hold, labelHoldDaysMax);
   await walk(nights.none, 0);
 } finally {
-  await db.end();
-  await embedded.release();
-  await removeStateDirectory(stateDir);
+  await close();
 }
 
 /** The reports of the counted days before the silence, as one load would have brought them; each is a complaint of its own. */

@@ -6,14 +6,9 @@
  * The same statements with the triggers and without them, in turn, on a new cluster of PostgreSQL; each in a transaction that
  * is rolled back, with a CHECKPOINT and a VACUUM before it, so that every run begins with the same table.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { connect } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
 import { fillNumbers } from './night-data.ts';
 import { printSideBySide, runSideBySide } from './side-by-side.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
 const rounds = Number(process.argv[3] ?? 5);
@@ -26,11 +21,8 @@ const statements: Readonly<Record<string, string>> = {
   'INSERT of a tenth': `INSERT INTO phone_number (phone, country, reputation_level) SELECT '+44' || 7000000000 + i * 7, 'GB', 'SPAM' FROM generate_series(1, ${rows / 10}) AS i`,
 };
 
-const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
-const client = await connect({ url: embedded.url, applicationName: 'bench' });
+const { client, close } = await openOwnDatabase();
 try {
-  await migrate(client);
   await fillNumbers(client, rows);
   for (const [name, statement] of Object.entries(statements)) {
     console.log(`${name}, ${rows.toLocaleString('en-US')} rows in the table`);
@@ -55,7 +47,5 @@ try {
     await client.query('ROLLBACK');
   }
 } finally {
-  await client.end();
-  await embedded.release();
-  await removeStateDirectory(join(directory, 'state'));
+  await close();
 }

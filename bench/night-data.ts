@@ -1,6 +1,12 @@
 import type { Client } from 'pg';
 import { isPhoneRefusal, judgePhone } from '../pipelines/phone/phone-number.ts';
 
+/** SQL for the level, the category and the name of a number, by its hash `h`. */
+const levelSql = `CASE WHEN h % 10 < 6 THEN 'NEUTRAL' WHEN h % 10 < 9 THEN 'SPAM' ELSE 'FRAUD' END`;
+const categorySql = `CASE WHEN h % 10 < 6 THEN NULL WHEN h % 10 < 9 THEN (ARRAY[1, 2, 6, 10])[1 + h / 16 % 4] ELSE (ARRAY[7, 9, 15])[1 + h / 16 % 3] END`;
+const nameSql = `(ARRAY['Acme', 'Lakeside', 'Northern', 'First', 'Union', 'Cedar', 'Harbor', 'Summit'])[1 + h / 8 % 8]
+         || ' ' || (ARRAY['Dental', 'Plumbing', 'Bank', 'Pharmacy', 'Roofing', 'Insurance', 'Clinic', 'Motors'])[1 + h / 64 % 8] || ' ' || h / 512 % 1000`;
+
 /**
  * Fills phone_number with numbers of one country as feeds leave them: in random order over the heap.
  * 60 % NEUTRAL with a name, 30 % SPAM, 10 % FRAUD; a fifth have a description too. The same count gives the same rows.
@@ -10,12 +16,10 @@ export async function fillNumbers(client: Client, rows: number): Promise<void> {
   await client.query(
     `INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source, display_name, display_description)
      SELECT '+1' || (2010000000 + i * (7900000000 / $1) + h % (7900000000 / $1)), 'US',
-       CASE WHEN h % 10 < 6 THEN 'NEUTRAL' WHEN h % 10 < 9 THEN 'SPAM' ELSE 'FRAUD' END,
-       CASE WHEN h % 10 < 6 THEN NULL WHEN h % 10 < 9 THEN (ARRAY[1, 2, 6, 10])[1 + h / 16 % 4] ELSE (ARRAY[7, 9, 15])[1 + h / 16 % 3] END,
+       ${levelSql},
+       ${categorySql},
        'feed',
-       CASE WHEN h % 10 < 6 THEN (ARRAY['Acme', 'Lakeside', 'Northern', 'First', 'Union', 'Cedar', 'Harbor', 'Summit'])[1 + h / 8 % 8]
-         || ' ' || (ARRAY['Dental', 'Plumbing', 'Bank', 'Pharmacy', 'Roofing', 'Insurance', 'Clinic', 'Motors'])[1 + h / 64 % 8]
-         || ' ' || h / 512 % 1000 END,
+       CASE WHEN h % 10 < 6 THEN ${nameSql} END,
        CASE WHEN h % 50 = 0 THEN 'Customer service, Monday to Friday' END
      FROM (SELECT i, hashint8(i)::bigint & 2147483647 AS h FROM generate_series(0, $1::bigint - 1) AS i) AS numbers
      ORDER BY hashint8extended(i, 7)`,
@@ -41,13 +45,12 @@ export async function fillValidNumbers(client: Client, rows: number): Promise<vo
   await client.query(
     `INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source, feed_level, feed_category, display_name, display_description)
      SELECT '+1' || ($2::text[])[1 + place / 8000000] || 2000000 + place % 8000000, 'US', level, category, 'feed', level, category,
-       CASE WHEN level = 'NEUTRAL' THEN (ARRAY['Acme', 'Lakeside', 'Northern', 'First', 'Union', 'Cedar', 'Harbor', 'Summit'])[1 + h / 8 % 8]
-         || ' ' || (ARRAY['Dental', 'Plumbing', 'Bank', 'Pharmacy', 'Roofing', 'Insurance', 'Clinic', 'Motors'])[1 + h / 64 % 8] || ' ' || h / 512 % 1000 END,
+       CASE WHEN level = 'NEUTRAL' THEN ${nameSql} END,
        CASE WHEN h % 50 = 0 THEN 'Customer service, Monday to Friday' END
      FROM (
        SELECT i, h, i * stride + h % stride AS place,
-         CASE WHEN h % 10 < 6 THEN 'NEUTRAL' WHEN h % 10 < 9 THEN 'SPAM' ELSE 'FRAUD' END AS level,
-         CASE WHEN h % 10 < 6 THEN NULL WHEN h % 10 < 9 THEN (ARRAY[1, 2, 6, 10])[1 + h / 16 % 4] ELSE (ARRAY[7, 9, 15])[1 + h / 16 % 3] END AS category
+         ${levelSql} AS level,
+         ${categorySql} AS category
        FROM (
          SELECT i, hashint8(i)::bigint & 2147483647 AS h, array_length($2::text[], 1) * 8000000::bigint / $1 AS stride
          FROM generate_series(0, $1::bigint - 1) AS i

@@ -10,42 +10,22 @@
  * others in turn, round by round. A line a night says what its steps took; the last line says whether a full build gives the bytes
  * that the last incremental one published.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
-import { runNightBuild } from '../pipelines/caches/build/night-build.ts';
-import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import type { ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
-import { requestNight } from '../pipelines/caches/night/night-request.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { createLog } from '../runtime/log.ts';
-import { connect, createPool } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
 import { fillNumbers } from './night-data.ts';
 import { printSideBySide, runSideBySide, type Contender } from './side-by-side.ts';
-import {
-  takeNight,
-  beginPreparation,
-  takeSnapshot,
-  planNight,
-  recordBuilds,
-} from '../pipelines/caches/night/night-opening.ts';
-import { SegmentIndexes } from '../pipelines/caches/build/plan/basis.ts';
+import { openOwnDatabase } from './own-database.ts';
+import { runWholeNight } from './whole-night.ts';
 
 const rows = Number(process.argv[2] ?? 5_000_000);
 const rounds = Number(process.argv[3] ?? 3);
 const fixed = process.argv[4] === undefined ? undefined : Number(process.argv[4]);
 
-const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
-const client = await connect({ url: embedded.url, applicationName: 'bench' });
-await migrate(client);
-const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 5, onIdleError: () => {} });
+const { directory, url: databaseUrl, db, client, close } = await openOwnDatabase();
 const store = new ArtefactDirectory(join(directory, 'artefacts'));
 const settings = loadConfig({ VERSIONS_KEPT: process.argv[5] ?? '14' });
-const log = createLog({ level: 'warn', process: 'bench' });
 let changes = 0;
 
 try {
@@ -75,10 +55,7 @@ try {
   const { outcome, segmentsDiffering } = await night(true);
   console.log(`after ${last.build}: a full build is ${outcome}, ${segmentsDiffering} segments differ`);
 } finally {
-  await client.end();
-  await db.end();
-  await embedded.release();
-  await removeStateDirectory(join(directory, 'state'));
+  await close();
 }
 
 function label(share: number): string {
@@ -86,34 +63,11 @@ function label(share: number): string {
 }
 
 async function night(fullBuild: boolean): Promise<ReportedArtefact> {
-  const runId = await requestNight(db, {
-    nightDate: '2026-01-02',
-    trigger: 'operator',
-    scope: { cache: 'phones', country: 'US' },
-    acceptShrink: false,
-    fullBuild,
-    evaluatedAt: new Date('2026-01-01T01:00:00Z'),
-    requestedBy: 'bench',
-  });
-  const signal = new AbortController().signal;
-  const step = stopwatch();
-  const open = (await takeNight({ db, databaseUrl: embedded.url, runId: runId! }))!;
-  await beginPreparation(open);
-  const planning = { indexes: new SegmentIndexes(store), settings, log };
-  const snapshot = await takeSnapshot(open, planning);
-  step('marks and snapshot');
-  const builds = await planNight(open, snapshot, planning);
-  step('counts');
-  for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))
-    await runNightBuild({ db, databaseUrl: embedded.url, store, settings, buildId, onFailure: () => {}, signal, log });
-  step('build');
-  await open.close();
-  const published = await publishNight({ db, runId: runId!, generation: open.generation, limits: loadConfig({}) });
-  if (published.kind !== 'published' || published.report.outcome !== 'ok')
-    throw new Error(`the night ended as ${JSON.stringify(published)}`);
-  const artefact = published.report.artefacts[0]!;
-  console.log(`${artefact.build}, ${artefact.rowsRead?.toLocaleString('en-US')} rows read: ${step('publication')}`);
-  return artefact;
+  const onStep = stopwatch();
+  const scope = { cache: 'phones', country: 'US' } as const;
+  const [artefact] = await runWholeNight({ db, databaseUrl, store, settings, scope, fullBuild, onStep });
+  console.log(`${artefact!.build}, ${artefact!.rowsRead?.toLocaleString('en-US')} rows read: ${onStep('publication')}`);
+  return artefact!;
 }
 
 /** A clock that is given the name of each ended step; returns all steps so far. */

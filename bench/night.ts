@@ -10,19 +10,16 @@
  * compressors.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { connect } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
 import { allPhones, endOfPrefix } from '../clients/typescript/format/key-range.ts';
 import { buildProfiles } from '../pipelines/caches/format/row-deflate.ts';
 import { sqlWithLiterals } from '../sql/sql.ts';
 import { addEndedBrands, changeSomeNumbers, fillNumbers } from './night-data.ts';
 import { printSideBySide, requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 5_000_000);
@@ -43,10 +40,9 @@ const statementOf = (name: string) =>
     .replaceAll(/\s+/g, ' ');
 const statement = statementOf('caches/copy_unbranded_profile_phones');
 
-const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
+const { directory, url, client, close } = await openOwnDatabase();
 const psql = (...commands: string[]) =>
-  `psql -q ${quoted(embedded.url)} ${commands.map((command) => `-c ${quoted(command)}`).join(' ')}`;
+  `psql -q ${quoted(url)} ${commands.map((command) => `-c ${quoted(command)}`).join(' ')}`;
 const sorted = 'SET enable_indexscan = off';
 const copyCommand = psql(sorted, statement);
 const byIndexCommand = psql(statement);
@@ -57,18 +53,14 @@ const compressors = [
   { name: 'igzip -1', command: 'igzip -1', file: 'igzip.gz' },
 ] as const;
 try {
-  const client = await connect({ url: embedded.url, applicationName: 'bench' });
-  await migrate(client);
   await fillNumbers(client, rows);
   await addEndedBrands(client);
   await changeSomeNumbers(client);
   await client.query('VACUUM (ANALYZE) phone_number, branded_number');
   printSideBySide(await runSideBySide(contenders(), rounds), 'psql > /dev/null');
   await reportSizes();
-  await client.end();
 } finally {
-  await embedded.release();
-  await removeStateDirectory(join(directory, 'state'));
+  await close();
 }
 
 function contenders(): Contender[] {
@@ -94,7 +86,7 @@ async function ownProcess(contender: string, streams: number): Promise<ChildFigu
   const { stdout } = await run(process.execPath, [
     contenderProgram,
     contender,
-    embedded.url,
+    url,
     join(directory, contender),
     String(rows),
     statement,

@@ -11,8 +11,7 @@
  * off. Needs Linux: the processor time and memory of the server are read from /proc.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { to as copyTo } from 'pg-copy-streams';
@@ -20,27 +19,20 @@ import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.
 import { everything } from '../pipelines/caches/night/night-request.ts';
 import { runFeedLoad, submitFeed } from '../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { connect, createPool } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
 import { fillValidNumbers } from './night-data.ts';
 import { serverProcesses, usedSoFar } from './server-figures.ts';
 import { runWholeNight } from './whole-night.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
-const given = process.argv[3];
 const feedRows = 1_000_000;
 const changedRows = 15_000;
 
-const directory = given ?? (await mkdtemp(join(tmpdir(), 'caller-trust-scale-')));
-const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
-const client = await connect({ url: embedded.url, applicationName: 'bench' });
-await migrate(client);
-const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 5, onIdleError: () => {} });
+const { directory, url: databaseUrl, home, db, client, close } = await openOwnDatabase(process.argv[3]);
 const store = new ArtefactDirectory(join(directory, 'artefacts'));
 
 const night = (fullBuild: boolean) =>
-  runWholeNight({ db, databaseUrl: embedded.url, store, settings: loadConfig({}), scope: everything, fullBuild });
+  runWholeNight({ db, databaseUrl, store, settings: loadConfig({}), scope: everything, fullBuild });
 
 const steps: Readonly<Record<string, () => Promise<void>>> = {
   fill: async () => {
@@ -66,13 +58,7 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
 try {
   for (const step of process.argv[4]?.split(',') ?? Object.keys(steps)) await steps[step]!();
 } finally {
-  await client.end();
-  await db.end();
-  await embedded.release();
-  if (given === undefined) {
-    await removeStateDirectory(join(directory, 'state'));
-    await rm(directory, { recursive: true, force: true });
-  }
+  await close();
 }
 
 async function changeSpread(): Promise<void> {
@@ -109,18 +95,18 @@ async function load(path: string): Promise<void> {
 
 /** Prints the time, the processor time of this process and of the server, their highest memory and the bytes of the write-ahead log. */
 async function measure(name: string, work: () => Promise<unknown>): Promise<void> {
-  const before = await usedSoFar(client, embedded.home);
+  const before = await usedSoFar(client, home);
   let [own, server] = [0, 0];
   const sampler = setInterval(async () => {
     own = Math.max(own, process.memoryUsage.rss());
-    server = Math.max(server, (await serverProcesses(embedded.home)).memoryBytes);
+    server = Math.max(server, (await serverProcesses(home)).memoryBytes);
   }, 250);
   try {
     await work();
   } finally {
     clearInterval(sampler);
   }
-  const after = await usedSoFar(client, embedded.home);
+  const after = await usedSoFar(client, home);
   const text = [
     `${((after.atMs - before.atMs) / 1000).toFixed(1)} s`,
     `own CPU ${((after.cpuMs - before.cpuMs) / 1000).toFixed(1)} s`,

@@ -8,15 +8,10 @@
  * scored by what changed, and then again over all numbers, in a transaction each; the labels of both are compared. The bytes are those
  * of the write-ahead log.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { scoreComplaints } from '../pipelines/labels/scoring.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { createPool } from '../runtime/postgres.ts';
-import { migrate } from '../sql/migrate.ts';
 import { fillNumbers } from './night-data.ts';
 import { printSideBySide, runSideBySide } from './side-by-side.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 const [complaints, fresh, rounds, numbers] = [2_900_000, 15_000, 3, 1_000_000].map((usual, at) =>
   Number(process.argv[2 + at] ?? usual),
@@ -26,14 +21,9 @@ const dayMs = 86_400_000;
 const first = Date.UTC(2025, 0, 1);
 let day = 0;
 
-const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
-const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 2, onIdleError: () => {} });
+const { db, client, close } = await openOwnDatabase();
 try {
-  const client = await db.connect();
-  await migrate(client);
   await fillNumbers(client, numbers!);
-  client.release();
   while (day < days) await load(complaints! / days);
   await db.query('VACUUM (ANALYZE)');
   console.log(`${complaints!.toLocaleString('en-US')} complaints, then ${fresh!.toLocaleString('en-US')} a night`);
@@ -58,9 +48,7 @@ try {
     console.log(name, JSON.stringify(report));
   }
 } finally {
-  await db.end();
-  await embedded.release();
-  await removeStateDirectory(join(directory, 'state'));
+  await close();
 }
 
 /** One in the morning after the last day. */

@@ -5,19 +5,8 @@ import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
 import staticFiles from '@fastify/static';
 import fastify from 'fastify';
-import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
-import { KeyTable } from '../pipelines/access/key-table.ts';
-import { openMetrics } from '../runtime/metrics/prometheus.ts';
-import { createMetrics } from '../api/http/metrics.ts';
-import { PublicationIndex } from '../api/downloads/publication-index.ts';
-import { SignedDocuments } from '../api/downloads/signed-documents.ts';
-import { RequestReads } from '../api/http/request-reads.ts';
-import { createServer } from '../api/server.ts';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
-import { loadConfig } from '../runtime/config.ts';
-import { createLog } from '../runtime/log.ts';
-import type { Queryable } from '../runtime/postgres.ts';
-import { sql } from '../sql/sql.ts';
+import { startApiService } from './api-service.ts';
 
 /** The parameters of a server of the bench, as JSON on its command line. */
 export interface ServerToStart {
@@ -34,16 +23,10 @@ export interface StartedServer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const secret = 'x'.repeat(32);
-
 /** A substitute for the database: the rows of one publication and one key. */
-function makeRows(answers: Record<string, unknown[]>): Queryable {
-  return { query: async (text: string) => ({ rows: answers[text] ?? [] }) } as unknown as Queryable;
-}
 
 async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<StartedServer> {
   const at = new Date();
-  const parts = generateKey();
   const published = {
     version: 1,
     buildId: 1,
@@ -63,53 +46,13 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
       plainSha256: null,
     },
     index: null,
+    filter: null,
     deltas: [],
   };
-  const db = makeRows({
-    [sql('caches/list_publications')]: [
-      {
-        cache: 'spammer_phones',
-        country: '',
-        status: 'fresh',
-        stale: null,
-        confirmedAsOf: at,
-        published,
-        previous: null,
-      },
-    ],
-    [sql('access/list_usable_keys')]: [
-      {
-        keyId: parts.keyId,
-        client: 'bench',
-        hash: hashKey(parts.random, secret),
-        scopes: ['caches:read'],
-        brand: null,
-        expiresAt: null,
-      },
-    ],
-  });
-  const log = createLog({ level: 'silent', process: 'bench' });
-  const publications = new PublicationIndex({ store: new ArtefactDirectory(directory), log });
-  const keys = new KeyTable({ secret: async () => secret });
-  await publications.refresh(db);
-  await keys.refresh(db);
-  const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const metrics = createMetrics({ metrics: openMetrics('api'), publications });
-  const app = await createServer({
-    limits,
-    publications,
-    signed: new SignedDocuments(),
-    keys,
-    reads: new RequestReads({ opened: () => undefined, metrics }),
-    modelDir: directory,
-    metrics,
-    readiness: () => {
-      throw new Error('not asked');
-    },
-    log,
-  });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { url: `${url}/v1/caches/spammer_phones`, headers: { authorization: `Bearer ${formatKey(parts)}` } };
+  const { url, key, publish } = await startApiService(new ArtefactDirectory(directory));
+  const artefact = { cache: 'spammer_phones', country: '', status: 'fresh', stale: null };
+  await publish({ ...artefact, confirmedAsOf: at, published, previous: null });
+  return { url: `${url}/v1/caches/spammer_phones`, headers: { authorization: `Bearer ${key}` } };
 }
 
 async function startStatic({ path }: ServerToStart): Promise<StartedServer> {

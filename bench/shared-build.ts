@@ -9,9 +9,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openQueues } from '../jobs/queues/backend.ts';
@@ -22,30 +19,23 @@ import { listVersions } from '../pipelines/caches/store/artefact-check.ts';
 import { childEnvironment, loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
 import { compiledPath } from '../runtime/package-root.ts';
-import { connect, createPool } from '../runtime/postgres.ts';
-import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/services/embedded-postgres.ts';
-import { migrate } from '../sql/migrate.ts';
 import { fillNumbers } from './night-data.ts';
 import { tickMs } from './side-by-side.ts';
+import { openOwnDatabase } from './own-database.ts';
 
 const rows = Number(process.argv[2] ?? 3_000_000);
 const rounds = Number(process.argv[3] ?? 3);
 const pollMs = 20;
 
-const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const stateDir = join(directory, 'state');
-const embedded = await acquireEmbeddedDatabase(stateDir);
-const client = await connect({ url: embedded.url, applicationName: 'bench' });
-const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 4, onIdleError: () => {} });
+const { stateDir, url, db, client, close } = await openOwnDatabase();
 const log = createLog({ level: 'warn', process: 'bench' });
 const contenders: readonly { readonly name: string; readonly settings: Record<string, string> }[] = [
   { name: 'one worker, one stream', settings: { BUILD_STREAMS: '1' } },
   { name: 'one worker, two streams', settings: { BUILD_STREAMS: '2' } },
   { name: 'one worker and a helper, one stream each', settings: { BUILD_STREAMS: '1', BUILD_HELPERS: '1' } },
 ];
-const queues = await openQueues(loadConfig({}), embedded.url, log);
+const queues = await openQueues(loadConfig({}), url, log);
 try {
-  await migrate(client);
   await fillNumbers(client, rows);
   await client.query('VACUUM (ANALYZE) phone_number');
   const digests = new Set<string>();
@@ -73,11 +63,7 @@ try {
   );
 } finally {
   await queues.close();
-  await client.end();
-  await db.end();
-  await embedded.release();
-  await removeStateDirectory(stateDir);
-  await rm(directory, { recursive: true, force: true });
+  await close();
 }
 
 /** Starts a worker with one place for builds, and waits until it runs. */
@@ -86,7 +72,7 @@ async function startWorker(
 ): Promise<{ readonly child: ChildProcess; readonly log: () => string }> {
   const child = spawn(process.execPath, [compiledPath('jobs/worker-main')], {
     env: childEnvironment({
-      DATABASE_URL: embedded.url,
+      DATABASE_URL: url,
       REDIS_URL: undefined,
       STATE_DIR: stateDir,
       BUILD_CONCURRENCY: '1',

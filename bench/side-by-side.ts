@@ -103,7 +103,8 @@ function summarise(name: string, runs: readonly RunFigures[]): Measured {
   };
 }
 
-function median(values: readonly number[]): number {
+/** The median; of an even number of values the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

@@ -23,6 +23,8 @@ interface WholeNight {
   readonly settings: Config;
   readonly scope: NightScope;
   readonly fullBuild: boolean;
+  /** Is called when a step has ended. */
+  readonly onStep?: (step: 'marks and snapshot' | 'counts' | 'build') => void;
 }
 
 /** Runs a night, all of it but the queue and the scoring, one build after another, and returns the outcome of each artefact. */
@@ -33,6 +35,7 @@ export async function runWholeNight({
   settings,
   scope,
   fullBuild,
+  onStep = () => {},
 }: WholeNight): Promise<readonly ReportedArtefact[]> {
   const log = createLog({ level: 'warn', process: 'bench' });
   const runId = await requestNight(db, {
@@ -49,9 +52,12 @@ export async function runWholeNight({
   await beginPreparation(open);
   const planning = { indexes: new SegmentIndexes(store), settings, log };
   const snapshot = await takeSnapshot(open, planning);
+  onStep('marks and snapshot');
   const builds = await planNight(open, snapshot, planning);
+  onStep('counts');
   for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))
     await runNightBuild({ db, databaseUrl, store, settings, buildId, onFailure: () => {}, signal, log });
+  onStep('build');
   await open.close();
   const published = await publishNight({ db, runId: runId!, generation: open.generation, limits: loadConfig({}) });
   if (published.kind !== 'published' || published.report.outcome !== 'ok')
