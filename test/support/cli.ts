@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 
 /** What a run of the compiled command line gave. */
 export interface CliResult {
@@ -115,4 +116,9 @@ function readUntil(stream: NodeJS.ReadableStream, mark: string): Promise<string>
     };
     stream.on('data', take).on('end', stop);
   });
+}
+
+/** A command that ended with an error of this code. */
+export function refusedWith(code: string, exit = 1): Partial<CliResult> {
+  return { code: exit, stderr: expect.stringContaining(`[${code}]`) as string };
 }

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
@@ -51,6 +53,35 @@ export function startProcess(
       return this.ended;
     },
   };
+}
+
+/** A whole service, as `start` runs it. */
+export interface WholeService {
+  readonly service: ServiceProcess;
+  readonly env: Record<string, string>;
+  readonly api: { readonly url: string; readonly metricsUrl: string };
+}
+
+/** Starts every process of the service in a state directory, with no night but those that are asked for, and waits for its API. */
+export async function startWholeService(stateDir: string, settings: Record<string, string>): Promise<WholeService> {
+  const env = {
+    STATE_DIR: stateDir,
+    NIGHT_SCHEDULE: '0 0 29 2 *',
+    API_PORT: '0',
+    METRICS_PORT: '0',
+    CONSOLE_PORT: '0',
+    DROP_SETTLE_SECONDS: '0',
+    POLL_MS: '100',
+    ...settings,
+  };
+  const service = startProcess('cli.js', env, { args: ['start'] });
+  const discovery = () => readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null');
+  const api = await until(
+    async () => JSON.parse(await discovery()) as WholeService['api'] | null,
+    'the API listens',
+    60,
+  );
+  return { service, env, api };
 }
 
 /** Kills what a test left running, and shows the logs of a failed one. Call it at the top level of a test file. */

@@ -10,7 +10,7 @@ import type { OperationResult } from '../../pipelines/branding/operation-result.
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { writeSignedForm } from '../support/signed-form.ts';
-import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, startWholeService, until, type WholeService } from '../support/service-process.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
@@ -25,7 +25,7 @@ describe('a letter', () => {
   let env: Record<string, string>;
   let stateDir: string;
   let samples: WrittenSamples;
-  let api: { url: string };
+  let api: WholeService['api'];
   let key: string;
 
   beforeAll(async () => {
@@ -33,25 +33,12 @@ describe('a letter', () => {
     samples = await writeSampleLetters(join(stateDir, 'letters'), { seed: 11, asOf: new Date() });
     const trustRoots = join(stateDir, 'roots.pem');
     await writeFile(trustRoots, sampleTrustRootPem());
-    env = {
+    ({ service, env, api } = await startWholeService(stateDir, {
       DATABASE_URL: url,
       API_DATABASE_URL: apiUrl,
-      STATE_DIR: stateDir,
       LETTER_TRUST_ROOTS: trustRoots,
-      NIGHT_SCHEDULE: '0 0 29 2 *',
-      API_PORT: '0',
-      METRICS_PORT: '0',
-      CONSOLE_PORT: '0',
-      DROP_SETTLE_SECONDS: '0',
-      POLL_MS: '100',
       LOG_LEVEL: 'debug',
-    };
-    service = startProcess('cli.js', env, { args: ['start'] });
-    api = await until(
-      async () =>
-        JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,
-      'the API listens',
-    );
+    }));
     ({ key } = await runCliJson<{ key: string }>(
       env,
       'keys',

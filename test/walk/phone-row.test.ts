@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { startRedis, whyNoRedis, type TestRedis } from '../support/redis.ts';
-import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, startWholeService, until, type WholeService } from '../support/service-process.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
@@ -38,29 +38,17 @@ describe.each([
   let service: ServiceProcess;
   let env: Record<string, string>;
   let stateDir: string;
-  let api: { url: string; metricsUrl: string };
+  let api: WholeService['api'];
   let key: string;
 
   beforeAll(async () => {
     if (skipped !== undefined) return;
     stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-walk-'));
     if (redis) redisServer = await startRedis();
-    env = {
-      STATE_DIR: stateDir,
-      NIGHT_SCHEDULE: '0 0 29 2 *',
-      API_PORT: '0',
-      METRICS_PORT: '0',
-      CONSOLE_PORT: '0',
-      DROP_SETTLE_SECONDS: '0',
-      POLL_MS: '100',
-    };
-    if (redisServer !== undefined) env['REDIS_URL'] = redisServer.url;
-    service = startProcess('cli.js', env, { args: ['start'] });
-    api = await until(
-      async () =>
-        JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,
-      'the API listens',
-    );
+    ({ service, env, api } = await startWholeService(
+      stateDir,
+      redisServer === undefined ? {} : { REDIS_URL: redisServer.url },
+    ));
     ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'walker'));
   });
 

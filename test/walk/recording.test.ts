@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
-import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, startWholeService, until, type WholeService } from '../support/service-process.ts';
 
 const { url, apiUrl } = await useTestDatabase();
 const owner = 'Walker Contact Centre';
@@ -26,30 +26,16 @@ describe('a recording', () => {
   let service: ServiceProcess;
   let env: Record<string, string>;
   let stateDir: string;
-  let api: { url: string };
+  let api: WholeService['api'];
   let key: string;
 
   beforeAll(async () => {
     stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-recording-'));
-    env = {
+    ({ service, env, api } = await startWholeService(stateDir, {
       DATABASE_URL: url,
       API_DATABASE_URL: apiUrl,
-      STATE_DIR: stateDir,
-      NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
-      API_PORT: '0',
-      METRICS_PORT: '0',
-      CONSOLE_PORT: '0',
-      DROP_SETTLE_SECONDS: '0',
-      POLL_MS: '100',
       LOG_LEVEL: 'debug',
-    };
-    service = startProcess('cli.js', env, { args: ['start'] });
-    api = await until(
-      async () =>
-        JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,
-      'the API listens',
-      60,
-    );
+    }));
     ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', owner, '--scope', 'verifications:read'));
   }, 120_000);
 

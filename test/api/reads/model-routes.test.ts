@@ -4,6 +4,7 @@ import { keepRegistry, registryKeptMs } from '../../../api/reads/model-records.t
 import { problemSchema } from '../../../api/documents/schemas.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { until, useTestApi } from '../support/running-api.ts';
+import { releaseDefaults } from '../../support/release-defaults.ts';
 
 const database = await useTestDatabase();
 const { db } = database;
@@ -46,29 +47,23 @@ it('lists the models of the contract to everybody, oldest first', async () => {
   });
 });
 
-it.each([
-  ['2025.03.r1p0', 'phone/v1.1', 'digital/v1.1', 2],
-  ['2025.04.r1p0', 'phone/v3', 'digital/v1.1', 3],
-  ['2025.08.r1', 'phone/v3', 'digital/v3', 4],
-  ['2025.11.r1p0', 'phone/v5', 'digital/v3', 5],
-  ['2026.02.r1p0', 'phone/v6', 'digital/v3', 6],
-  ['2026.03.r1p0', 'phone/v7', 'digital/v3', 7],
-  ['2026.04.r1p0', 'phone/v8', 'digital/v3', 8],
-  ['2026.11.r1p0', 'phone/v8.1', 'digital/v3.1', 10],
-  ['2026.11.r2p0', 'phone/v8.1', 'digital/v3.2', 11],
-  ['2026.11.r3p0', 'phone/v8.2', 'digital/v3.3', 13],
-])('answers as of release %s with the defaults %s and %s', async (release, phone, digital, count) => {
-  const answer = await list(`?release=${release}`);
-  expect(answer.release).toBe(release);
-  expect(answer.models).toHaveLength(count);
-  expect(
-    answer.models
-      .filter((model) => model.default)
-      .map(({ model }) => model)
-      .sort(),
-  ).toEqual([digital, phone]);
-  expect(modelSchema.strict().parse(await (await ask(`/v1/models/phone?release=${release}`)).json()).model).toBe(phone);
-});
+it.each(releaseDefaults)(
+  'answers as of release %s with the defaults %s and %s',
+  async (release, phone, digital, count) => {
+    const answer = await list(`?release=${release}`);
+    expect(answer.release).toBe(release);
+    expect(answer.models).toHaveLength(count);
+    expect(
+      answer.models
+        .filter((model) => model.default)
+        .map(({ model }) => model)
+        .sort(),
+    ).toEqual([digital, phone]);
+    expect(modelSchema.strict().parse(await (await ask(`/v1/models/phone?release=${release}`)).json()).model).toBe(
+      phone,
+    );
+  },
+);
 
 it('shows a removed model as it stood: available before it was removed, with its successor after', async () => {
   expect(await (await ask('/v1/models/phone/v5?release=2025.11.r1p0')).json()).toMatchObject({

@@ -6,7 +6,7 @@ import { submitBatch } from '../../../pipelines/audio/batches/batch-intake.ts';
 import type { DefaultMove } from '../../../pipelines/audio/drift/move-default.ts';
 import type { ShippedDrift } from '../../../pipelines/audio/drift/shipped-drift.ts';
 import type { DriftReport } from '../../../pipelines/audio/drift/drift-report.ts';
-import { runCli, runCliJson, type CliResult } from '../../support/cli.ts';
+import { refusedWith, runCli, runCliJson } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { waveformGraph, waveformPart, writeTestModel } from '../../support/onnx-file.ts';
 import { configIn, submissionOf, useFolder, writeVoice } from '../../support/recording-batch.ts';
@@ -18,10 +18,6 @@ const config = configIn(folder);
 const env = { DATABASE_URL: url, STATE_DIR: config.stateDir };
 const cli = (...args: string[]) => runCli(env, ...args);
 const json = <Result>(...args: string[]) => runCliJson<Result>(env, ...args);
-const refusedWith = (code: string, exit = 1): Partial<CliResult> => ({
-  code: exit,
-  stderr: expect.stringContaining(`[${code}]`) as string,
-});
 
 type PrintedReport = DriftReport & { reportId: number; computed: number; itemsWithoutAudio: number; files: string[] };
 

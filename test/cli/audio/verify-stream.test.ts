@@ -38,8 +38,8 @@ beforeAll(async () => {
 const call = () => join(folder, 'call.wav');
 const cli = (...args: string[]) => runCli(env, 'verify', ...args);
 
-/** A run of the command line whose standard input stays open, and quiet after the bytes that it is given. */
-function cliWithQuietInput(input: Buffer, args: readonly string[] = [], further: Record<string, string> = {}) {
+/** A run of the command line on its standard input, which stays open. */
+function startCli(args: readonly string[], further: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['dist/cli.js', 'verify', '-', '--stream', ...args], {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env, ...further } as NodeJS.ProcessEnv,
@@ -47,28 +47,26 @@ function cliWithQuietInput(input: Buffer, args: readonly string[] = [], further:
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
-  child.stdin.on('error', () => {}); // it closes it
-  child.stdin.write(input);
+  child.stdin.on('error', () => {}); // it closes it, or has had enough
   const ended = new Promise<CliResult>((resolve) =>
     child.on('close', (status) => resolve({ code: status ?? -1, ...output })),
   );
   return { child, output, ended };
 }
 
-/** A run of the command line that is given bytes on standard input, piece by piece. */
+/** One whose input is quiet after the bytes that it is given. */
+function cliWithQuietInput(input: Buffer, args: readonly string[] = [], further: Record<string, string> = {}) {
+  const run = startCli(args, further);
+  run.child.stdin.write(input);
+  return run;
+}
+
+/** One that is given bytes piece by piece. */
 async function cliWithInput(input: Buffer, ...args: string[]): Promise<CliResult> {
-  const child = spawn(process.execPath, ['dist/cli.js', 'verify', '-', '--stream', ...args], {
-    cwd: root,
-    env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv,
-  });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
-  child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
-  child.stdin.on('error', () => {}); // it may have had enough
+  const { child, ended } = startCli(args);
   for (let at = 0; at < input.length; at += 9999) child.stdin.write(input.subarray(at, at + 9999));
   child.stdin.end();
-  const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? -1)));
-  return { code, ...output };
+  return ended;
 }
 
 const windowLine = /^ +0 +\d+\.00 +\d+\.00 +validVoice +\d\.\d{3} +\d\.\d{3}$/gm;

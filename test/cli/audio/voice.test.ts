@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Enrolled } from '../../../pipelines/audio/voices/voice-enrolment.ts';
 import type { VoiceVerificationResult } from '../../../pipelines/audio/voices/voice-verification.ts';
 import type { VoiceprintEvent, VoiceprintRecord } from '../../../pipelines/audio/voices/voiceprint-store.ts';
-import { runCli, runCliJson, type CliResult } from '../../support/cli.ts';
+import { refusedWith, runCli, runCliJson } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFolder, writeVoice } from '../../support/recording-batch.ts';
 import { writeVoiceModel } from '../../support/voice-model.ts';
@@ -14,10 +14,6 @@ const folder = await useFolder('voice-cli');
 const env = { DATABASE_URL: url, STATE_DIR: join(folder, 'state') };
 const cli = (...args: string[]) => runCli(env, ...args);
 const json = <Result>(...args: string[]) => runCliJson<Result>(env, ...args);
-const refusedWith = (code: string, exit = 1): Partial<CliResult> => ({
-  code: exit,
-  stderr: expect.stringContaining(`[${code}]`) as string,
-});
 
 const ann: string[] = [];
 let bob: string;

@@ -13,7 +13,7 @@ import type {
   LetterRecord,
 } from '../../../pipelines/branding/brand/brand-record.ts';
 import type { Operation, OperationRow } from '../../../pipelines/branding/operation.ts';
-import { runCli, runCliJson, type CliResult } from '../../support/cli.ts';
+import { refusedWith, runCli, runCliJson } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { letterFile } from '../../support/letter-file.ts';
 import { startProcess, until, type ServiceProcess } from '../../support/service-process.ts';
@@ -55,10 +55,6 @@ const identity = [
 ];
 const json = <Result>(...args: string[]) => runCliJson<Result>(env, ...args);
 const cli = (...args: string[]) => runCli(env, ...args);
-const refusedWith = (code: string): Partial<CliResult> => ({
-  code: 1,
-  stderr: expect.stringContaining(`[${code}]`) as string,
-});
 /** A command that prints an operation and ends with 1, because it was rejected or failed. */
 const rejected = async (...args: string[]): Promise<AnsweredOperation> => {
   const { code, stdout, stderr } = await cli(...args, '--json');

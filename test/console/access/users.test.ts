@@ -5,7 +5,7 @@ import { listEvents } from '../../../console/access/audit.ts';
 import { hashPassword, isPassword } from '../../../console/access/password.ts';
 import { addUser, findUser, listUsers } from '../../../console/access/users.ts';
 import { queryRow } from '../../../runtime/postgres.ts';
-import { runCli, runCliJson } from '../../support/cli.ts';
+import { refusedWith, runCli, runCliJson } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFolder } from '../../support/recording-batch.ts';
 
@@ -15,10 +15,6 @@ const folder = await useFolder('console-users');
 const env = { DATABASE_URL: url, STATE_DIR: join(folder, 'state') };
 const cli = (...args: string[]) => runCli(env, 'console', 'users', ...args);
 const json = <Result>(...args: string[]) => runCliJson<Result>(env, 'console', 'users', ...args);
-const refusedWith = (code: string, exit = 1) => ({
-  code: exit,
-  stderr: expect.stringContaining(`[${code}]`) as string,
-});
 
 describe('console users', () => {
   it('says how to make the first one', async () => {

@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findInk } from '../../../../../pipelines/branding/reading/ocr/ink-marks.ts';
 import type { RecognisedWord } from '../../../../../pipelines/branding/reading/ocr/ocr-engine.ts';
-
-const [width, height] = [850, 1100];
-
-/** A page of white with black rectangles: left, top, width and height in pixels. */
-function page(...boxes: readonly (readonly [number, number, number, number])[]) {
-  const gray = new Uint8Array(width * height).fill(250);
-  for (const [left, top, wide, high] of boxes)
-    for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
-  return { width, height, gray };
-}
+import { drawPage, height, width } from './drawn-page.ts';
 
 describe('ink on a scanned page', () => {
   const word = (
@@ -34,7 +25,7 @@ describe('ink on a scanned page', () => {
   const strokes = Array.from({ length: 20 }, (_none, at) => [200 + at * 8, 700 + (at % 4) * 6, 7, 14] as const);
 
   it('that no word covers is a mark with its place', () => {
-    const [mark, ...more] = findInk(page(...strokes), []);
+    const [mark, ...more] = findInk(drawPage(...strokes), []);
     expect(more).toEqual([]);
     expect(mark!.kind).toBe('ink');
     expect(mark!.box.left).toBeCloseTo(200 / width, 2);
@@ -43,9 +34,9 @@ describe('ink on a scanned page', () => {
   });
 
   it('that is a recognised word is none, and that of an unsure one is', () => {
-    expect(findInk(page(...strokes), [word(198, 698, 166, 38)])).toEqual([]);
-    expect(findInk(page(...strokes), [word(198, 698, 166, 38, 20)])).toHaveLength(1);
-    expect(findInk(page(...strokes), [word(198, 698, 166, 38, 90, '—')])).toHaveLength(1);
+    expect(findInk(drawPage(...strokes), [word(198, 698, 166, 38)])).toEqual([]);
+    expect(findInk(drawPage(...strokes), [word(198, 698, 166, 38, 20)])).toHaveLength(1);
+    expect(findInk(drawPage(...strokes), [word(198, 698, 166, 38, 90, '—')])).toHaveLength(1);
   });
 
   it.each<[string, readonly (readonly [number, number, number, number])[]]>([
@@ -69,18 +60,18 @@ describe('ink on a scanned page', () => {
     ['the shadow of the sheet', [[0, 0, 8, 1100]]],
     ['a bullet', [[100, 300, 8, 8]]],
   ])('that is %s is left out', (_name, boxes) => {
-    expect(findInk(page(...boxes), [])).toEqual([]);
+    expect(findInk(drawPage(...boxes), [])).toEqual([]);
   });
 
   it('across a rule is a mark without the rule', () => {
-    const [mark] = findInk(page(...strokes, [120, 715, 400, 2]), []);
+    const [mark] = findInk(drawPage(...strokes, [120, 715, 400, 2]), []);
     expect(mark!.box.width).toBeLessThan(0.25);
   });
 
   it('of two places is two marks', () => {
     expect(
       findInk(
-        page(...strokes, ...strokes.map(([left, top, wide, high]) => [left + 300, top, wide, high] as const)),
+        drawPage(...strokes, ...strokes.map(([left, top, wide, high]) => [left + 300, top, wide, high] as const)),
         [],
       ),
     ).toHaveLength(2);

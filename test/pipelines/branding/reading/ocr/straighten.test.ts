@@ -6,19 +6,10 @@ import {
   straighten,
   turnByQuarters,
 } from '../../../../../pipelines/branding/reading/ocr/straighten.ts';
-
-const [width, height] = [850, 1100];
-
-/** A page of white with black rectangles: left, top, width and height in pixels. */
-function page(...boxes: readonly (readonly [number, number, number, number])[]) {
-  const gray = new Uint8Array(width * height).fill(250);
-  for (const [left, top, wide, high] of boxes)
-    for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
-  return { width, height, gray };
-}
+import { drawPage } from './drawn-page.ts';
 
 /** Lines of words, as text looks from afar. */
-const text = page(
+const text = drawPage(
   ...Array.from({ length: 30 }, (_none, line) =>
     [0, 1, 2, 3, 4].map((word) => [80 + word * 130, 90 + line * 28, 100, 9] as const),
   ).flat(),
@@ -34,7 +25,7 @@ describe('a scanned page', () => {
 
   it('that is level stays as it is, and an empty one too', () => {
     expect(straighten(text)).toEqual({ image: text, degrees: 0 });
-    const empty = page();
+    const empty = drawPage();
     expect(straighten(empty)).toEqual({ image: empty, degrees: 0 });
   });
 
