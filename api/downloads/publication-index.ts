@@ -232,10 +232,10 @@ export class PublicationIndex {
       });
     if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
     if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
-      const mended = await openArtefact(this.#store, publication);
-      if (isServiceError(mended))
+      const repaired = await openArtefact(this.#store, publication);
+      if (isServiceError(repaired))
         this.#log.error(
-          { err: mended, artefact: formatArtefact(publication) },
+          { err: repaired, artefact: formatArtefact(publication) },
           'a confirmed version cannot be opened again; it is served from the file that is open',
         );
       return {
@@ -243,7 +243,7 @@ export class PublicationIndex {
         publication,
         ...describeManifest(publication),
         ...describeVersionFiles(publication, previous.representation),
-        file: isServiceError(mended) ? previous.file : mended,
+        file: isServiceError(repaired) ? previous.file : repaired,
       };
     }
     const file = await openArtefact(this.#store, publication);

@@ -13,7 +13,7 @@ function sentence(name: string, careful: CarefulOutcome, text: string): LetterKi
 
 /**
  * Impostors and forgeries that were written last, some in nothing but the usual words; what was missed in their first run is not
- * mended.
+ * corrected.
  */
 export const lastKinds: readonly LetterKind[] = [
   wording(

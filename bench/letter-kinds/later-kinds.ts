@@ -35,7 +35,7 @@ function shown(name: string, legalName: string, displayName: string): LetterKind
   });
 }
 
-/** Impostors and forgeries that were written after the marks, and judged once before anything was mended. */
+/** Impostors and forgeries that were written after the marks, and judged once before anything was changed. */
 export const laterKinds: readonly LetterKind[] = [
   wording(
     'wind down',

@@ -171,8 +171,8 @@ function outcomeOf(
       { title: 'reason', value: () => reason ?? '-' },
     ],
   );
-  const heard = model !== null && isOfTelephone(notes) ? `${describeTelephone(model, 1)}\n` : '';
-  if (asText) process.stdout.write(`\n${table}\n\n${heard}Verification ${id}.\n`);
+  const telephone = model !== null && isOfTelephone(notes) ? `${describeTelephone(model, 1)}\n` : '';
+  if (asText) process.stdout.write(`\n${table}\n\n${telephone}Verification ${id}.\n`);
   else process.stdout.write(`${JSON.stringify({ stream: ready.stream, verification }, null, 2)}\n`);
   if (state === 'error') {
     const facts = reason === null ? undefined : AUDIO_REASONS[reason];

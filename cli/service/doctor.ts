@@ -72,7 +72,7 @@ async function dumpCommand({ db }: Services): Promise<Outcome> {
 interface Finding {
   readonly thing: string;
   readonly good: boolean;
-  /** True: it works, and a person should look. Fails no command: a probe must not end what could mend it. */
+  /** True: it works, and a person should look. Fails no command: a probe must not end what could repair it. */
   readonly warns: boolean;
   readonly detail: string;
   /** Exit code of a failed check. */

@@ -30,7 +30,7 @@ export interface InboxDefinition<Job, Result extends DropResult> {
   readonly find: (client: Queryable, entry: TakenEntry) => Promise<Job | undefined>;
   /**
    * Submits a taken entry; undefined while it is not submitted completely, or where a later poll finds the job.
-   * @throws ServiceError that a second attempt does not cure: the entry is refused
+   * @throws ServiceError that another attempt cannot cure: the entry is refused
    */
   readonly submit: (entry: TakenEntry) => Promise<Job | undefined>;
   /** The result of an ended job; undefined before. May write files into a taken folder. */

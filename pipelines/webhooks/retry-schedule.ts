@@ -1,6 +1,6 @@
 /**
  * When a failed delivery is attempted again: 12 attempts in a day, the first after seconds, for a receiver that restarts, the last
- * after hours, for one that is mended.
+ * after hours, for one that is repaired.
  */
 export const retrySchedule = {
   /** Seconds before the second attempt. */

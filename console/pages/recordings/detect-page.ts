@@ -58,7 +58,7 @@ function ModelField({
   const chosen = models.find((each) => each.model === model);
   const hint =
     model === 'auto'
-      ? 'What is heard decides: phone below 16 kHz, and for speech of a telephone at a higher rate.'
+      ? 'The recording decides: phone below 16 kHz, and for speech of a telephone at a higher rate.'
       : chosen === undefined
         ? `The default of the family: ${defaultOf(model)}.`
         : `This version, whatever the default is${chosen.release === null ? '' : `; release ${chosen.release}`}.`;

@@ -51,7 +51,7 @@ export function percent(share: number): string {
   return `${rounded}\u00A0%`;
 }
 
-/** What it means that speech of a telephone was heard at a higher sample rate. */
+/** What it means that speech of a telephone was detected at a higher sample rate. */
 export function explainTelephone(model: string | null): string {
   const found =
     'The speech is of a telephone: there is next to nothing above 4 kHz, although the sample rate is higher.';

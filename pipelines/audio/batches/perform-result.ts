@@ -1,6 +1,6 @@
 import { inTransaction, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { HeardNote } from '../decode/recording.ts';
+import type { DetectedNote } from '../decode/recording.ts';
 import { digitalSampleRateMin } from '../models/named-model.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import type { ScoredRecording } from '../verification.ts';
@@ -88,7 +88,7 @@ async function endItems(
     digitalSampleRateMin,
     computed,
     computedModel,
-    'telephone_band' satisfies HeardNote,
+    'telephone_band' satisfies DetectedNote,
   ];
   return (await queryRows<{ verificationId: number }>(db, sql('audio/end_verifications'), values)).map(
     ({ verificationId }) => verificationId,

@@ -23,16 +23,16 @@ export const RECORDING_NOTES = {
 export type RecordingNote = keyof typeof RECORDING_NOTES;
 
 /** What was detected in the sound of a recording, which decides its model where none is named. */
-const HEARD_NOTES = {
+const DETECTED_NOTES = {
   telephone_band:
     'The speech is of a telephone, or another channel of 4 kHz, although the sample rate is higher: above 4 kHz there is next to nothing, or a mirror image.',
 } as const;
 
-export type HeardNote = keyof typeof HEARD_NOTES;
+export type DetectedNote = keyof typeof DETECTED_NOTES;
 
 /** Whether the notes of a result say that the speech is of a telephone. */
 export function isOfTelephone(notes: readonly string[]): boolean {
-  return notes.includes('telephone_band' satisfies HeardNote);
+  return notes.includes('telephone_band' satisfies DetectedNote);
 }
 
 /** An opened recording. The notes are complete when the blocks have been read. */

@@ -19,14 +19,14 @@ export interface NamedModel extends ResolvedModel {
   readonly family: Family;
 }
 
-/** The band of a recording: its sample rate in Hz, and whether speech of a telephone was heard in it (`telephone-band.ts`). */
+/** The band of a recording: its sample rate in Hz, and whether speech of a telephone was detected in it (`telephone-band.ts`). */
 interface RecordingBand {
   readonly sampleRate: number;
   readonly isTelephone: boolean;
 }
 
 /**
- * The model for a band: with both families, `digital` from 16 kHz on, unless speech of a telephone was heard.
+ * The model for a band: with both families, `digital` from 16 kHz on, unless speech of a telephone was detected.
  * @throws AudioRefusal `sample_rate_too_low` if the model needs a higher one, `scoring_failed` if the one of the rate cannot be used
  */
 export function chooseModel(

@@ -1,6 +1,6 @@
 import type { ModelManifest } from '../models/manifest.ts';
 import { digitalSampleRateMin } from '../models/named-model.ts';
-import type { HeardNote } from '../decode/recording.ts';
+import type { DetectedNote } from '../decode/recording.ts';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import type { ChannelScores, ScoredRecording, ScoredWindow, ScoringSettings } from '../verification.ts';
 import type { VoiceDetector } from '../voice-activity/voice-activity.ts';
@@ -90,12 +90,12 @@ export class RecordingScorer {
     return this.union.seconds;
   }
 
-  /** What was heard up to now: the first 30 s of sound in each channel. */
-  get heard(): readonly HeardNote[] {
+  /** What was detected up to now: the first 30 s of sound in each channel. */
+  get detected(): readonly DetectedNote[] {
     return areOfTelephone(this.channels.flatMap(({ band }) => band ?? [])) ? ['telephone_band'] : [];
   }
 
-  /** True if more samples do not change {@link heard}. */
+  /** True if more samples do not change {@link detected}. */
   get isHeard(): boolean {
     return this.channels.every(({ band }) => band === null || band.isComplete);
   }

@@ -1,5 +1,5 @@
 import { openRecording } from '../decode/open-recording.ts';
-import { isOfTelephone, type DecodeLimits, type HeardNote } from '../decode/recording.ts';
+import { isOfTelephone, type DecodeLimits, type DetectedNote } from '../decode/recording.ts';
 import { chooseModel, type ModelChoice } from '../models/named-model.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { OpenModels } from './open-models.ts';
@@ -15,7 +15,7 @@ interface RecordingRequest {
 }
 
 /**
- * Scores one recording in this process; where its band decides and speech of a telephone is heard at a higher rate, it begins again
+ * Scores one recording in this process; where its band decides and speech of a telephone is detected at a higher rate, it begins again
  * with the model of the phone family. Only the list of windows grows with its length. Blocks the event
  * loop while the graph runs.
  * @throws AudioRefusal if the recording cannot be scored
@@ -28,7 +28,7 @@ export async function scoreRecording(request: RecordingRequest): Promise<ScoredR
   return { ...scored, computedMs: performance.now() - started };
 }
 
-/** The scores by the model of the band; null as soon as speech of a telephone is heard for which another model is meant. */
+/** The scores by the model of the band; null as soon as speech of a telephone is detected for which another model is meant. */
 async function scoreAs(
   { file, models, settings, limits, opened }: RecordingRequest,
   isTelephone: boolean,
@@ -44,18 +44,18 @@ async function scoreAs(
       channels: recording.channels,
       settings,
     });
-    const isOfOther = (heard: readonly HeardNote[]) =>
-      isOfTelephone(heard) &&
+    const isOfOther = (detected: readonly DetectedNote[]) =>
+      isOfTelephone(detected) &&
       chooseModel(models, { sampleRate: recording.sampleRate, isTelephone: true }).name !== chosen.name;
     let wasHeard = false;
     for await (const block of recording.blocks()) {
       await scorer.push(block);
       if (wasHeard || !scorer.isHeard) continue;
-      if (isOfOther(scorer.heard)) return null;
+      if (isOfOther(scorer.detected)) return null;
       wasHeard = true;
     }
     const { durationSeconds, ...outcome } = await scorer.finish();
-    if (isOfOther(scorer.heard)) return null;
+    if (isOfOther(scorer.detected)) return null;
     const audio = {
       format: recording.format,
       codec: recording.codec,
@@ -63,7 +63,7 @@ async function scoreAs(
       channels: recording.channels,
       durationSeconds,
     };
-    return { ...outcome, model: chosen.name, audio, notes: [...recording.notes, ...scorer.heard] };
+    return { ...outcome, model: chosen.name, audio, notes: [...recording.notes, ...scorer.detected] };
   } finally {
     await recording.close();
   }

@@ -90,7 +90,7 @@ export class StreamScoring {
       ...outcome,
       model: model.name,
       audio: { format: 'wav', codec: encoding, sampleRate, channels, durationSeconds },
-      notes: [...faultNotes(this.faults), ...this.scorer.heard],
+      notes: [...faultNotes(this.faults), ...this.scorer.detected],
       computedMs,
     };
   }

@@ -99,7 +99,7 @@ async function storeScores(
       if (chooseModel(model, { ...scored.audio, isTelephone }).name === scored.model) return scored;
       throw new ServiceError('interrupted', {
         operation: 'store scores',
-        problem: 'Another model is meant: the default of the family has moved, or speech of a telephone was heard.',
+        problem: 'Another model is meant: the default of the family has moved, or speech of a telephone was detected.',
       });
     };
     await performChunk(

@@ -116,7 +116,7 @@ function adviceWithoutIdentity(reason: AudioReason): string {
   const { state, retry, meaning } = AUDIO_REASONS[reason];
   if (state === 'performedWithoutScore')
     return 'The voice could not be compared. Ask for another recording, with more voice and less noise.';
-  if (retry) return `The recording could not be compared: ${meaning} Try again when the cause is mended.`;
+  if (retry) return `The recording could not be compared: ${meaning} Try again when the cause is fixed.`;
   return `The recording cannot be compared: ${meaning} Submit another file; docs/audio-formats.md says what is read.`;
 }
 

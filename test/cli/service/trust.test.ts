@@ -183,7 +183,7 @@ describe('docs/trust.md', () => {
 });
 
 describe('the drills', () => {
-  it('a lost master key: status names it, new online keys mend it, and pull continues', async () => {
+  it('a lost master key: status names it, new online keys repair it, and pull continues', async () => {
     const other = { ...env, STATE_DIR: at('new-state') };
     const lost = await runCli(other, 'trust', 'status');
     expect([lost.code, lost.stdout]).toEqual([1, expect.stringContaining('another master key') as string]);

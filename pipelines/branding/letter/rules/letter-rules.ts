@@ -90,7 +90,7 @@ export const LETTER_RULES = [
         'Ink, a picture or a drawing is neither in the letterhead nor at the place of the signature. A person looks at it.',
       ),
       behind_signature: review(
-        'Numbers are listed under the signature or on a page behind it. A person checks whether they were there when it was signed.',
+        'Numbers are listed under the signature or on a page behind it. A person looks at whether they were there when it was signed.',
       ),
       other_script: review(
         'A line has letters of another alphabet that may look like Latin ones. A person looks at it.',

@@ -145,9 +145,9 @@ describe('pull', () => {
     bytes[bytes.length >> 1]! ^= 0x20;
     await writeFile(path, bytes);
     const second = await publish(inventedRows(3001));
-    const [mended] = await run(directory);
-    expect(mended).toMatchObject({ how: 'full', from: first.version, version: second.version, failure: null });
-    expect(mended!.deltaRefused).toMatch(/damaged|not those of the expected version/);
+    const [repaired] = await run(directory);
+    expect(repaired).toMatchObject({ how: 'full', from: first.version, version: second.version, failure: null });
+    expect(repaired!.deltaRefused).toMatch(/damaged|not those of the expected version/);
     expect((await rowsOf(directory)).equals(second.plain)).toBe(true);
 
     const third = await publish(inventedRows(3002));

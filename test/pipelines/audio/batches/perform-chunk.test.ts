@@ -133,7 +133,7 @@ describe('a chunk', () => {
     expect(await finishBatch(db, batch)).toBe('done');
   });
 
-  it('takes the model of what is heard, and a stored result of it the next time', async () => {
+  it('takes the model of the detected band, and a stored result of it the next time', async () => {
     const upsampled = resample(fullBandSpeech({ sampleRate: 8000, seconds: 3 }), 8000, 16_000);
     const path = await writeWav(join(folder, 'upsampled.wav'), [upsampled], 16_000);
     const item = { path, source: 'upsampled' };

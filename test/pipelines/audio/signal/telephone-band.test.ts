@@ -27,7 +27,7 @@ function plus(samples: Float32Array, rms: number): Float32Array {
   return samples.map((sample) => sample + rms * noise());
 }
 
-describe('speech of a telephone at a higher rate is heard', () => {
+describe('speech of a telephone at a higher rate is detected', () => {
   it.each([16_000, 22_050, 44_100, 48_000])('after a good resampler, at %i Hz', (to) => {
     expect(listen(resample(telephone, 8000, to), to).isTelephone()).toBe(true);
   });

@@ -149,7 +149,7 @@ describe('a file that takes less than it is given', () => {
 });
 
 describe('what a dead process left', () => {
-  it('is found, mended to the same file as an end would have made, and forgotten', async () => {
+  it('is found, repaired to the same file as an end would have made, and forgotten', async () => {
     const format: StreamFormat = { encoding: 'pcm_mulaw', sampleRate: 8000, channels: 1 };
     const { spool, spools } = await left(format, Buffer.alloc(8001, 3));
     const ended = await spools.create(factsOf(format));

@@ -51,7 +51,7 @@ describe('identity and authenticity together', () => {
       'format_unknown',
       /^The recording cannot be compared: The content is of no format that is read here\. Submit another file; docs\/audio-formats\.md/,
     ],
-    ['time_exceeded', /Scoring took longer than the limit\. Try again when the cause is mended\.$/],
+    ['time_exceeded', /Scoring took longer than the limit\. Try again when the cause is fixed\.$/],
   ] as const)('without an identity for %s say what helps', (reason, advice) => {
     expect(judgeVoice({ identity: { score: null, reason }, thresholds, voice, authenticity: unknown }).advice).toMatch(
       advice,

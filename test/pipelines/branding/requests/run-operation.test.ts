@@ -108,7 +108,7 @@ describe('Add Managed Brand', () => {
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
 
-  it('with a letter that is too old is rejected with the finding, and a better letter mends it', async () => {
+  it('with a letter that is too old is rejected with the finding, and a better letter is accepted', async () => {
     const { handle, phones } = fresh(2);
     const bad = await addBrand(handle, { numbers: phones }, { letter: goodLetter(phones, { date: '2020-01-01' }) });
     expect(bad).toMatchObject({
