@@ -20,7 +20,7 @@ export default function LetterPage({ params }: PageProps): VNode {
       ${shown.document.destroyedAt === null ? null : html`<${Notice} kind="warn"><p>Its document was destroyed <${When} at=${shown.document.destroyedAt} />: the file and what was read from it are lost. States and findings stay.</p></${Notice}>`}
       <${Section} title="Status"><${LetterFacts} letter=${shown} /></${Section}>
       <${Section} title="Findings"><${FindingList} findings=${shown.findings} /></${Section}>
-      <${Section} title="Requested numbers"><${RequestedNumbers} letterId=${shown.letterId} request=${shown.request} /></${Section}>
+      <${Section} title="Numbers of the request"><${RequestedNumbers} letterId=${shown.letterId} request=${shown.request} /></${Section}>
     </div>`} />
   </${Page}>`;
 }

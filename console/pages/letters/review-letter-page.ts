@@ -71,7 +71,7 @@ function Desk({
       </${Section}>`
       }
       ${reading.signatures.map((signature) => html`<${Section} key=${signature.field} title="PDF signature"><${SignatureFacts} signature=${signature} /></${Section}>`)}
-      <${Section} title="Requested numbers">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${current?.request ?? request} /></${Section}>
+      <${Section} title="Numbers of the request">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${current?.request ?? request} /></${Section}>
       ${findings.passed.length === 0 ? null : html`<details class="section" open=${isOpen} onToggle=${({ currentTarget }: { currentTarget: HTMLDetailsElement }) => setOpen(currentTarget.open)}><summary>${passedWords(findings.passed.length)}</summary>${listOf(findings.passed, showFinding)}</details>`}
       <${Section} title="The letter"><${LetterFacts} letter=${current ?? letter} /></${Section}>
       <${ReadText} reviewed=${reviewed} />
