@@ -25,7 +25,8 @@ const sourceCharactersMax = 4096;
 
 /**
  * Opens what a path names. A list ends with `.csv`, `.tsv`, `.jsonl` or `.ndjson`; all of it is checked first, so that an invalid
- * row refuses it before anything is submitted. `raw` is the form of the recordings for which a list names none.
+ * row refuses it before anything is submitted. A folder is walked twice, too: its files are counted first, for the limit and the
+ * progress. `raw` is the form of the recordings for which a list names none.
  * @throws ServiceError `recording_refused` if nothing is there, `audio_list_invalid`, `batch_too_large`
  */
 export async function openItemSource(

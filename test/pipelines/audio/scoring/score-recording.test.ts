@@ -356,7 +356,7 @@ describe('a long recording', () => {
     const file = await writeWav(join(directory, 'long.wav'), [long], 8000);
     const before = readLiveBytes();
     const samples: number[] = [];
-    const sampling = setInterval(() => samples.push(readLiveBytes()), 300); // a collection takes a tenth of a second
+    const sampling = setInterval(() => samples.push(readLiveBytes()), 100); // a collection takes longer than that
     const scored = await scoreRecording({
       file,
       models: { phone: spectrogram, digital: null },
