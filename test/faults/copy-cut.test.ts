@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import { requireSameCount } from '../../pipelines/caches/build/build.ts';
 import { useTestDatabase } from '../support/database.ts';
+import { startFreezingProxy } from '../support/freezing-proxy.ts';
 import { outcomes, runWholeNight, useStore } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { startPostgresProxy, type Interference } from '../support/postgres-proxy.ts';
@@ -81,6 +82,29 @@ describe('a build whose connection breaks', () => {
     expect(stale).toMatchObject({ status: 'stale', stale: { code: 'copy_cut' }, published: { version: 1 } });
     expect(outcomes(await runWholeNight({ db, url, store, only: 'phones/US' }))).toEqual({ 'phones/US': 'published' });
     expect((await listPublications(db))[0]).toMatchObject({ status: 'fresh', stale: null, published: { version: 2 } });
+  });
+});
+
+describe('the count of changed keys', () => {
+  it('that alone falls silent fails the build within its limit, and the file of the night before stays', async () => {
+    await runWholeNight({ db, url, store, only: 'phones/US' });
+    await putNumbers(db, [{ phone: '+12025550003', name: 'Changed' }]);
+    const proxy = await startFreezingProxy(url);
+    try {
+      proxy.freezeConnectionAt('reputation_level AS level, count(*)');
+      const limits = { copyIdleSecondsMax: 2 };
+      const report = await runWholeNight({ db, url, store, only: 'phones/US', buildUrl: proxy.url, limits });
+      expect(proxy.isFrozen()).toBe(true);
+      expect(report.artefacts[0]).toMatchObject({
+        outcome: 'failed',
+        failure: { code: 'copy_stalled', reason: expect.stringContaining('did not answer within 2 s') as string },
+      });
+    } finally {
+      await proxy.close();
+    }
+    expect(await publishedVersion()).toBe(1);
+    expect(await store.listUnfinished()).toEqual([]);
+    expect(outcomes(await runWholeNight({ db, url, store, only: 'phones/US' }))).toEqual({ 'phones/US': 'published' });
   });
 });
 

@@ -5,6 +5,9 @@ export interface FreezingProxy {
   readonly url: string;
   /** Freezes at the next statement with this text: it is still passed on, and then nothing is, either way. */
   freezeAt(text: string): void;
+  /** The same for the one connection that sends the statement; the others continue. */
+  freezeConnectionAt(text: string): void;
+  /** True while everything is frozen, and after one connection was. */
   readonly isFrozen: () => boolean;
   /** Passes on what was held back, and everything after it. */
   thaw(): void;
@@ -18,12 +21,12 @@ export interface FreezingProxy {
 export async function startFreezingProxy(databaseUrl: string, onFreeze: () => void = () => {}): Promise<FreezingProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let watched: string | undefined;
-  let frozen = false;
-  const freeze = (): void => {
-    frozen = true;
+  let watched: { readonly text: string; readonly alone: boolean } | undefined;
+  let frozen: 'no' | 'all' | 'one' = 'no';
+  const freeze = (connection: readonly Socket[]): void => {
+    frozen = watched!.alone ? 'one' : 'all';
+    for (const socket of watched!.alone ? connection : sockets) socket.pause();
     watched = undefined;
-    for (const socket of sockets) socket.pause();
     onFreeze();
   };
   const server = createServer((client) => {
@@ -40,9 +43,9 @@ export async function startFreezingProxy(databaseUrl: string, onFreeze: () => vo
       });
       from.on('data', (chunk: Buffer) => {
         to.write(chunk);
-        if (from === client && watched !== undefined && chunk.includes(watched)) freeze();
+        if (from === client && watched !== undefined && chunk.includes(watched.text)) freeze([client, upstream]);
       });
-      if (frozen) from.pause();
+      if (frozen === 'all') from.pause();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -50,10 +53,11 @@ export async function startFreezingProxy(databaseUrl: string, onFreeze: () => vo
   proxied.port = String((server.address() as AddressInfo).port);
   return {
     url: proxied.href,
-    freezeAt: (text) => (watched = text),
-    isFrozen: () => frozen,
+    freezeAt: (text) => (watched = { text, alone: false }),
+    freezeConnectionAt: (text) => (watched = { text, alone: true }),
+    isFrozen: () => frozen !== 'no',
     thaw() {
-      frozen = false;
+      frozen = 'no';
       for (const socket of sockets) socket.resume();
     },
     async close() {
