@@ -2210,6 +2210,22 @@ CREATE VIEW brand_overview AS
          LIMIT 1) r)
      LEFT JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))));
 
+-- view waiting_brand
+CREATE VIEW waiting_brand AS
+ SELECT b.brand_id,
+    b.handle,
+    b.owner,
+    b.state,
+    b.approved_revision,
+    p.display_name AS pending_display_name,
+    p.findings,
+    p.created_at AS waiting_since
+   FROM (brand b
+     JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))))
+  WHERE ((b.pending_revision IS NOT NULL) AND ((b.state = ANY (ARRAY['submitted'::text, 'in_review'::text])) OR ((b.approved_revision IS NOT NULL) AND (b.state <> 'withdrawn'::text))) AND (NOT (EXISTS ( SELECT
+           FROM letter l
+          WHERE ((l.brand_id = b.brand_id) AND (l.revision = b.pending_revision) AND (l.state = ANY (ARRAY['submitted'::text, 'in_review'::text])))))));
+
 -- function add_webhook_deliveries
 CREATE OR REPLACE FUNCTION public.add_webhook_deliveries()
  RETURNS trigger

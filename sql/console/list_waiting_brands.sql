@@ -2,13 +2,10 @@
 -- Parameters: $1 handle after which to begin or '', $2 how many at most.
 -- Rows: handle, owner, state, approved display name (NULL: never approved), pending display name, waiting since, and the codes of
 --   the findings that a person must judge.
-SELECT b.handle, b.owner, b.state, a.display_name AS approved_display_name, p.display_name AS pending_display_name, p.created_at AS waiting_since,
-  ARRAY (SELECT f ->> 'code' FROM jsonb_array_elements(p.findings) AS f WHERE f ->> 'severity' = 'review') AS findings
-FROM brand AS b
-JOIN brand_revision AS p ON p.brand_id = b.brand_id AND p.revision = b.pending_revision
-LEFT JOIN brand_revision AS a ON a.brand_id = b.brand_id AND a.revision = b.approved_revision
-WHERE b.pending_revision IS NOT NULL AND (b.state IN ('submitted', 'in_review') OR (b.approved_revision IS NOT NULL AND b.state <> 'withdrawn'))
-  AND NOT EXISTS (SELECT FROM letter AS l WHERE l.brand_id = b.brand_id AND l.revision = b.pending_revision AND l.state IN ('submitted', 'in_review'))
-  AND b.handle > $1
-ORDER BY b.handle
+SELECT w.handle, w.owner, w.state, a.display_name AS approved_display_name, w.pending_display_name, w.waiting_since,
+  ARRAY (SELECT f ->> 'code' FROM jsonb_array_elements(w.findings) AS f WHERE f ->> 'severity' = 'review') AS findings
+FROM waiting_brand AS w
+LEFT JOIN brand_revision AS a ON a.brand_id = w.brand_id AND a.revision = w.approved_revision
+WHERE w.handle > $1
+ORDER BY w.handle
 LIMIT $2;

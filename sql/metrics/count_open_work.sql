@@ -1,16 +1,12 @@
 -- Purpose: what waits for a person or a worker, and since when.
 -- Parameters: none.
--- Rows: one for each kind: kind, count, and seconds (age of the oldest; NULL without one). Kinds: letter, brand (as
---   sql/console/list_waiting_brands.sql lists them), dispute, held_load; batch; and loads queued_load, running_load, failed_load (in the
---   last seven days).
+-- Rows: one for each kind: kind, count, and seconds (age of the oldest; NULL without one). Kinds: letter, brand, dispute,
+--   held_load; batch; and loads queued_load, running_load, failed_load (in the last seven days).
 SELECT kind, count(since) AS count, extract(epoch FROM now() - min(since))::double precision AS seconds
 FROM (
   SELECT 'letter' AS kind, submitted_at AS since FROM letter WHERE state IN ('submitted', 'in_review')
   UNION ALL
-  SELECT 'brand', p.created_at
-  FROM brand AS b JOIN brand_revision AS p ON p.brand_id = b.brand_id AND p.revision = b.pending_revision
-  WHERE b.pending_revision IS NOT NULL AND (b.state IN ('submitted', 'in_review') OR (b.approved_revision IS NOT NULL AND b.state <> 'withdrawn'))
-    AND NOT EXISTS (SELECT FROM letter AS l WHERE l.brand_id = b.brand_id AND l.revision = b.pending_revision AND l.state IN ('submitted', 'in_review'))
+  SELECT 'brand', waiting_since FROM waiting_brand
   UNION ALL
   SELECT 'dispute', filed_at FROM number_dispute WHERE state = 'open'
   UNION ALL
