@@ -131,6 +131,34 @@ describe.each(backends)('webhooks with queues in $kind', ({ kind, skipped }) => 
       expect((await readEndpoint(db(), 'away')).failingSince).toBeNull();
     });
 
+    it('an endpoint can be removed while an attempt at it is recorded', async () => {
+      await add('leaving', receiver.url);
+      const removal = await db().connect();
+      try {
+        receiver.answer = async (response) => {
+          await removal.query('BEGIN');
+          await removal.query("SET LOCAL deadlock_timeout = '10ms'"); // so that a deadlock would end the removal, not the worker
+          await removal.query('SELECT FROM webhook_endpoint FOR UPDATE'); // what a removal does first
+          response.writeHead(200).end();
+        };
+        await failANight();
+        await until(
+          async () =>
+            (
+              await db().query(
+                "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%webhook_%'",
+              )
+            ).rowCount,
+          (count) => count === 1,
+        );
+        await removal.query('DELETE FROM webhook_endpoint');
+        await removal.query('COMMIT');
+      } finally {
+        removal.release();
+      }
+      expect((await db().query('SELECT FROM webhook_delivery')).rowCount).toBe(0);
+    });
+
     it('a worker that is killed between the answer and its record leaves a delivery that is made again, with the same id', async () => {
       await add('killed', receiver.url);
       const lock = await db().connect();
