@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { CACHES } from '../pipelines/caches/definition.ts';
-import { indexMediaType } from '../pipelines/caches/format/manifest.ts';
+import { indexMediaType } from '../pipelines/caches/manifest.ts';
 import { EXAMPLES } from './documents/examples.ts';
 import { API_ERROR_CODES } from './http/error-codes.ts';
 import { exampleProblem, problemMediaType } from './http/problem.ts';

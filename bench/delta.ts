@@ -22,8 +22,8 @@ import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts'
 import { compareFiles } from '../pipelines/caches/build/delta-files.ts';
 import type { StoredDelta } from '../pipelines/caches/artefact-facts.ts';
 import type { ArtefactFile } from '../pipelines/caches/artefact-facts.ts';
-import { SegmentCutter, type CutSegment } from '../clients/typescript/format/segment-cutter.ts';
-import { formatSegmentIndex, type Segment } from '../clients/typescript/format/segment-index.ts';
+import { SegmentCutter, type CutSegment } from '../format/artefact/segment-cutter.ts';
+import { formatSegmentIndex, type Segment } from '../format/artefact/segment-index.ts';
 import { inThread } from '../pipelines/caches/format/segment-threads.ts';
 import { SegmentWriter } from '../pipelines/caches/format/segment-writer.ts';
 import { startApiService } from './api-service.ts';

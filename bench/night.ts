@@ -14,7 +14,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { allPhones, endOfPrefix } from '../clients/typescript/format/key-range.ts';
+import { allPhones, endOfPrefix } from '../format/artefact/key-range.ts';
 import { buildProfiles } from '../pipelines/caches/format/row-deflate.ts';
 import { sqlWithLiterals } from '../sql/sql.ts';
 import { addEndedBrands, changeSomeNumbers, fillNumbers } from './night-data.ts';

@@ -1,6 +1,6 @@
-import { CLIENT_ERRORS, CodedError, type ErrorDetail } from '../clients/typescript/base/errors.ts';
+import { CLIENT_ERRORS, CodedError, type ErrorDetail } from '../format/base/errors.ts';
 
-export { messageOf as errorMessageOf, type ErrorDetail } from '../clients/typescript/base/errors.ts';
+export { messageOf as errorMessageOf, type ErrorDetail } from '../format/base/errors.ts';
 
 /**
  * The closed list of errors. docs/errors.md is checked against it both ways.

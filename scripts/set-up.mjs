@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withFileLock } from '../runtime/processes/file-lock.mjs';
+import { withFileLock } from '../runtime/files/file-lock.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lockSecondsMax = 600;
@@ -74,6 +74,7 @@ function readPackages(file) {
 /** The sources of dist. */
 const sourceFolders = [
   'clients',
+  'format',
   'runtime',
   'sql',
   'pipelines',

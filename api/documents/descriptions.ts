@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CacheDefinition } from '../../pipelines/caches/definition.ts';
-import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
-import { segmentColumns } from '../../clients/typescript/format/segment-index.ts';
+import { filterMediaType, indexMediaType } from '../../pipelines/caches/manifest.ts';
+import { segmentColumns } from '../../format/artefact/segment-index.ts';
 import type { ApiErrorCode } from '../http/error-codes.ts';
 import { explainErrors, problemMediaType } from '../http/problem.ts';
 import { problemSchema } from './schemas.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CACHES, COLUMN_TYPES, type CacheDefinition } from '../../pipelines/caches/definition.ts';
-import { FILTER_KEYS } from '../../clients/typescript/format/number-filter.ts';
-import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
+import { FILTER_KEYS } from '../../format/artefact/number-filter.ts';
+import { filterMediaType, indexMediaType } from '../../pipelines/caches/manifest.ts';
 import { RELEASE_SERVICES } from '../../pipelines/audio/models/releases.ts';
 import { API_ERROR_CODES } from '../http/error-codes.ts';
 import { databaseProblems } from '../http/reader-database.ts';

@@ -2,7 +2,7 @@ import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.
 import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
 import { formatArtefact, type ArtefactName } from '../../pipelines/caches/definition.ts';
 import type { StoredFile } from '../../pipelines/caches/store/stored-file.ts';
-import { makeManifest, type Manifest } from '../../pipelines/caches/format/manifest.ts';
+import { makeManifest, type Manifest } from '../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import { type Publication, type PublishedVersion, categoriesVersion } from '../../pipelines/caches/artefact-facts.ts';
 import { ServiceError, isServiceError } from '../../runtime/errors.ts';

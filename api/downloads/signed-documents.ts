@@ -1,5 +1,5 @@
 import { listSignatureExpiries, type SignatureExpiry } from '../../pipelines/caches/signing/signature-expiry.ts';
-import { parseMetadata, type Role, type TargetFile } from '../../clients/typescript/trust/metadata.ts';
+import { parseMetadata, type Role, type TargetFile } from '../../format/trust/metadata.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requireScope } from '../../pipelines/access/authentication.ts';
-import { parseServedTarget, parseTarget, targetsPath, trustPath } from '../../clients/typescript/trust/targets.ts';
+import { parseServedTarget, parseTarget, targetsPath, trustPath } from '../../format/trust/targets.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { describeDocument, describeSignedFile } from '../documents/descriptions.ts';
 import { noQuery, signedMetadataSchema } from '../documents/schemas.ts';

@@ -1,5 +1,5 @@
 import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
-import { filterMediaType, indexMediaType } from '../../pipelines/caches/format/manifest.ts';
+import { filterMediaType, indexMediaType } from '../../pipelines/caches/manifest.ts';
 import type { PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
 import type { Representation } from './download-plan.ts';
 

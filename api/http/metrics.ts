@@ -1,5 +1,5 @@
 import { CACHES, type ArtefactName } from '../../pipelines/caches/definition.ts';
-import type { Manifest } from '../../pipelines/caches/format/manifest.ts';
+import type { Manifest } from '../../pipelines/caches/manifest.ts';
 import type { Metrics as ProcessMetrics } from '../../runtime/metrics/metrics.ts';
 
 /** Route label of a request that matched no route, so that clients cannot create labels. */

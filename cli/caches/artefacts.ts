@@ -9,7 +9,7 @@ import {
 } from '../../pipelines/caches/store/artefact-check.ts';
 import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
-import { makeManifest } from '../../pipelines/caches/format/manifest.ts';
+import { makeManifest } from '../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import { sweepUnfinishedFiles } from '../../pipelines/caches/build/night-build.ts';
 import { runWith, type Outcome } from '../command.ts';

@@ -3,7 +3,7 @@ import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../
 import { allCaches } from '../../clients/typescript/files/pull.ts';
 import { findInCopy } from '../../clients/typescript/files/find-in-copy.ts';
 import { lookUpKept } from '../../clients/typescript/files/look-up-kept.ts';
-import type { Row } from '../../clients/typescript/service/find-row.ts';
+import type { Row } from '../../format/artefact/find-row.ts';
 import { ServiceClient } from '../../clients/typescript/service/service-client.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { loadConfig } from '../../runtime/config.ts';

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { crc32, gunzipSync } from 'node:zlib';
 import type { Command } from 'commander';
-import type { Manifest } from '../../pipelines/caches/format/manifest.ts';
-import { formatCrc32 } from '../../clients/typescript/format/crc32.ts';
+import type { Manifest } from '../../pipelines/caches/manifest.ts';
+import { formatCrc32 } from '../../format/gzip/crc32.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { isProcessAlive } from '../../runtime/processes/file-lock.mjs';
+import { isProcessAlive } from '../../runtime/files/file-lock.mjs';
 import { interruption, run, type Outcome } from '../command.ts';
 import {
   checkVerifications,

@@ -12,7 +12,7 @@ import {
 } from '../../pipelines/caches/signing/ceremony.ts';
 import { readRootKey, writeNew, writeRootKeys } from '../../pipelines/caches/signing/root-key-files.ts';
 import { describeEndingSignature, findEndingSignatures } from '../../pipelines/caches/signing/signature-expiry.ts';
-import { metadataName } from '../../clients/typescript/trust/metadata.ts';
+import { metadataName } from '../../format/trust/metadata.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { openVault } from '../../runtime/secrets/vault.ts';
 import { run, runWith, withServices, type Outcome } from '../command.ts';

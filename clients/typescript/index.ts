@@ -1,9 +1,20 @@
 /** Everything of the client that browsers have too; `caller-trust-client/node` adds copies in files. */
-export { ClientError, CLIENT_ERRORS, isClientError, type ClientErrorCode } from './base/errors.ts';
-export { artefactOf, PUBLISHED_CACHES, rangeOf, type ArtefactName, type CacheName } from './format/caches.ts';
-export { FILTER_KEYS, NumberFilter, type FilterFacts, type FingerprintBits } from './format/number-filter.ts';
+export { ClientError, CLIENT_ERRORS, isClientError, type ClientErrorCode } from '../../format/base/errors.ts';
+export {
+  artefactOf,
+  PUBLISHED_CACHES,
+  rangeOf,
+  type ArtefactName,
+  type CacheName,
+} from '../../format/artefact/caches.ts';
+export {
+  FILTER_KEYS,
+  NumberFilter,
+  type FilterFacts,
+  type FingerprintBits,
+} from '../../format/artefact/number-filter.ts';
 export { MemoryStore, type ByteStore } from './service/byte-store.ts';
-export type { Row } from './service/find-row.ts';
+export type { Row } from '../../format/artefact/find-row.ts';
 export { lookUp } from './service/look-up.ts';
 export { readFilter, type ReadFilter } from './service/read-filter.ts';
 export type { ServedManifest } from './service/manifest.ts';

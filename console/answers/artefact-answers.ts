@@ -1,5 +1,5 @@
 import { findCache, formatArtefact, type ArtefactName } from '../../pipelines/caches/definition.ts';
-import { makeManifest, type Manifest } from '../../pipelines/caches/format/manifest.ts';
+import { makeManifest, type Manifest } from '../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import type { Publication, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
 import { ServiceError } from '../../runtime/errors.ts';

@@ -1,6 +1,6 @@
-import type { DeltaCounts } from '../../clients/typescript/format/delta-lines.ts';
-import type { FingerprintBits } from '../../clients/typescript/format/number-filter.ts';
-import type { LevelCounts } from '../../clients/typescript/format/levels.ts';
+import type { DeltaCounts } from '../../format/artefact/delta-lines.ts';
+import type { FingerprintBits } from '../../format/artefact/number-filter.ts';
+import type { LevelCounts } from '../../format/artefact/levels.ts';
 import type { CacheName } from './definition.ts';
 
 /** Version of the list of categories: rises when one is added. */

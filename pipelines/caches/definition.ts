@@ -1,13 +1,8 @@
-import type { FilterFacts } from '../../clients/typescript/format/number-filter.ts';
+import type { FilterFacts } from '../../format/artefact/number-filter.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { PUBLISHED_CACHES, type CacheName, type PublishedCache } from '../../clients/typescript/format/caches.ts';
+import { PUBLISHED_CACHES, type CacheName, type PublishedCache } from '../../format/artefact/caches.ts';
 
-export {
-  formatArtefact,
-  isCountryCode,
-  type ArtefactName,
-  type CacheName,
-} from '../../clients/typescript/format/caches.ts';
+export { formatArtefact, isCountryCode, type ArtefactName, type CacheName } from '../../format/artefact/caches.ts';
 
 /** The closed list of what columns hold; docs/artefacts.md gives the form of each. */
 export const COLUMN_TYPES = ['e164', 'prefix', 'level', 'risk', 'category', 'count', 'date', 'text'] as const;

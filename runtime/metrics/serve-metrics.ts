@@ -7,7 +7,7 @@ import { isServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { openServer, type OpenServer } from '../open-server.ts';
 import { packageVersion } from '../package-root.ts';
-import { isProcessAlive } from '../processes/file-lock.mjs';
+import { isProcessAlive } from '../files/file-lock.mjs';
 import { writeWholeFile } from '../files/whole-file.ts';
 import type { MetricsProcess } from './metric-table.ts';
 import type { Metrics } from './metrics.ts';

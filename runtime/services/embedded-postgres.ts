@@ -21,7 +21,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ServiceError } from '../errors.ts';
-import { isProcessAlive, isSameProcess, startOfProcess, withFileLock } from '../processes/file-lock.mjs';
+import { isProcessAlive, isSameProcess, startOfProcess, withFileLock } from '../files/file-lock.mjs';
 import { connect } from '../postgres.ts';
 import { findPrograms, type Programs } from './postgres-programs.ts';
 import { writeWholeFile } from '../files/whole-file.ts';

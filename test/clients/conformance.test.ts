@@ -10,12 +10,12 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { findInCopy } from '../../clients/typescript/files/find-in-copy.ts';
 import { lookUpKept } from '../../clients/typescript/files/look-up-kept.ts';
 import { pull } from '../../clients/typescript/files/pull.ts';
-import { isClientError } from '../../clients/typescript/base/errors.ts';
+import { isClientError } from '../../format/base/errors.ts';
 import { MemoryStore } from '../../clients/typescript/service/byte-store.ts';
 import { PublicationTrust } from '../../clients/typescript/service/publication-trust.ts';
 import { readFilter } from '../../clients/typescript/service/read-filter.ts';
 import { ServiceClient } from '../../clients/typescript/service/service-client.ts';
-import { trustPath } from '../../clients/typescript/trust/targets.ts';
+import { trustPath } from '../../format/trust/targets.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 import { sendFile } from '../support/mirror.ts';
 import {

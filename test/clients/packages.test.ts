@@ -26,7 +26,7 @@ const installed = join(home, 'node_modules', 'caller-trust-client');
 const database = await useTestDatabase();
 const { db } = database;
 const sitePage = `<!doctype html><link rel="icon" href="data:,"><title>numbers</title><script type="module">
-import * as library from '/client/index.js';
+import * as library from '/client/clients/typescript/index.js';
 globalThis.library = library;
 </script>`;
 
@@ -75,7 +75,7 @@ describe('the TypeScript client, installed from its tarball in an empty folder',
   it('depends on nothing, and has its licence, its documentation and its declarations', async () => {
     const { stdout } = await runFile('npm', ['ls', '--all', '--parseable', '--prefix', home]);
     expect(stdout.trim().split('\n').length).toBe(2); // the folder, and the package
-    for (const name of ['LICENSE', 'README.md', 'dist/index.d.ts', 'dist/node.d.ts'])
+    for (const name of ['LICENSE', 'README.md', 'dist/clients/typescript/index.d.ts', 'dist/clients/typescript/node.d.ts'])
       expect((await readFile(join(installed, name))).length, name).toBeGreaterThan(200);
   });
 

@@ -1,13 +1,13 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { cutSegments, contentSha256 } from '../../clients/typescript/format/content-digest.ts';
-import { crc32, formatCrc32 } from '../../clients/typescript/format/crc32.ts';
-import { GzipMember } from '../../clients/typescript/format/gzip-member.ts';
-import { formatSegmentIndex, type Segment } from '../../clients/typescript/format/segment-index.ts';
+import { cutSegments, contentSha256 } from '../../format/artefact/content-digest.ts';
+import { crc32, formatCrc32 } from '../../format/gzip/crc32.ts';
+import { GzipMember } from '../../format/gzip/gzip-member.ts';
+import { formatSegmentIndex, type Segment } from '../../format/artefact/segment-index.ts';
 import { deflateBlock } from '../../clients/typescript/files/deflated-block.ts';
-import type { Signed } from '../../clients/typescript/trust/metadata.ts';
-import { targetHref, trustPath } from '../../clients/typescript/trust/targets.ts';
-import { buildFilter } from '../../pipelines/caches/format/filter-building.ts';
-import { differenceOfRows } from '../../pipelines/caches/format/row-difference.ts';
+import type { Signed } from '../../format/trust/metadata.ts';
+import { targetHref, trustPath } from '../../format/trust/targets.ts';
+import { buildFilter } from '../../format/artefact/filter-building.ts';
+import { differenceOfRows } from '../../format/artefact/row-difference.ts';
 import {
   describeKey,
   describeMetadata,

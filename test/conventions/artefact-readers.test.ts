@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NumberFilter } from '../../clients/typescript/format/number-filter.ts';
-import { buildFilter } from '../../pipelines/caches/format/filter-building.ts';
+import { NumberFilter } from '../../format/artefact/number-filter.ts';
+import { buildFilter } from '../../format/artefact/filter-building.ts';
 import { readProjectFile } from './source-tree.ts';
 
 const rows = [

@@ -28,7 +28,7 @@ export function readProjectFile(path: string): string {
 export const productSources: readonly string[] = projectFiles.filter(
   (path) =>
     path === 'cli.ts' ||
-    /^(clients|runtime|sql|pipelines|jobs|api|intake|console|evaluation|samples|cli)\/.*\.ts$/.test(path),
+    /^(clients|format|runtime|sql|pipelines|jobs|api|intake|console|evaluation|samples|cli)\/.*\.ts$/.test(path),
 );
 
 /** One import or re-export of a source. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findEmbeddedHome, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
-import { isProcessAlive } from '../../runtime/processes/file-lock.mjs';
+import { isProcessAlive } from '../../runtime/files/file-lock.mjs';
 import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });

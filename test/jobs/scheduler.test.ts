@@ -8,7 +8,7 @@ import { queueSchema } from '../../jobs/queues/queue-schema.ts';
 import { catchUpNight, keepSignaturesFresh, lastTick, startScheduler, type Scheduler } from '../../jobs/scheduler.ts';
 import { initTrust, makeRootKeys } from '../../pipelines/caches/signing/ceremony.ts';
 import { readPresentSet } from '../../pipelines/caches/signing/sign-publications.ts';
-import { parseMetadata } from '../../clients/typescript/trust/metadata.ts';
+import { parseMetadata } from '../../format/trust/metadata.ts';
 import { queryRows } from '../../runtime/postgres.ts';
 import { openVault } from '../../runtime/secrets/vault.ts';
 import { openBackend, silent, until } from './backends.ts';

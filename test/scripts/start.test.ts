@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isProcessAlive } from '../../runtime/processes/file-lock.mjs';
+import { isProcessAlive } from '../../runtime/files/file-lock.mjs';
 import { useTestDatabase } from '../support/database.ts';
 import { until } from '../support/service-process.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach } from 'vitest';
-import { parseMetadata } from '../../clients/typescript/trust/metadata.ts';
-import { targetHref, trustPath } from '../../clients/typescript/trust/targets.ts';
+import { parseMetadata } from '../../format/trust/metadata.ts';
+import { targetHref, trustPath } from '../../format/trust/targets.ts';
 
 /** What a mirror serves: paths and bytes. */
 export type MirrorState = ReadonlyMap<string, Buffer>;

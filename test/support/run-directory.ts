@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isSameProcess, startOfProcess } from '../../runtime/processes/file-lock.mjs';
+import { isSameProcess, startOfProcess } from '../../runtime/files/file-lock.mjs';
 import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 
 /** The file system in memory, where Linux has one. */

@@ -9,9 +9,9 @@ import {
   type IndexedFile,
 } from '../../pipelines/caches/build/delta-files.ts';
 import type { ArtefactFile, FilterFile, StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
-import { findRows } from '../../clients/typescript/format/row-block.ts';
-import { SegmentCutter } from '../../clients/typescript/format/segment-cutter.ts';
-import { formatSegmentIndex, type Segment } from '../../clients/typescript/format/segment-index.ts';
+import { findRows } from '../../format/artefact/row-block.ts';
+import { SegmentCutter } from '../../format/artefact/segment-cutter.ts';
+import { formatSegmentIndex, type Segment } from '../../format/artefact/segment-index.ts';
 import { compressSegment } from '../../pipelines/caches/format/segment-work.ts';
 import { SegmentWriter } from '../../pipelines/caches/format/segment-writer.ts';
 import { sha256Of } from '../../runtime/digest.ts';

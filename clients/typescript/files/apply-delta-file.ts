@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DamagedCompression, decompressGzip } from '../base/compression.ts';
-import { ClientError, isClientError } from '../base/errors.ts';
-import { sha256Of } from '../base/sha256.ts';
-import { contentSha256, cutSegments, type SegmentContent } from '../format/content-digest.ts';
-import { crc32 } from '../format/crc32.ts';
+import { DamagedCompression, decompressGzip } from '../../../format/base/compression.ts';
+import { ClientError, isClientError } from '../../../format/base/errors.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
+import { contentSha256, cutSegments, type SegmentContent } from '../../../format/artefact/content-digest.ts';
+import { crc32 } from '../../../format/gzip/crc32.ts';
 import {
   applyDelta,
   composeDeltas,
@@ -13,15 +13,15 @@ import {
   OperationCounter,
   type Chunks,
   type DeltaCounts,
-} from '../format/delta-lines.ts';
-import { gzipHeader, type CompressedBlock, type GzipFacts } from '../format/gzip-member.ts';
-import { readGzip } from '../format/gzip-reading.ts';
-import { writeGzip, writeMember } from '../format/gzip-writing.ts';
-import type { CutSegment } from '../format/segment-cutter.ts';
-import type { Segment } from '../format/segment-index.ts';
+} from '../../../format/artefact/delta-lines.ts';
+import { gzipHeader, type CompressedBlock, type GzipFacts } from '../../../format/gzip/gzip-member.ts';
+import { readGzip } from '../../../format/gzip/gzip-reading.ts';
+import { writeGzip, writeMember } from '../../../format/gzip/gzip-writing.ts';
+import type { CutSegment } from '../../../format/artefact/segment-cutter.ts';
+import type { Segment } from '../../../format/artefact/segment-index.ts';
 import type { ExpectedContent } from '../service/manifest.ts';
 import { deflateBlock } from './deflated-block.ts';
-import { writeAll } from './whole-file.ts';
+import { writeAll } from '../../../runtime/files/whole-file.ts';
 
 interface ApplyDeltaOptions {
   /** The file of the version that the delta starts from. */

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { DamagedCompression } from '../base/compression.ts';
-import { ClientError } from '../base/errors.ts';
-import { beginSha256 } from '../base/sha256.ts';
-import { measureGzip } from '../format/gzip-reading.ts';
+import { DamagedCompression } from '../../../format/base/compression.ts';
+import { ClientError } from '../../../format/base/errors.ts';
+import { beginSha256 } from '../../../format/base/sha256.ts';
+import { measureGzip } from '../../../format/gzip/gzip-reading.ts';
 
 /** Digests of a file in its manifest; without a content digest its text is not checked. */
 export interface PromisedFile {

@@ -9,7 +9,7 @@ import {
   withDefault,
   type Form,
   type ValueOf,
-} from '../base/json-forms.ts';
+} from '../../../format/base/json-forms.ts';
 import { manifestInFile } from '../service/manifest.ts';
 
 /** Format of the state file. */

@@ -1,7 +1,7 @@
 import { constants, deflateRaw } from 'node:zlib';
 import { promisify } from 'node:util';
-import { crc32 } from '../format/crc32.ts';
-import type { CompressedBlock } from '../format/gzip-member.ts';
+import { crc32 } from '../../../format/gzip/crc32.ts';
+import type { CompressedBlock } from '../../../format/gzip/gzip-member.ts';
 
 const deflate = promisify(deflateRaw) as (plain: Uint8Array, options: object) => Promise<Uint8Array>;
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { ClientError } from '../base/errors.ts';
-import { isSameProcess, startOfProcess, withFileLock } from './file-lock.mjs';
+import { ClientError } from '../../../format/base/errors.ts';
+import { isSameProcess, startOfProcess, withFileLock } from '../../../runtime/files/file-lock.mjs';
 
 /** Renewal interval of the lock; a holder that has not renewed it for `deadAfterMs` is dead, on any machine. */
 const renewalMs = 5_000;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ByteStore } from '../service/byte-store.ts';
-import { writeWholeFile } from './whole-file.ts';
+import { writeWholeFile } from '../../../runtime/files/whole-file.ts';
 
 /** Directory of the trusted metadata, below that of the copies. */
 export const trustDirectory = '.trust';

@@ -1,12 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { open, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fromUtf8, joinBytes } from '../base/bytes.ts';
-import { decompressGzip } from '../base/compression.ts';
-import { ClientError } from '../base/errors.ts';
-import { copyName, findPublishedCache, formatArtefact, type ArtefactName } from '../format/caches.ts';
-import { findSegment, inflateSegment, notAsIndexed, parseSegmentIndex, type Segment } from '../format/segment-index.ts';
-import { findRow, type Row } from '../service/find-row.ts';
+import { fromUtf8, joinBytes } from '../../../format/base/bytes.ts';
+import { decompressGzip } from '../../../format/base/compression.ts';
+import { ClientError } from '../../../format/base/errors.ts';
+import { copyName, findPublishedCache, formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
+import {
+  findSegment,
+  inflateSegment,
+  notAsIndexed,
+  parseSegmentIndex,
+  type Segment,
+} from '../../../format/artefact/segment-index.ts';
+import { findRow, type Row } from '../../../format/artefact/find-row.ts';
 import { copyFiles, readCopyState } from './copy-state.ts';
 
 interface FindInCopyOptions {

@@ -2,7 +2,7 @@ import { mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path';
 import { copyFiles, formatState, readCopyState, type CopyState } from './copy-state.ts';
 import type { DirectoryLock } from './directory-lock.ts';
-import { keepWholeFile, syncPath, writeWholeFile } from './whole-file.ts';
+import { keepWholeFile, syncPath, writeWholeFile } from '../../../runtime/files/whole-file.ts';
 
 /**
  * The local copy of one artefact: `<directory>/<name>/rows.tsv.gz`, `index.tsv` and `state.json`. `<name>` is a symbolic link to a

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ArtefactName } from '../format/caches.ts';
+import type { ArtefactName } from '../../../format/artefact/caches.ts';
 import { MemoryStore } from '../service/byte-store.ts';
 import { lookUp, type LookedUp } from '../service/look-up.ts';
 import { PublicationTrust, type TrustReport } from '../service/publication-trust.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClientError, isClientError, messageOf, type ClientErrorCode } from '../base/errors.ts';
-import { copyName, findPublishedCache, formatArtefact, PUBLISHED_CACHES } from '../format/caches.ts';
+import { ClientError, isClientError, messageOf, type ClientErrorCode } from '../../../format/base/errors.ts';
+import { copyName, findPublishedCache, formatArtefact, PUBLISHED_CACHES } from '../../../format/artefact/caches.ts';
 import { getStored, parseManifestList } from '../service/manifest.ts';
 import { PublicationTrust, type TrustReport } from '../service/publication-trust.ts';
 import type { ServiceClient } from '../service/service-client.ts';

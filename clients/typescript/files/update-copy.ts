@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
-import { ClientError, isClientError } from '../base/errors.ts';
-import { formatArtefact, type ArtefactName } from '../format/caches.ts';
-import { formatSegmentIndex } from '../format/segment-index.ts';
+import { ClientError, isClientError } from '../../../format/base/errors.ts';
+import { formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
+import { formatSegmentIndex } from '../../../format/artefact/segment-index.ts';
 import { contentOf, type OfferedDelta, type ServedManifest } from '../service/manifest.ts';
 import { fetchManifest, type KnownManifest, type ManifestSource } from '../service/manifest-source.ts';
 import { fetchIndex, VersionChanged, versionChangesMax } from '../service/served-file.ts';

@@ -1,12 +1,17 @@
-import { collectBytes, fromUtf8 } from '../base/bytes.ts';
-import { ClientError } from '../base/errors.ts';
-import { findPublishedCache, formatArtefact } from '../format/caches.ts';
-import { firstNotBefore } from '../format/key-range.ts';
-import { paddedRange } from '../format/padded-range.ts';
-import { findSegment, inflateSegment, parseSegmentIndex, type Segment } from '../format/segment-index.ts';
-import { sha256Of } from '../base/sha256.ts';
-import { isTargetHref } from '../trust/targets.ts';
-import { findRow, type Row } from './find-row.ts';
+import { collectBytes, fromUtf8 } from '../../../format/base/bytes.ts';
+import { ClientError } from '../../../format/base/errors.ts';
+import { findPublishedCache, formatArtefact } from '../../../format/artefact/caches.ts';
+import { firstNotBefore } from '../../../format/artefact/key-range.ts';
+import { paddedRange } from '../../../format/artefact/padded-range.ts';
+import {
+  findSegment,
+  inflateSegment,
+  parseSegmentIndex,
+  type Segment,
+} from '../../../format/artefact/segment-index.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
+import { isTargetHref } from '../../../format/trust/targets.ts';
+import { findRow, type Row } from '../../../format/artefact/find-row.ts';
 import type { ServedManifest } from './manifest.ts';
 import { keptName, onPresentVersion, type PublishedSource } from './present-manifest.ts';
 import { filterOfManifest } from './read-filter.ts';

@@ -1,10 +1,10 @@
-import { parseJsonBytes } from '../base/bytes.ts';
-import { ClientError } from '../base/errors.ts';
-import { findPublishedCache, type ArtefactName } from '../format/caches.ts';
-import { sha256Of } from '../base/sha256.ts';
+import { parseJsonBytes } from '../../../format/base/bytes.ts';
+import { ClientError } from '../../../format/base/errors.ts';
+import { findPublishedCache, type ArtefactName } from '../../../format/artefact/caches.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
 import type { PublicationTrust } from './publication-trust.ts';
-import { formatTarget, targetHref } from '../trust/targets.ts';
-import { mixed } from '../trust/trusted-set.ts';
+import { formatTarget, targetHref } from '../../../format/trust/targets.ts';
+import { mixed } from '../../../format/trust/trusted-set.ts';
 import { parseManifest, parseManifestList, type ServedManifest } from './manifest.ts';
 import type { ServiceClient } from './service-client.ts';
 import { VersionChanged } from './served-file.ts';

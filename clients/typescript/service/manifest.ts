@@ -1,5 +1,5 @@
-import { parseJsonBytes, toUtf8 } from '../base/bytes.ts';
-import { ClientError } from '../base/errors.ts';
+import { parseJsonBytes, toUtf8 } from '../../../format/base/bytes.ts';
+import { ClientError } from '../../../format/base/errors.ts';
 import {
   exactForm,
   integerForm,
@@ -10,7 +10,7 @@ import {
   withDefault,
   type Form,
   type ValueOf,
-} from '../base/json-forms.ts';
+} from '../../../format/base/json-forms.ts';
 import type { ByteStore } from './byte-store.ts';
 import type { ServiceClient } from './service-client.ts';
 

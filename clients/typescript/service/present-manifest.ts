@@ -1,7 +1,7 @@
-import { ClientError } from '../base/errors.ts';
-import { sha256Of } from '../base/sha256.ts';
-import { copyName, formatArtefact, type ArtefactName } from '../format/caches.ts';
-import { targetHref } from '../trust/targets.ts';
+import { ClientError } from '../../../format/base/errors.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
+import { copyName, formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
+import { targetHref } from '../../../format/trust/targets.ts';
 import type { ByteStore } from './byte-store.ts';
 import { getStored, parseManifest, type ServedManifest } from './manifest.ts';
 import { manifestHref, readSignedManifest } from './manifest-source.ts';

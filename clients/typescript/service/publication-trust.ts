@@ -1,9 +1,9 @@
-import { areSameBytes } from '../base/bytes.ts';
-import { ClientError, isClientError } from '../base/errors.ts';
-import { formatArtefact, type ArtefactName } from '../format/caches.ts';
+import { areSameBytes } from '../../../format/base/bytes.ts';
+import { ClientError, isClientError } from '../../../format/base/errors.ts';
+import { formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
 import type { ByteStore } from './byte-store.ts';
 import type { ServiceClient } from './service-client.ts';
-import { sha256Of } from '../base/sha256.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
 import {
   metadataName,
   parseMetadata,
@@ -13,8 +13,8 @@ import {
   type Role,
   type Signed,
   type TargetFile,
-} from '../trust/metadata.ts';
-import { formatTarget, parseTarget, trustPath } from '../trust/targets.ts';
+} from '../../../format/trust/metadata.ts';
+import { formatTarget, parseTarget, trustPath } from '../../../format/trust/targets.ts';
 import {
   acceptSnapshot,
   acceptTargets,
@@ -23,7 +23,7 @@ import {
   mixed,
   nextRoot,
   requireFresh,
-} from '../trust/trusted-set.ts';
+} from '../../../format/trust/trusted-set.ts';
 
 /** Bytes of metadata at most, whatever a server sends: 200 countries have 600,000 bytes of targets. */
 const metadataBytesMax = { root: 512 * 1024, timestamp: 16 * 1024, snapshot: 1024 * 1024, targets: 64 * 1024 * 1024 };

@@ -1,4 +1,4 @@
-import { ClientError } from '../base/errors.ts';
+import { ClientError } from '../../../format/base/errors.ts';
 import type { ApiDocuments, ApiNumber } from './api-documents.ts';
 import type { ServiceClient } from './service-client.ts';
 

@@ -1,7 +1,7 @@
-import { ClientError } from '../base/errors.ts';
-import { sha256Of } from '../base/sha256.ts';
-import { formatArtefact } from '../format/caches.ts';
-import { filterBytesMax, NumberFilter } from '../format/number-filter.ts';
+import { ClientError } from '../../../format/base/errors.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
+import { formatArtefact } from '../../../format/artefact/caches.ts';
+import { filterBytesMax, NumberFilter } from '../../../format/artefact/number-filter.ts';
 import type { ServedManifest } from './manifest.ts';
 import { keptName, onPresentVersion, type PublishedSource } from './present-manifest.ts';
 import { downloadToMemory, VersionChanged } from './served-file.ts';

@@ -1,6 +1,6 @@
-import { ClientError } from '../base/errors.ts';
-import { sha256Of } from '../base/sha256.ts';
-import { isTargetHref } from '../trust/targets.ts';
+import { ClientError } from '../../../format/base/errors.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
+import { isTargetHref } from '../../../format/trust/targets.ts';
 import { ConnectionLost, type FetchedBytes, type ServiceClient } from './service-client.ts';
 
 /** A file of the service as its manifest names it. */

@@ -1,6 +1,6 @@
-import { nodeStreams } from '../base/built-ins.ts';
-import { collectBytes, fromUtf8 } from '../base/bytes.ts';
-import { ClientError, isClientErrorCode, messageOf, type ClientErrorCode } from '../base/errors.ts';
+import { nodeStreams } from '../../../format/base/built-ins.ts';
+import { collectBytes, fromUtf8 } from '../../../format/base/bytes.ts';
+import { ClientError, isClientErrorCode, messageOf, type ClientErrorCode } from '../../../format/base/errors.ts';
 
 /** How requests are repeated. Tests make the times short. */
 export interface RetryPolicy {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { z } from 'zod';
-import { isSameProcess, startOfProcess } from '../../../runtime/processes/file-lock.mjs';
+import { isSameProcess, startOfProcess } from '../../../runtime/files/file-lock.mjs';
 
 /** The process that receives a stream. */
 export const holderForm = z.strictObject({

@@ -9,12 +9,12 @@ import { stepsOf, type BuildStep } from './plan/dirty-regions.ts';
 import { areSplit, divide, keysApart, sharesOf, type KeyRange } from './plan/key-ranges.ts';
 import { readMadeShare, type MadeShare } from './made-share.ts';
 import { makeParts, type BuildPart, type MadeParts, type SharedRanges } from './part-making.ts';
-import { allPhones } from '../../../clients/typescript/format/key-range.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
-import { fromUtf8 } from '../../../clients/typescript/base/bytes.ts';
-import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
+import { allPhones } from '../../../format/artefact/key-range.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import { fromUtf8 } from '../../../format/base/bytes.ts';
+import { sumLevels } from '../../../format/artefact/level-counts.ts';
 import type { BuildProfile } from '../format/row-deflate.ts';
-import { formatSegmentIndex } from '../../../clients/typescript/format/segment-index.ts';
+import { formatSegmentIndex } from '../../../format/artefact/segment-index.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { RowReaders, rowsDiffer } from './reading/row-reader.ts';
 

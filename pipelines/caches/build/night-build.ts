@@ -21,8 +21,8 @@ import { checkDeltas, writeDeltas, type DeltaPlace } from './delta-files.ts';
 import { filterOf } from './filter-file.ts';
 import { isSameText, type FilterFile, type StoredDelta } from '../artefact-facts.ts';
 import { countDiffering } from './plan/dirty-regions.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
-import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import type { Segment } from '../../../format/artefact/segment-index.ts';
 import { shareBuild, type SharingOptions } from './shared-build.ts';
 
 interface NightBuildOptions {

@@ -1,6 +1,6 @@
-import { crc32 } from '../../../clients/typescript/format/crc32.ts';
-import type { CompressedBlock } from '../../../clients/typescript/format/gzip-member.ts';
-import { inflateSegment } from '../../../clients/typescript/format/segment-index.ts';
+import { crc32 } from '../../../format/gzip/crc32.ts';
+import type { CompressedBlock } from '../../../format/gzip/gzip-member.ts';
+import { inflateSegment } from '../../../format/artefact/segment-index.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { deflateRows, type BuildProfile } from './row-deflate.ts';
 

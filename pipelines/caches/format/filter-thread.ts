@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { buildFilter, type FilterKind } from './filter-building.ts';
+import { buildFilter, type FilterKind } from '../../../format/artefact/filter-building.ts';
 
 /** The thread that makes one filter, and ends. */
 const { keys, kind } = workerData as { keys: Float64Array; kind: FilterKind }; // set by build/filter-file.ts

@@ -1,5 +1,5 @@
-import { findRows } from '../../../clients/typescript/format/row-block.ts';
-import { compareToKey, findKey } from '../../../clients/typescript/service/find-row.ts';
+import { findRows } from '../../../format/artefact/row-block.ts';
+import { compareToKey, findKey } from '../../../format/artefact/find-row.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 
 /** Rows in which those of some keys were replaced. */

@@ -1,20 +1,20 @@
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
-import type { SegmentContent } from '../../../clients/typescript/format/content-digest.ts';
-import { crc32, joinCrc32 } from '../../../clients/typescript/format/crc32.ts';
-import { applyDelta } from '../../../clients/typescript/format/delta-lines.ts';
-import { differenceOfRows } from './row-difference.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import type { SegmentContent } from '../../../format/artefact/content-digest.ts';
+import { crc32, joinCrc32 } from '../../../format/gzip/crc32.ts';
+import { applyDelta } from '../../../format/artefact/delta-lines.ts';
+import { differenceOfRows } from '../../../format/artefact/row-difference.ts';
 import { compressBlock } from './compressed-block.ts';
-import type { CompressedBlock } from '../../../clients/typescript/format/gzip-member.ts';
-import { countLevels } from '../../../clients/typescript/format/level-counts.ts';
-import { findKey } from '../../../clients/typescript/service/find-row.ts';
+import type { CompressedBlock } from '../../../format/gzip/gzip-member.ts';
+import { countLevels } from '../../../format/artefact/level-counts.ts';
+import { findKey } from '../../../format/artefact/find-row.ts';
 import { bufferOf } from '../../../runtime/buffer-of.ts';
 import { mergeRows } from './merge-rows.ts';
-import { findRows } from '../../../clients/typescript/format/row-block.ts';
+import { findRows } from '../../../format/artefact/row-block.ts';
 import type { BuildProfile } from './row-deflate.ts';
-import { SegmentCutter, type CutSegment } from '../../../clients/typescript/format/segment-cutter.ts';
-import { inflateSegment, inflateSegments, type Segment } from '../../../clients/typescript/format/segment-index.ts';
+import { SegmentCutter, type CutSegment } from '../../../format/artefact/segment-cutter.ts';
+import { inflateSegment, inflateSegments, type Segment } from '../../../format/artefact/segment-index.ts';
 
 /** A segment with its content, before it has a place in a file. */
 export type NewSegment = Omit<Segment, 'offset'> & SegmentContent;

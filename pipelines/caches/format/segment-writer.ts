@@ -1,11 +1,11 @@
 import type { FileHandle } from 'node:fs/promises';
-import { contentSha256, type SegmentContent } from '../../../clients/typescript/format/content-digest.ts';
-import { crc32, joinCrc32 } from '../../../clients/typescript/format/crc32.ts';
-import { GzipMember } from '../../../clients/typescript/format/gzip-member.ts';
-import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
-import { notAsIndexed, type Segment } from '../../../clients/typescript/format/segment-index.ts';
+import { contentSha256, type SegmentContent } from '../../../format/artefact/content-digest.ts';
+import { crc32, joinCrc32 } from '../../../format/gzip/crc32.ts';
+import { GzipMember } from '../../../format/gzip/gzip-member.ts';
+import { sumLevels } from '../../../format/artefact/level-counts.ts';
+import { notAsIndexed, type Segment } from '../../../format/artefact/segment-index.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
 import type { NewSegment, SegmentBlock } from './segment-work.ts';
 import { writeAll } from '../../../runtime/files/whole-file.ts';
 

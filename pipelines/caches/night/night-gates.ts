@@ -1,4 +1,4 @@
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
 
 /** Numbers whose label a night changes: from none to one, from one to none, and between SPAM and FRAUD. */
 export interface LabelMoves {

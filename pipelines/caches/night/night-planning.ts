@@ -17,9 +17,9 @@ import {
   type Changes,
   type Patch,
 } from '../build/plan/dirty-regions.ts';
-import { sumLevels } from '../../../clients/typescript/format/level-counts.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
-import type { Segment } from '../../../clients/typescript/format/segment-index.ts';
+import { sumLevels } from '../../../format/artefact/level-counts.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import type { Segment } from '../../../format/artefact/segment-index.ts';
 
 /** The transactions that a snapshot sees, with the database cluster of their ids. */
 export interface SeenTransactions {

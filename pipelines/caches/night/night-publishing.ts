@@ -4,7 +4,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { BuildPlan } from '../build/plan/build-plan.ts';
 import { findCache, type CacheName } from '../definition.ts';
 import { categoriesVersion } from '../artefact-facts.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
 import { signPublications } from '../signing/sign-publications.ts';
 import type { Attempt } from './night-opening.ts';
 import {

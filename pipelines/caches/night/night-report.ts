@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.t
 import { sql } from '../../../sql/sql.ts';
 import type { BuildPlan } from '../build/plan/build-plan.ts';
 import type { CacheName } from '../definition.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
 import type { NightBreach } from './night-gates.ts';
 
 /** The outcome of an expected artefact. */

@@ -1,6 +1,6 @@
 import { judgeBuild, type NightBreach, type NightGateLimits, type LabelMoves } from './night-gates.ts';
 import { isSameText, type TextDigests } from '../artefact-facts.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { LevelCounts } from '../../../format/artefact/levels.ts';
 
 /** The outcome of a build at the end of its night. */
 export type BuildOutcome =

@@ -12,8 +12,8 @@ import {
   type Metadata,
   type Role,
   type Signed,
-} from '../../../clients/typescript/trust/metadata.ts';
-import { nextRoot } from '../../../clients/typescript/trust/trusted-set.ts';
+} from '../../../format/trust/metadata.ts';
+import { nextRoot } from '../../../format/trust/trusted-set.ts';
 import { formatExpiry, lockTrust, readPresentSet, signNow } from './sign-publications.ts';
 import { makeOnlineKeys, ONLINE_ROLES, openOnlineKeys, storeOnlineKeys, type OnlineKeys } from './signing-keys.ts';
 

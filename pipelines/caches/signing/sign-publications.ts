@@ -3,9 +3,9 @@ import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.t
 import type { Vault } from '../../../runtime/secrets/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { Publication, PublishedVersion } from '../artefact-facts.ts';
-import { makeManifest } from '../format/manifest.ts';
+import { makeManifest } from '../manifest.ts';
 import { listPublications } from '../publications.ts';
-import { canonicalJson } from '../../../clients/typescript/trust/canonical-json.ts';
+import { canonicalJson } from '../../../format/trust/canonical-json.ts';
 import { describeMetadata, signMetadata, specVersion } from './signed-metadata.ts';
 import {
   metadataName,
@@ -13,8 +13,8 @@ import {
   type Role,
   type Signed,
   type TargetFile,
-} from '../../../clients/typescript/trust/metadata.ts';
-import { formatTarget } from '../../../clients/typescript/trust/targets.ts';
+} from '../../../format/trust/metadata.ts';
+import { formatTarget } from '../../../format/trust/targets.ts';
 import { openOnlineKeys, type OnlineKeys, type OnlineRole } from './signing-keys.ts';
 
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { Role } from '../../../clients/typescript/trust/metadata.ts';
+import type { Role } from '../../../format/trust/metadata.ts';
 
 /** When the signed metadata of a role expires. */
 export interface SignatureExpiry {

@@ -1,6 +1,6 @@
 import { createPublicKey, sign, type KeyObject } from 'node:crypto';
-import { canonicalJson } from '../../../clients/typescript/trust/canonical-json.ts';
-import type { MetaFile, PublicKey, Role, Signed } from '../../../clients/typescript/trust/metadata.ts';
+import { canonicalJson } from '../../../format/trust/canonical-json.ts';
+import type { MetaFile, PublicKey, Role, Signed } from '../../../format/trust/metadata.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
 /** The version of TUF's specification that the metadata follows. */

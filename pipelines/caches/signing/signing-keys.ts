@@ -4,7 +4,7 @@ import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import type { SealedName, Vault } from '../../../runtime/secrets/vault.ts';
 import { sql } from '../../../sql/sql.ts';
 import { describeKey } from './signed-metadata.ts';
-import type { Signed } from '../../../clients/typescript/trust/metadata.ts';
+import type { Signed } from '../../../format/trust/metadata.ts';
 
 /** The roles whose keys the service holds; those of the root are kept by people. */
 export const ONLINE_ROLES = ['targets', 'snapshot', 'timestamp'] as const;

@@ -6,8 +6,8 @@ import type { CacheName } from '../definition.ts';
 import type { ArtefactFile, FilterFile } from '../artefact-facts.ts';
 import { readWhole, type StoredFile } from './stored-file.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
-import { DamagedCompression } from '../../../clients/typescript/base/compression.ts';
-import { measureGzip } from '../../../clients/typescript/format/gzip-reading.ts';
+import { DamagedCompression } from '../../../format/base/compression.ts';
+import { measureGzip } from '../../../format/gzip/gzip-reading.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 
 /** One version of an artefact as the database lists it. */

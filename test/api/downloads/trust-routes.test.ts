@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { initTrust, makeRootKeys } from '../../../pipelines/caches/signing/ceremony.ts';
 import { refreshSignatures } from '../../../pipelines/caches/signing/sign-publications.ts';
-import { firstRoot } from '../../../clients/typescript/trust/trusted-set.ts';
-import { parseMetadata, type Role, type Signed } from '../../../clients/typescript/trust/metadata.ts';
-import { targetHref } from '../../../clients/typescript/trust/targets.ts';
+import { firstRoot } from '../../../format/trust/trusted-set.ts';
+import { parseMetadata, type Role, type Signed } from '../../../format/trust/metadata.ts';
+import { targetHref } from '../../../format/trust/targets.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 import { connect, inTransaction } from '../../../runtime/postgres.ts';
 import { Vault } from '../../../runtime/secrets/vault.ts';

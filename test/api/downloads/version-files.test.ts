@@ -3,8 +3,8 @@ import { readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promis
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { manifestSchema } from '../../../api/documents/schemas.ts';
-import { NumberFilter } from '../../../clients/typescript/format/number-filter.ts';
-import { parseSegmentIndex } from '../../../clients/typescript/format/segment-index.ts';
+import { NumberFilter } from '../../../format/artefact/number-filter.ts';
+import { parseSegmentIndex } from '../../../format/artefact/segment-index.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { inventedRows, PublishedHistory } from '../../support/segmented-artefacts.ts';

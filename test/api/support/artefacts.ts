@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32, gzipSync } from 'node:zlib';
-import { formatCrc32 } from '../../../clients/typescript/format/crc32.ts';
+import { formatCrc32 } from '../../../format/gzip/crc32.ts';
 import type { ArtefactStore } from '../../../pipelines/caches/store/artefact-store.ts';
 import type { CacheName } from '../../../pipelines/caches/definition.ts';
 import type { Pool } from '../../../runtime/postgres.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { blocksOf, rangesAtRisk } from '../../../evaluation/labels/range-walk.ts';
 import { readReportHistory } from '../../../evaluation/labels/report-history.ts';
-import { makeManifest, type Manifest } from '../../../pipelines/caches/format/manifest.ts';
+import { makeManifest, type Manifest } from '../../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../../pipelines/caches/publications.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { rangeRule, scoreRanges } from '../../../pipelines/labels/range-scoring.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../runtime/config.ts';
-import { isProcessAlive } from '../../../runtime/processes/file-lock.mjs';
+import { isProcessAlive } from '../../../runtime/files/file-lock.mjs';
 import { createLog } from '../../../runtime/log.ts';
 import { processEnvironment, readProcfile, runProcfile } from '../../../runtime/services/procfile.ts';
 

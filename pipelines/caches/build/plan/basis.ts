@@ -2,7 +2,7 @@ import { ServiceError } from '../../../../runtime/errors.ts';
 import { isLost, type ArtefactStore } from '../../store/artefact-store.ts';
 import type { Basis } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../../definition.ts';
-import { parseSegmentIndex, type Segment } from '../../../../clients/typescript/format/segment-index.ts';
+import { parseSegmentIndex, type Segment } from '../../../../format/artefact/segment-index.ts';
 import { sha256Of, sha256OfFile } from '../../../../runtime/digest.ts';
 
 /** The opened files of the published version that a build copies from. */

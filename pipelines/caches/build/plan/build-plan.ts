@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../../../runtime/errors.ts';
 import type { ArtefactName } from '../../definition.ts';
 import type { StoredDelta } from '../../artefact-facts.ts';
 import type { ArtefactFile, FilterFile } from '../../artefact-facts.ts';
-import type { LevelCounts } from '../../../../clients/typescript/format/levels.ts';
+import type { LevelCounts } from '../../../../format/artefact/levels.ts';
 import type { Changes } from './dirty-regions.ts';
 
 /** A published version that a build can start from. */

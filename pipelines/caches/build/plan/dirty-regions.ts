@@ -1,10 +1,5 @@
-import {
-  allPhones,
-  endOfPrefix,
-  firstNotBefore,
-  sharedLength,
-} from '../../../../clients/typescript/format/key-range.ts';
-import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
+import { allPhones, endOfPrefix, firstNotBefore, sharedLength } from '../../../../format/artefact/key-range.ts';
+import type { Segment } from '../../../../format/artefact/segment-index.ts';
 
 /**
  * Which parts of an artefact must be read again. The segments are the leaves of a prefix tree (segment-cutter.ts), and a

@@ -1,5 +1,5 @@
-import { endOfPrefix, firstNotBefore, sharedLength } from '../../../../clients/typescript/format/key-range.ts';
-import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
+import { endOfPrefix, firstNotBefore, sharedLength } from '../../../../format/artefact/key-range.ts';
+import type { Segment } from '../../../../format/artefact/segment-index.ts';
 import { rowsUnder, segmentsUnder } from './dirty-regions.ts';
 
 /**

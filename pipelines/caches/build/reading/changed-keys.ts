@@ -1,5 +1,5 @@
-import { findRows, type RowBlock } from '../../../../clients/typescript/format/row-block.ts';
-import { endOfPrefix } from '../../../../clients/typescript/format/key-range.ts';
+import { findRows, type RowBlock } from '../../../../format/artefact/row-block.ts';
+import { endOfPrefix } from '../../../../format/artefact/key-range.ts';
 import type { Patch } from '../plan/dirty-regions.ts';
 
 /** Keys of one statement: their rows are held in memory until their segments are patched. */

@@ -3,7 +3,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { ServiceError, isServiceError } from '../../../../runtime/errors.ts';
 import { within } from '../../../../runtime/processes/repeat.ts';
 import { blocksOfRows } from './row-blocks.ts';
-import type { RowBlock } from '../../../../clients/typescript/format/row-block.ts';
+import type { RowBlock } from '../../../../format/artefact/row-block.ts';
 
 export interface CopyOutOptions {
   readonly client: Client;

@@ -1,4 +1,4 @@
-import { findRows, type RowBlock } from '../../../../clients/typescript/format/row-block.ts';
+import { findRows, type RowBlock } from '../../../../format/artefact/row-block.ts';
 
 const newline = 0x0a;
 

@@ -1,6 +1,6 @@
-import { endOfPrefix } from '../../../../clients/typescript/format/key-range.ts';
-import type { LevelCounts } from '../../../../clients/typescript/format/levels.ts';
-import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
+import { endOfPrefix } from '../../../../format/artefact/key-range.ts';
+import type { LevelCounts } from '../../../../format/artefact/levels.ts';
+import type { Segment } from '../../../../format/artefact/segment-index.ts';
 import { queryRows, type Queryable } from '../../../../runtime/postgres.ts';
 import { sql } from '../../../../sql/sql.ts';
 import type { ArtefactName } from '../../definition.ts';

@@ -4,7 +4,7 @@ import { connect, destroy, queryRow } from '../../../../runtime/postgres.ts';
 import { within } from '../../../../runtime/processes/repeat.ts';
 import { sql, sqlWithLiterals } from '../../../../sql/sql.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../../definition.ts';
-import type { RowBlock } from '../../../../clients/typescript/format/row-block.ts';
+import type { RowBlock } from '../../../../format/artefact/row-block.ts';
 import type { RowCounts } from '../plan/build-plan.ts';
 import { copyOut } from './copy-out.ts';
 import { RowCounter } from './row-counter.ts';

@@ -1,6 +1,6 @@
-import { endOfKey, endOfPrefix, firstNotBefore } from '../../../../clients/typescript/format/key-range.ts';
-import type { CutSegment } from '../../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../../clients/typescript/format/segment-index.ts';
+import { endOfKey, endOfPrefix, firstNotBefore } from '../../../../format/artefact/key-range.ts';
+import type { CutSegment } from '../../../../format/artefact/segment-cutter.ts';
+import type { Segment } from '../../../../format/artefact/segment-index.ts';
 import type { RowsBefore } from '../../format/segment-work.ts';
 import type { OpenBasis } from '../plan/basis.ts';
 

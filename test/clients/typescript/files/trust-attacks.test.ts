@@ -7,13 +7,13 @@ import { lookUpKept } from '../../../../clients/typescript/files/look-up-kept.ts
 import type { TrustReport } from '../../../../clients/typescript/service/publication-trust.ts';
 import { pull, type PulledArtefact, type Wanted } from '../../../../clients/typescript/files/pull.ts';
 import { ServiceClient, type RetryPolicy } from '../../../../clients/typescript/service/service-client.ts';
-import { parseSegmentIndex } from '../../../../clients/typescript/format/segment-index.ts';
+import { parseSegmentIndex } from '../../../../format/artefact/segment-index.ts';
 import { initTrust, makeRootKeys, rotateTrust } from '../../../../pipelines/caches/signing/ceremony.ts';
 import { refreshSignatures, readPresentSet } from '../../../../pipelines/caches/signing/sign-publications.ts';
 import { makeOnlineKeys, openOnlineKeys, type OnlineKeys } from '../../../../pipelines/caches/signing/signing-keys.ts';
 import { describeKey, describeMetadata, signMetadata } from '../../../../pipelines/caches/signing/signed-metadata.ts';
-import { parseMetadata, type Signed } from '../../../../clients/typescript/trust/metadata.ts';
-import { trustPath } from '../../../../clients/typescript/trust/targets.ts';
+import { parseMetadata, type Signed } from '../../../../format/trust/metadata.ts';
+import { trustPath } from '../../../../format/trust/targets.ts';
 import { sha256Of } from '../../../../runtime/digest.ts';
 import { inTransaction } from '../../../../runtime/postgres.ts';
 import { Vault } from '../../../../runtime/secrets/vault.ts';

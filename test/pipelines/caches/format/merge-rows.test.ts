@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyDelta } from '../../../../clients/typescript/format/delta-lines.ts';
+import { applyDelta } from '../../../../format/artefact/delta-lines.ts';
 import { mergeRows } from '../../../../pipelines/caches/format/merge-rows.ts';
 
 const phone = fc.integer({ min: 10_000_000, max: 10_000_400 }).map((number) => `+${number}`);

@@ -3,7 +3,7 @@ import { crc32, constants, gunzipSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compressBlock } from '../../../../pipelines/caches/format/compressed-block.ts';
-import { GzipMember } from '../../../../clients/typescript/format/gzip-member.ts';
+import { GzipMember } from '../../../../format/gzip/gzip-member.ts';
 import {
   buildProfiles,
   deflateRows,

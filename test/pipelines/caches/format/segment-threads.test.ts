@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { crc32 } from '../../../../clients/typescript/format/crc32.ts';
+import { crc32 } from '../../../../format/gzip/crc32.ts';
 import { compressBlock } from '../../../../pipelines/caches/format/compressed-block.ts';
-import { finalBlock } from '../../../../clients/typescript/base/compression.ts';
-import { gzipHeader, gzipTrailer } from '../../../../clients/typescript/format/gzip-member.ts';
-import { findRows } from '../../../../clients/typescript/format/row-block.ts';
-import { SegmentCutter, type CutSegment } from '../../../../clients/typescript/format/segment-cutter.ts';
+import { finalBlock } from '../../../../format/base/compression.ts';
+import { gzipHeader, gzipTrailer } from '../../../../format/gzip/gzip-member.ts';
+import { findRows } from '../../../../format/artefact/row-block.ts';
+import { SegmentCutter, type CutSegment } from '../../../../format/artefact/segment-cutter.ts';
 import { inThread } from '../../../../pipelines/caches/format/segment-threads.ts';
 import type { ChangedRows, SegmentBlock } from '../../../../pipelines/caches/format/segment-work.ts';
 

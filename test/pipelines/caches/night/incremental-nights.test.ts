@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { checkVersion, listVersions } from '../../../../pipelines/caches/store/artefact-check.ts';
 import { listPublications } from '../../../../pipelines/caches/publications.ts';
 import type { NightReport, ReportedArtefact } from '../../../../pipelines/caches/night/night-report.ts';
-import { applyDelta } from '../../../../clients/typescript/format/delta-lines.ts';
+import { applyDelta } from '../../../../format/artefact/delta-lines.ts';
 import { readIndex } from '../../../../pipelines/caches/build/plan/basis.ts';
 import { connect, queryRows } from '../../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../../support/database.ts';

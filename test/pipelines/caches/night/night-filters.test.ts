@@ -1,11 +1,11 @@
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NumberFilter } from '../../../../clients/typescript/format/number-filter.ts';
+import { NumberFilter } from '../../../../format/artefact/number-filter.ts';
 import type { FilterFile } from '../../../../pipelines/caches/artefact-facts.ts';
 import { sweepUnfinishedFiles } from '../../../../pipelines/caches/build/night-build.ts';
 import type { CacheName } from '../../../../pipelines/caches/definition.ts';
-import { makeManifest } from '../../../../pipelines/caches/format/manifest.ts';
+import { makeManifest } from '../../../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../../../pipelines/caches/publications.ts';
 import { checkVersion, collectGarbage, listVersions } from '../../../../pipelines/caches/store/artefact-check.ts';
 import { useTestDatabase } from '../../../support/database.ts';

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkVersion, collectGarbage, listVersions } from '../../../../pipelines/caches/store/artefact-check.ts';
 import { ArtefactDirectory } from '../../../../pipelines/caches/store/artefact-directory.ts';
-import { makeManifest, type Manifest } from '../../../../pipelines/caches/format/manifest.ts';
+import { makeManifest, type Manifest } from '../../../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../../../pipelines/caches/publications.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 import { outcomes, runWholeNight, useStore } from '../../../support/night.ts';

@@ -8,9 +8,9 @@ import {
   rotateTrust,
 } from '../../../../pipelines/caches/signing/ceremony.ts';
 import { readPresentSet, refreshSignatures } from '../../../../pipelines/caches/signing/sign-publications.ts';
-import { parseMetadata, requireSigned, type Role, type Signed } from '../../../../clients/typescript/trust/metadata.ts';
+import { parseMetadata, requireSigned, type Role, type Signed } from '../../../../format/trust/metadata.ts';
 import { signMetadata } from '../../../../pipelines/caches/signing/signed-metadata.ts';
-import { nextRoot } from '../../../../clients/typescript/trust/trusted-set.ts';
+import { nextRoot } from '../../../../format/trust/trusted-set.ts';
 import { sha256Of } from '../../../../runtime/digest.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
 import { inTransaction } from '../../../../runtime/postgres.ts';

@@ -10,10 +10,10 @@ import {
   widenRegions,
   stepsOf,
 } from '../../../../../pipelines/caches/build/plan/dirty-regions.ts';
-import { SegmentCutter } from '../../../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../../../clients/typescript/format/segment-index.ts';
+import { SegmentCutter } from '../../../../../format/artefact/segment-cutter.ts';
+import type { Segment } from '../../../../../format/artefact/segment-index.ts';
 import { leavesOf, type Leaf } from '../../../../support/prefix-tree.ts';
-import { findRows } from '../../../../../clients/typescript/format/row-block.ts';
+import { findRows } from '../../../../../format/artefact/row-block.ts';
 
 const segmentOf = ({ prefix, phones }: Leaf): Segment => ({
   prefix,

@@ -7,9 +7,9 @@ import {
   sharesOf,
   type KeyRange,
 } from '../../../../../pipelines/caches/build/plan/key-ranges.ts';
-import { findRows } from '../../../../../clients/typescript/format/row-block.ts';
-import { SegmentCutter } from '../../../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../../../clients/typescript/format/segment-index.ts';
+import { findRows } from '../../../../../format/artefact/row-block.ts';
+import { SegmentCutter } from '../../../../../format/artefact/segment-cutter.ts';
+import type { Segment } from '../../../../../format/artefact/segment-index.ts';
 import { leavesOf, type Leaf } from '../../../../support/prefix-tree.ts';
 
 const phones = fc

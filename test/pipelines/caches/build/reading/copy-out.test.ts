@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { copyOut, type CopyOutOptions } from '../../../../../pipelines/caches/build/reading/copy-out.ts';
-import type { RowBlock } from '../../../../../clients/typescript/format/row-block.ts';
+import type { RowBlock } from '../../../../../format/artefact/row-block.ts';
 import { useTestDatabase } from '../../../../support/database.ts';
 
 const { url } = await useTestDatabase();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { blocksOfRows } from '../../../../../pipelines/caches/build/reading/row-blocks.ts';
-import { findRows, type RowBlock } from '../../../../../clients/typescript/format/row-block.ts';
+import { findRows, type RowBlock } from '../../../../../format/artefact/row-block.ts';
 
 async function* inPieces(text: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   for (let [at, turn] = [0, 0]; at < text.length; turn++) {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RowsBeforeFinder } from '../../../../../pipelines/caches/build/reading/rows-before.ts';
-import { applyDelta } from '../../../../../clients/typescript/format/delta-lines.ts';
-import { findRows } from '../../../../../clients/typescript/format/row-block.ts';
-import { SegmentCutter, type CutSegment } from '../../../../../clients/typescript/format/segment-cutter.ts';
-import type { Segment } from '../../../../../clients/typescript/format/segment-index.ts';
+import { applyDelta } from '../../../../../format/artefact/delta-lines.ts';
+import { findRows } from '../../../../../format/artefact/row-block.ts';
+import { SegmentCutter, type CutSegment } from '../../../../../format/artefact/segment-cutter.ts';
+import type { Segment } from '../../../../../format/artefact/segment-index.ts';
 import { compressSegment } from '../../../../../pipelines/caches/format/segment-work.ts';
 
 /** Rows of phones that are often the beginning of others, ascending. */

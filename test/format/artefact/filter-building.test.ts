@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { filterBytesMax, NumberFilter } from '../../../../clients/typescript/format/number-filter.ts';
-import { buildFilter } from '../../../../pipelines/caches/format/filter-building.ts';
-import { packageRoot } from '../../../../runtime/package-root.ts';
-import { Seeded } from '../../../../runtime/seeded.ts';
+import { filterBytesMax, NumberFilter } from '../../../format/artefact/number-filter.ts';
+import { buildFilter } from '../../../format/artefact/filter-building.ts';
+import { packageRoot } from '../../../runtime/package-root.ts';
+import { Seeded } from '../../../runtime/seeded.ts';
 
 const phones = { keyType: 'phone', bits: 8 } as const;
 

@@ -1,7 +1,7 @@
-import { finalBlock } from '../../../clients/typescript/base/compression.ts';
-import { joinCrc32 } from '../../../clients/typescript/format/crc32.ts';
-import { gzipHeader, gzipTrailer, trailerBytes } from '../../../clients/typescript/format/gzip-member.ts';
-import { notWhole } from '../../../clients/typescript/format/gzip-reading.ts';
+import { finalBlock } from '../base/compression.ts';
+import { joinCrc32 } from './crc32.ts';
+import { gzipHeader, gzipTrailer, trailerBytes } from './gzip-member.ts';
+import { notWhole } from './gzip-reading.ts';
 
 /**
  * The texts of two gzip files of {@link writeGzip} as one member, whose compressed blocks are copied.

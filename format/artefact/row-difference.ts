@@ -13,8 +13,8 @@ import {
   rowForm,
   startOfLine,
   type Chunks,
-} from '../../../clients/typescript/format/delta-lines.ts';
-import { bufferOf } from '../../../runtime/buffer-of.ts';
+} from './delta-lines.ts';
+import { bufferOf } from '../../runtime/buffer-of.ts';
 
 /**
  * The delta from one stream of rows to another, as chunks of complete lines. Both ascend by phone.

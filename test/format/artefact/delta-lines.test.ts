@@ -6,9 +6,9 @@ import {
   deltaLineBytesMax,
   divideSteps,
   OperationCounter,
-} from '../../../../clients/typescript/format/delta-lines.ts';
-import { differenceOf, differenceOfRows } from '../../../../pipelines/caches/format/row-difference.ts';
-import { isServiceError } from '../../../../runtime/errors.ts';
+} from '../../../format/artefact/delta-lines.ts';
+import { differenceOf, differenceOfRows } from '../../../format/artefact/row-difference.ts';
+import { isServiceError } from '../../../runtime/errors.ts';
 
 /** Rows by phone: the rest of the line. */
 type Rows = ReadonlyMap<string, string>;

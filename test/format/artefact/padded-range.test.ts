@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { paddedRange } from '../../../../clients/typescript/format/padded-range.ts';
+import { paddedRange } from '../../../format/artefact/padded-range.ts';
 
 /** Segments one after another, after the 10 bytes of a gzip header; the trailer has 10 more. */
 function fileOf(lengths: readonly number[]) {

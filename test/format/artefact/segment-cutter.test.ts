@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findRows } from '../../../../clients/typescript/format/row-block.ts';
-import { SegmentCutter, type CutSegment } from '../../../../clients/typescript/format/segment-cutter.ts';
-import { leavesOf } from '../../../support/prefix-tree.ts';
+import { findRows } from '../../../format/artefact/row-block.ts';
+import { SegmentCutter, type CutSegment } from '../../../format/artefact/segment-cutter.ts';
+import { leavesOf } from '../../support/prefix-tree.ts';
 
 const line = (phone: string) => `${phone}\t${['NEUTRAL', 'SPAM', 'FRAUD'][Number(phone.at(-1)) % 3]}\t\n`;
 

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { isProcessAlive, startOfProcess, withFileLock } from '../../../../clients/typescript/files/file-lock.mjs';
+import { isProcessAlive, startOfProcess, withFileLock } from '../../../runtime/files/file-lock.mjs';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-lock-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { toUtf8 } from '../base/bytes.ts';
 import { inflateBlocks } from '../base/compression.ts';
 import { ClientError } from '../base/errors.ts';
-import { crc32, formatCrc32 } from './crc32.ts';
+import { crc32, formatCrc32 } from '../gzip/crc32.ts';
 import { firstNotBefore } from './key-range.ts';
 import { LEVELS, type LevelCounts } from './levels.ts';
 

@@ -1,9 +1,9 @@
-import type { FilterFacts } from '../../../clients/typescript/format/number-filter.ts';
-import { findCache, type Column } from '../definition.ts';
-import type { StoredDelta } from '../artefact-facts.ts';
-import { segmentColumns } from '../../../clients/typescript/format/segment-index.ts';
-import type { Publication, PublishedVersion, IndexFile, ArtefactFile } from '../artefact-facts.ts';
-import type { LevelCounts } from '../../../clients/typescript/format/levels.ts';
+import type { FilterFacts } from '../../format/artefact/number-filter.ts';
+import { findCache, type Column } from './definition.ts';
+import type { StoredDelta } from './artefact-facts.ts';
+import { segmentColumns } from '../../format/artefact/segment-index.ts';
+import type { Publication, PublishedVersion, IndexFile, ArtefactFile } from './artefact-facts.ts';
+import type { LevelCounts } from '../../format/artefact/levels.ts';
 
 /** Version of the manifest's format. */
 const manifestSchema = 'caller-trust/manifest/1';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentSha256, ContentWatch } from '../../../../clients/typescript/format/content-digest.ts';
-import { leavesOf } from '../../../support/prefix-tree.ts';
+import { contentSha256, ContentWatch } from '../../../format/artefact/content-digest.ts';
+import { leavesOf } from '../../support/prefix-tree.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const rowOf = (phone: string) => `${phone}\tSPAM\t${phone.length}\n`;

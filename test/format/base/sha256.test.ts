@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PortableSha256 } from '../../../../clients/typescript/base/sha256.ts';
-import { portableCrc32 } from '../../../../clients/typescript/format/crc32.ts';
+import { PortableSha256 } from '../../../format/base/sha256.ts';
+import { portableCrc32 } from '../../../format/gzip/crc32.ts';
 
 const parts = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 });
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 import {
   filterArity,
   filterKeysMax,
@@ -7,7 +7,7 @@ import {
   segmentLengthMax,
   slotsOf,
   type FilterFacts,
-} from '../../../clients/typescript/format/number-filter.ts';
+} from './number-filter.ts';
 
 /** What a filter is made of, besides its keys. */
 export type FilterKind = Pick<FilterFacts, 'keyType' | 'bits'>;

@@ -2,7 +2,7 @@ import { areSameBytes, joinBytes } from '../base/bytes.ts';
 import { DamagedCompression, decompressGzip } from '../base/compression.ts';
 import { ClientError } from '../base/errors.ts';
 import { beginSha256 } from '../base/sha256.ts';
-import { ContentWatch } from './content-digest.ts';
+import { ContentWatch } from '../artefact/content-digest.ts';
 import { crc32, formatCrc32 } from './crc32.ts';
 import { gzipHeader, gzipTrailer, trailerBytes, type GzipFacts } from './gzip-member.ts';
 

@@ -2,10 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { Metadata as StrangersMetadata, MetadataKind } from '@tufjs/models';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CACHES } from '../../../../pipelines/caches/definition.ts';
-import { canonicalJson } from '../../../../clients/typescript/trust/canonical-json.ts';
-import { describeKey, signMetadata, specVersion } from '../../../../pipelines/caches/signing/signed-metadata.ts';
-import { parseMetadata, requireSigned, type Signed } from '../../../../clients/typescript/trust/metadata.ts';
+import { CACHES } from '../../../pipelines/caches/definition.ts';
+import { canonicalJson } from '../../../format/trust/canonical-json.ts';
+import { describeKey, signMetadata, specVersion } from '../../../pipelines/caches/signing/signed-metadata.ts';
+import { parseMetadata, requireSigned, type Signed } from '../../../format/trust/metadata.ts';
 import {
   formatTarget,
   parseServedTarget,
@@ -13,7 +13,7 @@ import {
   targetHref,
   targetsPath,
   type TargetName,
-} from '../../../../clients/typescript/trust/targets.ts';
+} from '../../../format/trust/targets.ts';
 
 const keys = Array.from({ length: 3 }, () => generateKeyPairSync('ed25519').privateKey);
 const described = keys.map(describeKey);

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWholeFile, keepWholeFile, writeWholeFile } from '../../../../clients/typescript/files/whole-file.ts';
-import { useTemporaryDirectory } from '../../../support/feeds.ts';
+import { createWholeFile, keepWholeFile, writeWholeFile } from '../../../runtime/files/whole-file.ts';
+import { useTemporaryDirectory } from '../../support/feeds.ts';
 
 const directory = await useTemporaryDirectory();
 

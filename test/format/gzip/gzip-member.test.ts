@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinCrc32 } from '../../../../clients/typescript/format/crc32.ts';
-import { compressBlock } from '../../../../pipelines/caches/format/compressed-block.ts';
-import { GzipMember } from '../../../../clients/typescript/format/gzip-member.ts';
-import { buildProfiles, type BuildProfile } from '../../../../pipelines/caches/format/row-deflate.ts';
+import { joinCrc32 } from '../../../format/gzip/crc32.ts';
+import { compressBlock } from '../../../pipelines/caches/format/compressed-block.ts';
+import { GzipMember } from '../../../format/gzip/gzip-member.ts';
+import { buildProfiles, type BuildProfile } from '../../../pipelines/caches/format/row-deflate.ts';
 
 const bytes = fc.uint8Array({ maxLength: 5000 }).map((array) => Buffer.from(array));
 

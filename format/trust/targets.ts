@@ -1,4 +1,4 @@
-import { findPublishedCache, PUBLISHED_CACHES, type ArtefactName } from '../format/caches.ts';
+import { findPublishedCache, PUBLISHED_CACHES, type ArtefactName } from '../artefact/caches.ts';
 
 /** Where the service serves signed metadata, and below it the signed files. */
 export const trustPath = '/v1/trust';

@@ -1,6 +1,0 @@
-export {
-  isProcessAlive,
-  isSameProcess,
-  startOfProcess,
-  withFileLock,
-} from '../../clients/typescript/files/file-lock.mjs';
