@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { listLongTests, listQuickTests } from './test/support/test-sets.ts';
+import { listLongTests, listQuickTests, listUsualTests } from './test/support/test-sets.ts';
 
 /** Folders whose tests wait for processes of the service rather than compute. */
 const waiting = /\/test\/(walk|faults|jobs)\//;
@@ -21,6 +21,12 @@ class WaitingAmongComputing extends BaseSequencer {
   }
 }
 
+/**
+ * A test or a hook that takes longer is taken to hang. Beside other work a test may take twenty times as long as on a quiet machine,
+ * where the longest takes some 20 s.
+ */
+const hangSeconds = 300;
+
 const isWalk = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/test/walk/');
 
 const set = process.env.TEST_SET;
@@ -28,7 +34,7 @@ const isQuick = set === 'quick';
 
 function listIncluded(): string[] {
   if (isQuick) return listQuickTests(import.meta.dirname);
-  return set === 'long' ? listLongTests(import.meta.dirname) : ['test/**/*.test.ts'];
+  return set === 'long' ? listLongTests(import.meta.dirname) : listUsualTests(import.meta.dirname);
 }
 
 export default defineConfig({
@@ -40,8 +46,9 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 3, // one more than the least number of cores: tests wait a third of their time for queues, locks and browsers
     sequence: { sequencer: WaitingAmongComputing },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: hangSeconds * 1000,
+    hookTimeout: hangSeconds * 1000,
+    teardownTimeout: 60_000, // what is left of a run has a while to end
     reporters: ['default'],
     coverage: {
       provider: 'v8',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Client } from 'pg';
 import { openQueues } from '../jobs/queues/backend.ts';
 import { createHandlers } from '../jobs/handlers.ts';
 import { requestVerification } from '../jobs/queues/verification-producer.ts';
@@ -12,16 +13,20 @@ import { migrate } from '../sql/migrate.ts';
 
 /** The queue with a database of its own, and a worker in this process that scores through a pool. */
 interface QueueBench {
+  /** A connection to its database. */
+  readonly client: Client;
+  /** Directory of its cluster. */
+  readonly home: string;
   /** Hands recordings in as one batch and waits for its end. */
   perform(files: readonly string[], model: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** How often the batch is asked whether it has ended. */
-const pollMs = 10;
+const pollMs = 25;
 
 /** Opens it under a directory, which may be removed after `close`. */
-export async function openQueueBench(directory: string, pool: ScoringPool): Promise<QueueBench> {
+export async function openQueueBench(directory: string, pool: Pick<ScoringPool, 'score'>): Promise<QueueBench> {
   const config = {
     ...loadConfig(childEnvironment({ STATE_DIR: join(directory, 'state'), LOG_LEVEL: 'warn' })),
     audioScorers: 1,
@@ -29,7 +34,6 @@ export async function openQueueBench(directory: string, pool: ScoringPool): Prom
   const services = await openServices(config, 'bench');
   const client = await connect({ url: services.database.url, applicationName: 'bench' });
   await migrate(client);
-  await client.end();
   const { db, log, database } = services;
   const queues = await openQueues(config, database.url, log);
   const scoring = { score: pool.score.bind(pool), close: async () => {} };
@@ -41,6 +45,8 @@ export async function openQueueBench(directory: string, pool: ScoringPool): Prom
   });
   let batches = 0;
   return {
+    client,
+    home: database.home!, // no address is given
     async perform(files, model) {
       const key = `bench-${++batches}`;
       const items = files.map((path) => ({ path, source: path }));
@@ -54,6 +60,7 @@ export async function openQueueBench(directory: string, pool: ScoringPool): Prom
     async close() {
       await worker.stop(0);
       await queues.close();
+      await client.end();
       await services.close();
     },
   };

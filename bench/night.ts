@@ -1,136 +1,127 @@
-/**
- * Claims: a full build takes little longer than `psql COPY > /dev/null`, the COPY alone; its file is not larger than that of
- * gzip -6; in 128 MiB a stream, whatever the rows. And what the planner's own choice and the join with brands cost.
- *
- *   npm run build && node dist/bench/night.js [rows=5000000] [rounds=5] [all|builds]
- *
- * One country, loaded in random order as feeds leave it; then 2 % of the rows are updated. 1 % have a brand that has ended: none
- * is live, so builds read without the join, and so does every contender but one. All read the table in its own order and sort, as
- * the build with one stream does, but the one that is left to the planner, which takes the index. `builds` leaves out the other
- * compressors.
- */
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { allPhones, endOfPrefix } from '../format/artefact/key-range.ts';
-import { buildProfiles } from '../pipelines/caches/format/row-deflate.ts';
-import { sqlWithLiterals } from '../sql/sql.ts';
-import { addEndedBrands, changeSomeNumbers, fillNumbers } from './night-data.ts';
-import { printSideBySide, requirePrograms, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
+import { changeNumbers, fillNumbers } from './night-data.ts';
+import type { OneBuild } from './one-build.ts';
 import { openOwnDatabase } from './own-database.ts';
+import { isMain, runBench } from './program.ts';
+import { median, requirePrograms } from './side-by-side.ts';
 
+/**
+ * Claims: a night costs little more than the COPY of its rows alone, however many have changed; a first file costs no more than COPY
+ * through a common compressor, and is not larger; memory does not grow with the rows; a delta is as small as what changed, and a
+ * look-up in the published file reads a few kilobytes.
+ *
+ *   npm run build && node dist/bench/night.js [rows=5000000] [rounds=3]
+ *
+ * One country, loaded in random order as feeds leave it. Each round compares with a COPY of the same statement right before:
+ * each change is one more version after the last.
+ */
 const run = promisify(execFile);
-const rows = Number(process.argv[2] ?? 5_000_000);
-const rounds = Number(process.argv[3] ?? 5);
-const isBrief = process.argv[4] === 'builds';
-const profiles = isBrief ? (['compact'] as const) : buildProfiles;
-requirePrograms('psql', ...(isBrief ? [] : (['gzip', 'pigz', 'igzip'] as const)));
-const contenderProgram = fileURLToPath(new URL('./night-contender.js', import.meta.url));
-const statementOf = (name: string) =>
-  sqlWithLiterals(name, {
-    country: 'US',
-    evaluatedAt: '2026-01-01T01:00:00Z',
-    from: allPhones,
-    to: endOfPrefix(allPhones),
-    keys: null,
-  })
-    .replaceAll(/^--.*\n/gm, '')
-    .replaceAll(/\s+/g, ' ');
-const statement = statementOf('caches/copy_unbranded_profile_phones');
 
-const { directory, url, client, close } = await openOwnDatabase();
-const psql = (...commands: string[]) =>
-  `psql -q ${quoted(url)} ${commands.map((command) => `-c ${quoted(command)}`).join(' ')}`;
-const sorted = 'SET enable_indexscan = off';
-const copyCommand = psql(sorted, statement);
-const byIndexCommand = psql(statement);
-const brandedCommand = psql(sorted, statementOf('caches/copy_profile_phones'));
-const compressors = [
-  { name: 'gzip -6', command: 'gzip -6', file: 'gzip.gz' },
-  { name: 'pigz -p2 -6', command: 'pigz -p2 -6', file: 'pigz.gz' },
-  { name: 'igzip -1', command: 'igzip -1', file: 'igzip.gz' },
+/** The share of rows that changes before a build; undefined: there is no earlier version. */
+const cases = [
+  { name: 'first', share: undefined },
+  { name: 'nothing', share: 0 },
+  { name: '0.1 % spread', share: 0.001 },
+  { name: '1 % spread', share: 0.01 },
+  { name: '10 % spread', share: 0.1 },
 ] as const;
-try {
-  await fillNumbers(client, rows);
-  await addEndedBrands(client);
-  await changeSomeNumbers(client);
-  await client.query('VACUUM (ANALYZE) phone_number, branded_number');
-  printSideBySide(await runSideBySide(contenders(), rounds), 'psql > /dev/null');
-  await reportSizes();
-} finally {
-  await close();
+
+type CaseName = (typeof cases)[number]['name'];
+
+/** What a case took: medians over the rounds, and the largest memory. */
+interface NightFigures {
+  readonly seconds: number;
+  /** Of `psql COPY > /dev/null` right before it. */
+  readonly ofCopy: number;
+  readonly cpuSeconds: number;
+  readonly peakMiB: number;
+  readonly lookUpKiB: number;
+  /** Bytes of the delta, of the file's. */
+  readonly deltaOfFile: number;
 }
 
-function contenders(): Contender[] {
-  return [
-    ...profiles.flatMap((profile) =>
-      [2, 1].map((streams) => ({
-        name: `full build, ${profile}, ${streams} streams`,
-        run: () => ownProcess(profile, streams),
-      })),
-    ),
-    ...(isBrief ? [] : compressors).map(({ name, command, file }) => ({
-      name: `psql | ${name}`,
-      run: () => timed(`${copyCommand} | ${command} > ${join(directory, file)}`),
-    })),
-    ...(isBrief ? [] : [{ name: 'pg-copy-streams + createGzip(6)', run: () => ownProcess('pg-copy-streams', 1) }]),
-    { name: 'psql > /dev/null', run: () => timed(`${copyCommand} > /dev/null`) },
-    { name: 'psql > /dev/null, as the planner chooses', run: () => timed(`${byIndexCommand} > /dev/null`) },
-    { name: 'psql > /dev/null, with the join', run: () => timed(`${brandedCommand} > /dev/null`) },
-  ];
+/** The figures of nights, and of the compressors beside a first build. */
+interface NightComparison {
+  readonly nights: Readonly<Record<CaseName, NightFigures>>;
+  /** Time of a first build, as a multiple. */
+  readonly firstOfPigz: number;
+  readonly firstOfGzip: number;
+  /** Bytes of a first build, as a multiple. */
+  readonly sizeOfGzip: number;
 }
 
-async function ownProcess(contender: string, streams: number): Promise<ChildFigures> {
-  const { stdout } = await run(process.execPath, [
-    contenderProgram,
-    contender,
-    url,
-    join(directory, contender),
-    String(rows),
-    statement,
-    String(streams),
-  ]);
-  const { cpuSeconds, peakMiB } = JSON.parse(stdout) as { cpuSeconds: number; peakMiB: number };
-  return { cpuMs: cpuSeconds * 1000, peakRssBytes: peakMiB * 2 ** 20 };
-}
+const statement =
+  "COPY (SELECT phone, reputation_level, reputation_category, display_name, display_description, display_detail, display_image FROM cache_profile_phones WHERE country = 'US' ORDER BY phone) TO STDOUT WITH (FORMAT text, NULL '', ENCODING 'UTF8')";
 
-/** Runs a pipeline of the shell and reads its CPU from the shell's own clock. */
-async function timed(command: string): Promise<ChildFigures> {
-  const { stderr } = await run('bash', ['-c', `TIMEFORMAT='%U %S'; time { set -o pipefail; ${command}; }`]);
-  const [user = 0, system = 0] = stderr.trim().split('\n').at(-1)!.split(' ').map(Number);
-  return { cpuMs: (user + system) * 1000 };
-}
-
-async function reportSizes(): Promise<void> {
-  const files = [
-    ...(await Promise.all(
-      profiles.map(async (profile) => [`full build, ${profile}`, await builtFile(profile)] as const),
-    )),
-    ...compressors.map(({ name, file }) => [name, file] as const),
-    ['createGzip(6)', 'pg-copy-streams/streamed.gz'] as const,
-  ];
-  const bytes = async (file: string) => (await stat(join(directory, file)).catch(() => undefined))?.size;
-  const gzip = await bytes(compressors[0].file);
-  for (const [name, file] of files) {
-    const size = await bytes(file);
-    if (size !== undefined)
-      console.log(
-        `${name}: ${size.toLocaleString('en-US')} bytes${gzip === undefined ? '' : `, x${(size / gzip).toFixed(4)}`}`,
-      );
+/** Measures builds of a table of so many rows side by side with COPY. */
+export async function compareNights(rows: number, rounds: number): Promise<NightComparison> {
+  requirePrograms('psql', 'gzip', 'pigz');
+  const { directory, url, client, close } = await openOwnDatabase();
+  const copy = `psql -q '${url}' -c 'SET enable_indexscan = off; SET enable_indexonlyscan = off' -c "${statement}"`;
+  const [store, gzipFile] = [join(directory, 'artefacts'), join(directory, 'gzip.gz')];
+  const measured = new Map(cases.map(({ name }) => [name, [] as MeasuredBuild[]]));
+  const compressed = { pigz: [] as number[], gzip: [] as number[] };
+  try {
+    await fillNumbers(client, rows);
+    for (let round = 0; round < rounds; round++) {
+      await rm(store, { recursive: true, force: true });
+      for (const { name, share } of cases) {
+        if (share !== undefined && share > 0) await changeNumbers(client, share, round);
+        const copySeconds = await timed(`${copy} > /dev/null`);
+        if (share === undefined) {
+          compressed.pigz.push(await timed(`${copy} | pigz -p2 -6 > ${join(directory, 'pigz.gz')}`));
+          compressed.gzip.push(await timed(`${copy} | gzip -6 > ${gzipFile}`));
+        }
+        measured.get(name)!.push({ ...(await runBench<OneBuild>('one-build', [url, store])), copySeconds });
+      }
+    }
+    const first = measured.get('first')!;
+    const firstSeconds = median(first.map(({ seconds }) => seconds));
+    return {
+      nights: Object.fromEntries(
+        [...measured].map(([name, each]) => [name, summarise(each)]),
+      ) as NightComparison['nights'],
+      firstOfPigz: firstSeconds / median(compressed.pigz),
+      firstOfGzip: firstSeconds / median(compressed.gzip),
+      sizeOfGzip: first.at(-1)!.bytes / (await stat(gzipFile)).size,
+    };
+  } finally {
+    await close();
   }
 }
 
-/** The artefact of a profile; every round makes the same. */
-async function builtFile(profile: string): Promise<string> {
-  const folder = join(profile, 'phones', 'US');
-  return join(
-    folder,
-    (await readdir(join(directory, folder))).find((name) => name.endsWith('.tsv.gz'))!,
-  );
+interface MeasuredBuild extends OneBuild {
+  readonly copySeconds: number;
 }
 
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+function summarise(each: readonly MeasuredBuild[]): NightFigures {
+  const medianOf = (figure: (build: MeasuredBuild) => number) => median(each.map(figure));
+  return {
+    seconds: medianOf(({ seconds }) => seconds),
+    ofCopy: medianOf(({ seconds, copySeconds }) => seconds / copySeconds),
+    cpuSeconds: medianOf(({ cpuMs }) => cpuMs / 1000),
+    peakMiB: Math.max(...each.map(({ peakRssBytes }) => peakRssBytes)) / 2 ** 20,
+    lookUpKiB: medianOf(({ lookUpBytes }) => lookUpBytes / 1024),
+    deltaOfFile: medianOf(({ deltaBytes, bytes }) => (deltaBytes ?? 0) / bytes),
+  };
+}
+
+async function timed(command: string): Promise<number> {
+  const startedAt = performance.now();
+  await run('bash', ['-c', `set -o pipefail; ${command}`]);
+  return (performance.now() - startedAt) / 1000;
+}
+
+if (isMain(import.meta.url)) {
+  const { nights, ...first } = await compareNights(Number(process.argv[2] ?? 5_000_000), Number(process.argv[3] ?? 3));
+  for (const [name, night] of Object.entries(nights))
+    console.log(
+      `${name.padEnd(14)} ${night.seconds.toFixed(2)} s, x${night.ofCopy.toFixed(2)} of psql COPY > /dev/null, own CPU ${night.cpuSeconds.toFixed(2)} s, ${Math.round(night.peakMiB)} MiB; a look-up reads ${night.lookUpKiB.toFixed(1)} KiB; the delta has x${night.deltaOfFile.toFixed(4)} of the file`,
+    );
+  console.log(
+    `first build: x${first.firstOfPigz.toFixed(2)} of psql | pigz -p2 -6, x${first.firstOfGzip.toFixed(2)} of psql | gzip -6, x${first.sizeOfGzip.toFixed(3)} of its size`,
+  );
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import { tickMs, usedCpuMs } from './side-by-side.ts';
+import { tickMs, usedCpuMs, type ChildFigures } from './side-by-side.ts';
 
 /** What has been used up to an instant. */
 interface Used {
@@ -17,6 +17,13 @@ export async function usedSoFar(client: Client, home: string): Promise<Used> {
   const log = await client.query<{ bytes: string }>("SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes");
   const { cpuMs } = await serverProcesses(home);
   return { atMs: performance.now(), cpuMs: usedCpuMs(), serverCpuMs: cpuMs, walBytes: Number(log.rows[0]!.bytes) };
+}
+
+/** CPU and peak memory of a process of Linux by its id. */
+export async function usedByProcess(pid: number): Promise<Required<ChildFigures>> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
+  const peak = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'));
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs, peakRssBytes: Number(peak![1]) * 1024 };
 }
 
 /** Processor time of a server with all its processes, those that have ended too, and the memory that its processes do not share. */

@@ -115,15 +115,10 @@ const packages = {
   psql: 'postgresql-client',
   gzip: 'gzip',
   pigz: 'pigz',
-  igzip: 'isal',
-  nginx: 'nginx-light',
-  rsync: 'rsync',
-  zsync: 'zsync',
   ffmpeg: 'ffmpeg',
   pdftotext: 'poppler-utils',
   pdftoppm: 'poppler-utils',
   tesseract: 'tesseract-ocr',
-  'espeak-ng': 'espeak-ng',
 } as const;
 
 /** Ends the process with the packages to install, before anything is measured, unless all programs are on the PATH. */

@@ -1,6 +1,6 @@
 /**
- * Claim: `combined/1` leaves no more replayed speech without a score than live speech; and the logits of the shipped models that
- * training/folds.py calibrates and measures.
+ * A step of the training: the logits of the shipped models that training/folds.py calibrates and measures, and how many recordings
+ * each detector of voice leaves without a score.
  *
  *   npm run build && node dist/bench/window-scores.js phone FOLDER
  *

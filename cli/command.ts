@@ -11,14 +11,8 @@ import {
 import { ownAccountName } from '../runtime/processes/account.ts';
 import { openServices, type Services } from '../runtime/services/services.ts';
 import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postgres.ts';
-import { adoptKeySecret } from '../pipelines/access/key-secret.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
-
-/**
- * Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings ended without a result (`items_failed`), 69 a service is missing
- * (sysexits(3) EX_UNAVAILABLE).
- */
-export const exitCodes = { done: 0, failed: 1, usage: 2, unavailable: 69 } as const;
+import { exitCodes } from './exit-codes.ts';
 
 /** The outcome of a command: the result for `--json`, its text form, and whether it is a failure. */
 export interface Outcome {
@@ -93,7 +87,6 @@ export async function migrateDatabase({ database, config }: Pick<Services, 'data
   const client = await connect({ url: database.url, applicationName: 'caller-trust migrate' });
   try {
     const applied = await migrate(client);
-    await adoptKeySecret(client, config);
     const { migrateQueues } = await import('../jobs/queues/queue-schema.ts'); // commands of API clients never need the queues
     await migrateQueues(database.url, config);
     return applied;

@@ -12,21 +12,18 @@ import {
   takeNight,
   beginPreparation,
   takeSnapshot,
-  planNight,
   recordBuilds,
   untilBuilt,
   type TakenNight,
 } from '../pipelines/caches/night/night-opening.ts';
-import { SegmentIndexes } from '../pipelines/caches/build/plan/basis.ts';
-import { enqueueHelpers, enqueueJob, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
+import { enqueueJob, enqueueNightFlow, restoreNightFlow } from './queues/enqueue.ts';
 import { scoreComplaints, scoringDefaults } from '../pipelines/labels/scoring.ts';
 import { scoreRanges } from '../pipelines/labels/range-scoring.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/brand/expiry.ts';
 import { pruneComplaints } from '../pipelines/labels/complaint-retention.ts';
 import { pruneLabelHistory } from '../pipelines/labels/label-history.ts';
 import { destroyOldContacts } from '../pipelines/labels/number-dispute.ts';
-import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/build/night-build.ts';
-import { helpBuild, type SharedAttempt } from '../pipelines/caches/build/shared-build.ts';
+import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/artefact/night-build.ts';
 import { sweepFeedFiles } from '../pipelines/feeds/feed-load.ts';
 import { listFeedArrivals, nameOfFeed } from '../pipelines/feeds/feed-arrivals.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
@@ -45,11 +42,10 @@ const restoreSeconds = 2;
 /** The jobs of a night. */
 export function nightHandlers(
   services: NightServices,
-): Pick<Handlers, 'open-night' | 'build-artefact' | 'help-build' | 'publish-night'> {
+): Pick<Handlers, 'open-night' | 'build-artefact' | 'publish-night'> {
   return {
     'open-night': nightOpener(services),
     'build-artefact': artefactBuilder(services),
-    'help-build': buildHelper(services),
     'publish-night': nightPublisher(services),
   };
 }
@@ -59,7 +55,7 @@ export function nightHandlers(
  * after the last of them publishes them with the report.
  */
 function nightOpener(services: NightServices): Handler<'open-night'> {
-  const { config, db, database, queues, store } = services;
+  const { db, database, queues } = services;
   return async ({ runId }, { log, signal, onFailure }) => {
     onFailure((failure) => failNight(db, { runId, ...failure }));
     const night = await takeNight({ db, databaseUrl: database.url, runId });
@@ -67,12 +63,7 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
     try {
       await beginPreparation(night);
       await inSpan('prepare night', { 'night.run': runId }, () => prepareNight(services, night, log));
-      const planning = { indexes: new SegmentIndexes(store), settings: config, log };
-      const buildIds = await inSpan('plan night', { 'night.run': runId }, async () => {
-        const snapshot = await takeSnapshot(night, planning);
-        const builds = await planNight(night, snapshot, planning);
-        return recordBuilds(db, { night, snapshot, builds });
-      });
+      const buildIds = await recordBuilds(db, night, await takeSnapshot(night));
       // This process alone queues the builds, again if the queue has lost them: a second one could repeat those that have ended.
       const flow = { runId, generation: night.generation, buildIds };
       await enqueueNightFlow(queues, flow);
@@ -92,12 +83,8 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
   };
 }
 
-async function prepareNight(
-  { config, db }: NightServices,
-  { evaluatedAt, fullBuild }: TakenNight,
-  log: Log,
-): Promise<void> {
-  const scoring = await scoreComplaints(db, evaluatedAt, { ...scoringDefaults, all: fullBuild });
+async function prepareNight({ config, db }: NightServices, { evaluatedAt }: TakenNight, log: Log): Promise<void> {
+  const scoring = await scoreComplaints(db, evaluatedAt, scoringDefaults);
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
   else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
   if (scoring.silentDays !== undefined)
@@ -128,28 +115,9 @@ async function prepareNight(
   );
 }
 
-function artefactBuilder({ config, db, database, queues, store }: NightServices): Handler<'build-artefact'> {
-  const { buildHelpers } = config;
-  const callHelpers = (shared: SharedAttempt, helpersMax: number) =>
-    enqueueHelpers(queues, { ...shared, helpers: Math.min(buildHelpers, helpersMax) });
+function artefactBuilder({ config, db, database, store }: NightServices): Handler<'build-artefact'> {
   return ({ buildId }, { signal, log, onFailure }) =>
-    runNightBuild({
-      db,
-      databaseUrl: database.url,
-      store,
-      settings: config,
-      buildId,
-      callHelpers: buildHelpers === 0 ? undefined : callHelpers,
-      onFailure,
-      signal,
-      log,
-    });
-}
-
-function buildHelper({ config, db, database, store }: NightServices): Handler<'help-build'> {
-  return async (shared, { signal, log }) => ({
-    shares: await helpBuild({ db, databaseUrl: database.url, store, settings: config, ...shared, signal, log }),
-  });
+    runNightBuild({ db, databaseUrl: database.url, store, settings: config, buildId, onFailure, signal, log });
 }
 
 /** Publishes the builds with their report, or queues the night again if its snapshot was lost; then removes unneeded files. */

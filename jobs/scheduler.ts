@@ -161,7 +161,6 @@ export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOp
       trigger: 'schedule',
       scope: everything,
       acceptShrink: false,
-      fullBuild: false,
       evaluatedAt: null,
       requestedBy: 'scheduler',
     });

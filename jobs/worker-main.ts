@@ -1,5 +1,5 @@
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
-import { sweepUnfinishedFiles } from '../pipelines/caches/build/night-build.ts';
+import { sweepUnfinishedFiles } from '../pipelines/caches/artefact/night-build.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../runtime/secrets/vault.ts';
 import { sweepFeedFiles } from '../pipelines/feeds/feed-load.ts';

@@ -237,31 +237,6 @@ export const SETTINGS = {
     count(15, { max: 3600 }),
     'A job whose worker has not reported for this many seconds is taken to be crashed; so is a process whose database session is silent as long.',
   ),
-  buildStreams: setting(
-    'BUILD_STREAMS',
-    count(1, { max: 64 }),
-    'Ranges of an artefact that one build reads at a time, each over a connection of its own. 1: all rows with one COPY, which the server sorts.',
-  ),
-  buildHelpers: setting(
-    'BUILD_HELPERS',
-    count(0, { min: 0, max: 63 }),
-    'Workers that help with one full build when no other build waits, each in one of its BUILD_CONCURRENCY places. 0: it is made by one worker.',
-  ),
-  segmentRowsMax: setting(
-    'SEGMENT_ROWS_MAX',
-    count(16_000, { min: 16, max: 1_000_000 }),
-    'Rows in one segment of an artefact; a range of numbers with more is split by their next digit.',
-  ),
-  fullBuildDays: setting(
-    'FULL_BUILD_DAYS',
-    count(7, { min: 0, max: 365 }),
-    'Days after which an artefact is built from all rows again, which checks the nights between; 0 does so every night.',
-  ),
-  buildProfile: setting(
-    'BUILD_PROFILE',
-    z.enum(['compact', 'fast']).default('compact'),
-    'How artefacts are compressed: compact also searches for matches within names and texts, which fast does not.',
-  ),
   shrinkPercentMax: setting(
     'SHRINK_PERCENT_MAX',
     count(20, { min: 0, max: 100 }),
@@ -383,7 +358,7 @@ export const SETTINGS = {
   audioRetentionDays: setting(
     'AUDIO_RETENTION_DAYS',
     count(30, { max: 36_500 }),
-    'Days for which stored audio is kept after its last use.',
+    'Days for which stored audio is kept after it was last submitted.',
   ),
   batchItemsMax: setting('BATCH_ITEMS_MAX', count(100_000, { max: 10_000_000 }), 'Recordings that one batch may have.'),
 

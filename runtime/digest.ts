@@ -26,9 +26,8 @@ const fileReadBytes = 1024 * 1024;
 
 /**
  * SHA-256 of an open file from its beginning, as 64 hex digits. It reads into one buffer: a stream allocates one for each read, and
- * V8 collects all garbage once it has got 64 MiB of new buffers. The tests of small nights
- * (test/pipelines/caches/night/incremental-nights.test.ts) took 24 s of processor time in their process with a stream, and 16 s with
- * this.
+ * V8 collects all garbage once it has got 64 MiB of new buffers: tests of small nights took 24 s of processor time in their
+ * process with a stream, and 16 s with this.
  */
 export async function sha256OfFile(handle: FileHandle): Promise<string> {
   const hash = createHash('sha256');

@@ -415,7 +415,8 @@ export const ERRORS = {
     http: 500,
     retry: false,
     exit: 1,
-    meaning: 'The new artefact differs too much from the published one.',
+    meaning:
+      'The new artefact differs too much from the published one, or its labels would differ from those of a file that stays.',
   },
   night_not_held: { http: 409, retry: false, exit: 1, meaning: 'No file of this name is held.' },
   artefact_older: { http: 500, retry: false, exit: 1, meaning: 'A newer snapshot of this cache is published already.' },
@@ -425,17 +426,11 @@ export const ERRORS = {
   delta_invalid: { http: 400, retry: false, exit: 1, meaning: CLIENT_ERRORS.delta_invalid },
   filter_invalid: { http: 400, retry: false, exit: 1, meaning: CLIENT_ERRORS.filter_invalid },
   filter_not_made: { http: 500, retry: false, exit: 1, meaning: 'The filter of an artefact could not be made.' },
-  basis_unusable: {
+  scoring_rule_differs: {
     http: 500,
-    retry: true,
+    retry: false,
     exit: 1,
-    meaning: 'The file whose unchanged part a build copies is missing or damaged.',
-  },
-  share_unusable: {
-    http: 500,
-    retry: true,
-    exit: 1,
-    meaning: 'What another worker made of a share of a build is missing or damaged.',
+    meaning: 'The labels were scored by a rule that this version of the service does not have.',
   },
   storage_unavailable: {
     http: 503,

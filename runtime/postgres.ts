@@ -3,7 +3,10 @@ import pg from 'pg';
 import type { ClientBase, ClientConfig, Pool, PoolClient } from 'pg';
 import { ServiceError } from './errors.ts';
 
-export type { ClientBase, Pool, PoolClient } from 'pg';
+export type { ClientBase, Pool, PoolClient, QueryConfig } from 'pg';
+
+/** A statement; with a name, the server plans it once for each connection. */
+export type Statement = string | { readonly name: string; readonly text: string };
 
 /** Anything that runs one statement: a pool, a client, or a client inside a transaction. */
 export type Queryable = Pick<ClientBase, 'query'>;
@@ -158,17 +161,18 @@ export async function withPoolClient<Result>(
  */
 export async function queryRows<Row extends object>(
   db: Queryable,
-  statement: string,
+  statement: Statement,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  const { rows } = await db.query<Record<string, unknown>>(statement, values);
+  const config = typeof statement === 'string' ? { text: statement } : statement;
+  const { rows } = await db.query<Record<string, unknown>>({ ...config, values });
   return rows.map(toRecord) as Row[];
 }
 
 /** The first row of a statement, or undefined; columns as in {@link queryRows}. */
 export async function queryRow<Row extends object>(
   db: Queryable,
-  statement: string,
+  statement: Statement,
   values: unknown[] = [],
 ): Promise<Row | undefined> {
   const rows = await queryRows<Row>(db, statement, values);

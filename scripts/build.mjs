@@ -1,4 +1,4 @@
 // npm run build: packages, then dist. With --no-install dist alone.
-import { build, runScript, setUp } from './set-up.mjs';
+import { build, runScript } from './set-up.mjs';
 
-await runScript(() => (process.argv.includes('--no-install') ? build() : setUp()));
+await runScript(() => build({ install: !process.argv.includes('--no-install') }));

@@ -1,16 +1,14 @@
-// Compiles the sources of assembly/ (AssemblyScript, and the text format of WebAssembly) to <name>-module.ts next to their users:
+// Compiles the sources of assembly/, in the text format of WebAssembly, to <name>-module.ts next to their users:
 // node scripts/compile-assembly.mjs
 // With --check, fails if a module is not what its source compiles to.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import asc from 'assemblyscript/asc';
-import binaryen from 'assemblyscript/binaryen';
+import binaryen from 'binaryen';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lineLength = 120;
 const directories = {
-  'row-deflate': 'pipelines/caches/format',
   'level-kernel': 'pipelines/audio/signal',
   'real-fft': 'pipelines/audio/signal',
   'resample-kernel': 'pipelines/audio/signal',
@@ -19,13 +17,9 @@ const isCheck = process.argv[2] === '--check';
 for (const file of readdirSync(join(root, 'assembly'))) {
   const name = file.replace(/\.\w+$/, '');
   const path = join(root, directories[name], `${name}-module.ts`);
-  const text = moduleText(name, file, await compile(`assembly/${file}`));
+  const text = moduleText(name, file, assemble(`assembly/${file}`));
   if (!isCheck) writeFileSync(path, text);
   else if (readFileSync(path, 'utf8') !== text) throw new Error(`${path} is not what assembly/${file} compiles to`);
-}
-
-function compile(source) {
-  return source.endsWith('.wat') ? assemble(source) : compileScript(source);
 }
 
 /** The text of a module: its bytes in base64. */
@@ -43,33 +37,8 @@ ${lines.map((line) => `  '${line}'`).join(' +\n')},
 
 /** Instruction by instruction: nothing is optimized. */
 function assemble(source) {
-  binaryen.setOptimizeLevel(0); // the compiler of scripts leaves its own
-  binaryen.setShrinkLevel(0);
   const module = binaryen.parseText(readFileSync(join(root, source), 'utf8'));
   module.setFeatures(binaryen.Features.SIMD128);
   if (!module.validate()) throw new Error(`${source} is not valid`);
   return module.emitBinary();
-}
-
-async function compileScript(source) {
-  const flags = [
-    '--outFile',
-    'module.wasm',
-    '--runtime',
-    'stub',
-    '--noAssert',
-    '-O3',
-    '--enable',
-    'simd',
-    '--use',
-    'abort=',
-  ];
-  const files = new Map();
-  const { error, stderr } = await asc.main([source, ...flags], {
-    readFile: (path) => (path === source ? readFileSync(join(root, source), 'utf8') : null),
-    writeFile: (path, contents) => files.set(path, contents),
-    listFiles: () => [],
-  });
-  if (error !== null) throw new Error(`${source} does not compile: ${stderr.toString()}`);
-  return files.get('module.wasm');
 }

@@ -9,17 +9,18 @@ import { withFileLock } from '../runtime/files/file-lock.mjs';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lockSecondsMax = 600;
 
-/** Makes node_modules and dist fit the checkout. Two commands at the same time in one clone take turns. */
+/** Makes node_modules and dist fit the checkout, in a process that ends: Rolldown takes some 800 MiB and keeps them. */
 export async function setUp() {
-  await withLock(async () => {
-    await installIfNeeded();
-    await compileIfNeeded();
-  });
+  const code = await run(process.execPath, [join(root, 'scripts', 'build.mjs')], { quiet: true });
+  if (code !== 0) throw new Error(`scripts/build.mjs ended with ${code}`);
 }
 
-/** Makes dist fit the sources. */
-export async function build() {
-  await withLock(compileIfNeeded);
+/** Does so in this process, without `install` for dist alone. Two commands at the same time in one clone take turns. */
+export async function build({ install }) {
+  await withLock(async () => {
+    if (install) await installIfNeeded();
+    await compileIfNeeded();
+  });
 }
 
 /** Runs a program in the clone with its output on ours (both on standard error with `quiet`), and resolves to its exit code. */
@@ -238,5 +239,3 @@ export async function runScript(body) {
     process.exitCode = 1;
   }
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await runScript(setUp);

@@ -25,7 +25,7 @@ await runScript(async () => {
 const results = readResults(file);
 rmSync(directory, { recursive: true, force: true });
 printTimes(results);
-const { passed, failed, skipped } = countTests(results);
+const { passed, failed, skipped } = countTests(results, process.exitCode);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 
 /** The results of the run; undefined if it ended before it wrote them. */
@@ -52,15 +52,19 @@ function printTimes(found) {
     console.log(`${sum.toFixed(1).padStart(8)} s  ${folder}`);
 }
 
-/** A test file that failed before its first test counts as one failure; so does a run without results. */
-function countTests(found) {
+/**
+ * A test file that failed before its first test counts as one failure; so does a run without results, and one that failed without
+ * a failed test, by an error outside of tests or by what it has left behind (test/support/run-watch.ts).
+ */
+function countTests(found, exitCode) {
   if (found === undefined) return { passed: 0, failed: 1, skipped: 0 };
   const brokenFiles = found.testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
+  const failed = found.numFailedTests + brokenFiles.length;
   return {
     passed: found.numPassedTests,
-    failed: found.numFailedTests + brokenFiles.length,
+    failed: exitCode === 0 ? failed : Math.max(failed, 1),
     skipped: found.numPendingTests + found.numTodoTests,
   };
 }

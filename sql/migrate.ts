@@ -11,9 +11,11 @@ const serverVersionMin = 150_000;
 
 const lockKey = 7_224_201; // any constant: one migration at a time in a database
 
-interface Migration {
+/** A step to a newer schema. */
+export interface Migration {
   readonly number: number;
   readonly name: string;
+  readonly text: string;
 }
 
 let migrations: readonly Migration[] | undefined;
@@ -23,7 +25,8 @@ export function listMigrations(): readonly Migration[] {
   return (migrations ??= readdirSync(join(sqlDirectory, 'migrations'))
     .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
     .sort()
-    .map((file) => ({ number: Number(file.slice(0, 4)), name: file.slice(0, -'.sql'.length) })));
+    .map((file) => file.slice(0, -'.sql'.length))
+    .map((name) => ({ number: Number(name.slice(0, 4)), name, text: sql(`migrations/${name}`) })));
 }
 
 /**
@@ -33,25 +36,22 @@ export function listMigrations(): readonly Migration[] {
  * @throws ServiceError `database_unsuitable` if the server is too old, the encoding is not UTF8, or a migration that was applied
  * has changed since; `database_too_new`
  */
-export async function migrate(client: ClientBase): Promise<string[]> {
+export async function migrate(client: ClientBase, known = listMigrations()): Promise<string[]> {
   await requireServerVersion(client);
   await requireUnicode(client);
   return withMigrationLock(client, async () => {
     await client.query(sql('migrations/create_ledger'));
     const applied = await readLedger(client);
-    requireCompatible(applied.values());
+    requireCompatible(applied.values(), known);
     await runForReader(client, sql('access/make_reader'));
     await client.query(sql('access/make_submitter'));
-    const known = listMigrations();
     const done: string[] = [];
     for (const migration of known) {
-      const text = sql(`migrations/${migration.name}`);
-      const digest = sha256Of(text);
       const before = applied.get(migration.number);
       if (before === undefined) {
-        await apply(client, migration, text, digest);
+        await apply(client, migration);
         done.push(migration.name);
-      } else if (before.sha256 !== digest) {
+      } else if (before.sha256 !== sha256Of(migration.text)) {
         throw new ServiceError('database_unsuitable', {
           operation: 'migrate',
           object: migration.name,
@@ -60,10 +60,6 @@ export async function migrate(client: ClientBase): Promise<string[]> {
         });
       }
     }
-    await client.query(sql('migrations/record_compatibility'), [
-      known.map(({ number }) => number),
-      known.map(({ name }) => isCompatible(sql(`migrations/${name}`))),
-    ]);
     await runForReader(client, sql('access/grant_reader'));
     await client.query(sql('access/grant_submitter'));
     return done;
@@ -84,13 +80,13 @@ export async function withMigrationLock<Result>(client: ClientBase, work: () => 
  * Checks that this version can run on a database.
  * @throws ServiceError `database_unsuitable` if it lacks a migration, `database_too_new`
  */
-export async function requireMigrated(client: Queryable): Promise<void> {
+export async function requireMigrated(client: Queryable, known = listMigrations()): Promise<void> {
   const row = await queryRow<{ ledger: string | null }>(
     client,
     "SELECT to_regclass('schema_migration')::text AS ledger",
   );
   const applied = row!.ledger === null ? new Map<number, AppliedMigration>() : await readLedger(client);
-  const missing = listMigrations().filter(({ number }) => !applied.has(number));
+  const missing = known.filter(({ number }) => !applied.has(number));
   if (missing.length > 0) {
     throw new ServiceError('database_unsuitable', {
       operation: 'check schema',
@@ -98,7 +94,7 @@ export async function requireMigrated(client: Queryable): Promise<void> {
       hint: 'Run `caller-trust migrate`.',
     });
   }
-  requireCompatible(applied.values());
+  requireCompatible(applied.values(), known);
 }
 
 /**
@@ -106,12 +102,12 @@ export async function requireMigrated(client: Queryable): Promise<void> {
  * @throws ServiceError `database_too_new`
  */
 export async function requireCompatibleSchema(db: Queryable): Promise<void> {
-  requireCompatible((await readLedger(db)).values());
+  requireCompatible((await readLedger(db)).values(), listMigrations());
 }
 
-function requireCompatible(applied: Iterable<AppliedMigration>): void {
-  const known = new Set(listMigrations().map(({ number }) => number));
-  const later = [...applied].filter(({ number, compatible }) => !known.has(number) && compatible === false);
+function requireCompatible(applied: Iterable<AppliedMigration>, known: readonly Migration[]): void {
+  const numbers = new Set(known.map(({ number }) => number));
+  const later = [...applied].filter(({ number, compatible }) => !numbers.has(number) && !compatible);
   if (later.length === 0) return;
   throw new ServiceError('database_too_new', {
     operation: 'check schema',
@@ -158,9 +154,9 @@ async function requireUnicode(client: ClientBase): Promise<void> {
   });
 }
 
-interface AppliedMigration extends Migration {
+interface AppliedMigration extends Omit<Migration, 'text'> {
   readonly sha256: string;
-  readonly compatible: boolean | null;
+  readonly compatible: boolean;
 }
 
 async function readLedger(client: Queryable): Promise<Map<number, AppliedMigration>> {
@@ -168,14 +164,14 @@ async function readLedger(client: Queryable): Promise<Map<number, AppliedMigrati
   return new Map(rows.map((row) => [row.number, row]));
 }
 
-async function apply(client: ClientBase, { number, name }: Migration, text: string, digest: string): Promise<void> {
+async function apply(client: ClientBase, { number, name, text }: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(text);
     await client.query('INSERT INTO schema_migration (number, name, sha256, compatible) VALUES ($1, $2, $3, $4)', [
       number,
       name,
-      digest,
+      sha256Of(text),
       isCompatible(text),
     ]);
     await client.query('COMMIT');

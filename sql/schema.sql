@@ -12,7 +12,7 @@ CREATE DOMAIN country_code AS text COLLATE "C"
 
 -- domain e164
 CREATE DOMAIN e164 AS text COLLATE "C"
-  CONSTRAINT e164_form CHECK ((VALUE ~ '^\+[1-9][0-9]{7,14}$'::text));
+  CONSTRAINT e164_form CHECK (((VALUE ~ '^\+[1-9][0-9]+$'::text) AND ((octet_length(VALUE) >= 9) AND (octet_length(VALUE) <= 16))));
 
 -- domain reputation_level
 CREATE DOMAIN reputation_level AS text COLLATE "C"
@@ -36,23 +36,10 @@ CREATE TABLE api_key (
   client text NOT NULL,
   key_hash bytea NOT NULL,
   scopes text[] NOT NULL,
+  brand_handle text COLLATE "C",
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone,
-  revoked_at timestamp with time zone,
-  brand_handle text COLLATE "C"
-);
-
--- table artefact_delta
-CREATE TABLE artefact_delta (
-  cache text COLLATE "C" NOT NULL,
-  country text COLLATE "C" NOT NULL,
-  from_version integer NOT NULL,
-  version integer NOT NULL,
-  file_sha256 text COLLATE "C" NOT NULL,
-  file_bytes bigint NOT NULL,
-  added bigint NOT NULL,
-  changed bigint NOT NULL,
-  removed bigint NOT NULL
+  revoked_at timestamp with time zone
 );
 
 -- table artefact_version
@@ -64,21 +51,7 @@ CREATE TABLE artefact_version (
   as_of timestamp with time zone NOT NULL,
   built_at timestamp with time zone NOT NULL,
   published_at timestamp with time zone NOT NULL DEFAULT now(),
-  rows bigint NOT NULL,
-  levels jsonb NOT NULL,
-  categories_version integer NOT NULL,
-  file_sha256 text COLLATE "C" NOT NULL,
-  file_bytes bigint NOT NULL,
-  plain_sha256 text COLLATE "C",
-  plain_bytes bigint NOT NULL,
-  format text COLLATE "C",
-  index_sha256 text COLLATE "C",
-  index_bytes bigint,
-  segments integer,
-  plain_crc32 text COLLATE "C",
-  content_sha256 text COLLATE "C",
-  segment_rows_max integer,
-  filter jsonb
+  facts jsonb NOT NULL
 );
 
 -- table brand
@@ -99,14 +72,14 @@ CREATE TABLE brand (
 CREATE TABLE brand_number (
   brand_id bigint NOT NULL,
   phone e164 NOT NULL,
+  number_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   country country_code,
   call_reason clean_text,
   state text COLLATE "C" NOT NULL,
   submitted_at timestamp with time zone NOT NULL DEFAULT now(),
   changed_at timestamp with time zone NOT NULL DEFAULT now(),
   verified_at timestamp with time zone,
-  ended_at timestamp with time zone,
-  number_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY
+  ended_at timestamp with time zone
 );
 
 -- table brand_revision
@@ -118,8 +91,7 @@ CREATE TABLE brand_revision (
   findings jsonb NOT NULL DEFAULT '[]'::jsonb,
   needs_decision boolean NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  created_by text NOT NULL,
-  operation_id bigint
+  operation_id bigint NOT NULL
 );
 
 -- table branded_number
@@ -161,13 +133,13 @@ CREATE TABLE branding_operation (
   letter_document_id bigint,
   numbers_document_id bigint,
   requested_by text NOT NULL,
+  submitted_by text,
   requested_at timestamp with time zone NOT NULL DEFAULT now(),
   state text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
   finished_at timestamp with time zone,
   result jsonb,
   failure_code text,
-  failure_reason text,
-  submitted_by text
+  failure_reason text
 );
 
 -- table branding_operation_row
@@ -187,51 +159,18 @@ CREATE TABLE build (
   cache text COLLATE "C" NOT NULL,
   country text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL DEFAULT 'pending'::text,
-  rows_expected bigint NOT NULL,
-  levels_expected jsonb NOT NULL,
   attempts integer NOT NULL DEFAULT 0,
+  crashes integer NOT NULL DEFAULT 0,
   started_at timestamp with time zone,
   built_at timestamp with time zone,
   rows bigint,
-  file_sha256 text COLLATE "C",
-  file_bytes bigint,
-  plain_sha256 text COLLATE "C",
-  plain_bytes bigint,
-  failure_code text,
-  failure_reason text,
-  plan jsonb NOT NULL DEFAULT '{"kind": "full"}'::jsonb,
-  format text COLLATE "C",
-  index_sha256 text COLLATE "C",
-  index_bytes bigint,
-  segments integer,
-  rows_read bigint,
-  segments_differing integer,
-  deltas jsonb NOT NULL DEFAULT '[]'::jsonb,
+  rows_expected bigint,
+  basis_version integer,
+  facts jsonb,
+  moves jsonb,
   gates jsonb NOT NULL DEFAULT '[]'::jsonb,
-  crashes integer NOT NULL DEFAULT 0,
-  plain_crc32 text COLLATE "C",
-  content_sha256 text COLLATE "C",
-  segment_rows_max integer,
-  filter jsonb
-);
-
--- table build_share
-CREATE TABLE build_share (
-  build_id bigint NOT NULL,
-  attempt integer NOT NULL,
-  share integer NOT NULL,
-  format text NOT NULL,
-  ranges jsonb NOT NULL,
-  state text NOT NULL DEFAULT 'open'::text,
-  made jsonb
-);
-
--- table change_mark
-CREATE TABLE change_mark (
-  changed_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
-  cache text COLLATE "C" NOT NULL,
-  country text COLLATE "C" NOT NULL,
-  prefix text COLLATE "C" NOT NULL
+  failure_code text,
+  failure_reason text
 );
 
 -- table complaint
@@ -264,12 +203,12 @@ CREATE TABLE complaint_score (
   score double precision NOT NULL,
   reports integer NOT NULL,
   independent_reports integer NOT NULL,
+  days integer NOT NULL,
+  states integer NOT NULL,
   first_reported_at timestamp with time zone,
   last_reported_at timestamp with time zone,
   rule_version text COLLATE "C" NOT NULL,
-  scored_at timestamp with time zone NOT NULL,
-  days integer,
-  states integer
+  scored_at timestamp with time zone NOT NULL
 );
 
 -- table complaint_subject
@@ -345,34 +284,34 @@ CREATE TABLE drift_report (
 CREATE TABLE feed_load (
   load_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   feed text COLLATE "C" NOT NULL,
+  source text COLLATE "C" NOT NULL DEFAULT ''::text,
   file_name text NOT NULL,
   file_sha256 text COLLATE "C" NOT NULL,
   file_bytes bigint NOT NULL,
+  options jsonb NOT NULL DEFAULT '{}'::jsonb,
   submitted_by text NOT NULL,
   state text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
   requested_at timestamp with time zone NOT NULL DEFAULT now(),
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
+  date_form text COLLATE "C",
   rows_given bigint,
   rows_accepted bigint,
   rows_rejected bigint,
   rows_superseded bigint,
-  rows_changed bigint,
-  rejects_by_code jsonb NOT NULL DEFAULT '{}'::jsonb,
-  failure_code text,
-  failure_reason text,
-  merged_by xid8,
-  labels_withheld bigint,
-  source text COLLATE "C" NOT NULL DEFAULT ''::text,
-  options jsonb NOT NULL DEFAULT '{}'::jsonb,
-  date_form text COLLATE "C",
   rows_too_old bigint,
+  rows_changed bigint,
+  labels_withheld bigint,
+  rejects_by_code jsonb NOT NULL DEFAULT '{}'::jsonb,
   measures jsonb,
   gates jsonb NOT NULL DEFAULT '[]'::jsonb,
   decision text COLLATE "C",
   decided_by text,
   decided_reason text,
-  decided_at timestamp with time zone
+  decided_at timestamp with time zone,
+  merged_by xid8,
+  failure_code text,
+  failure_reason text
 );
 
 -- table feed_reject
@@ -443,6 +382,7 @@ CREATE TABLE letter (
   legal_name clean_text NOT NULL,
   document_id bigint NOT NULL,
   operation_id bigint NOT NULL,
+  form_id bigint,
   state text COLLATE "C" NOT NULL,
   submitted_at timestamp with time zone NOT NULL,
   rule_version text COLLATE "C" NOT NULL,
@@ -454,8 +394,7 @@ CREATE TABLE letter (
   decided_by text,
   decision_reason text,
   valid_from timestamp with time zone,
-  valid_until timestamp with time zone,
-  form_id bigint
+  valid_until timestamp with time zone
 );
 
 -- table letter_finding
@@ -513,18 +452,17 @@ CREATE TABLE night_run (
   generation integer NOT NULL DEFAULT 0,
   requested_by text NOT NULL,
   requested_at timestamp with time zone NOT NULL DEFAULT now(),
+  idempotency_key text COLLATE "C",
+  request_sha256 text COLLATE "C",
   opened_at timestamp with time zone,
   as_of timestamp with time zone,
   snapshot text,
+  transactions text,
+  cluster text COLLATE "C",
   finished_at timestamp with time zone,
   failure_code text,
   failure_reason text,
-  report jsonb,
-  full_build boolean NOT NULL DEFAULT false,
-  transactions text,
-  cluster text COLLATE "C",
-  idempotency_key text COLLATE "C",
-  request_sha256 text COLLATE "C"
+  report jsonb
 );
 
 -- table number_dispute
@@ -621,6 +559,7 @@ CREATE TABLE protected_number (
   protection_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   kind text COLLATE "C" NOT NULL,
   value text COLLATE "C" NOT NULL,
+  exceptions text[] NOT NULL DEFAULT '{}'::text[],
   reason text NOT NULL,
   added_by text NOT NULL,
   added_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -638,11 +577,7 @@ CREATE TABLE publication (
   stale_code text,
   stale_reason text,
   stale_since timestamp with time zone,
-  confirmed_as_of timestamp with time zone,
-  basis_transactions text,
-  basis_cluster text COLLATE "C",
-  basis_evaluated_at timestamp with time zone,
-  full_as_of timestamp with time zone
+  confirmed_as_of timestamp with time zone
 );
 
 -- table recording
@@ -650,12 +585,7 @@ CREATE TABLE recording (
   sha256 text COLLATE "C" NOT NULL,
   bytes bigint NOT NULL,
   stored_at timestamp with time zone NOT NULL DEFAULT now(),
-  last_used_at timestamp with time zone NOT NULL DEFAULT now(),
-  format text COLLATE "C",
-  codec text COLLATE "C",
-  sample_rate integer,
-  channels integer,
-  duration_seconds double precision,
+  last_submitted_at timestamp with time zone NOT NULL DEFAULT now(),
   deleted_at timestamp with time zone,
   deleted_why text
 );
@@ -670,7 +600,7 @@ CREATE TABLE redress (
   level_before reputation_level,
   category_before smallint,
   source_before text COLLATE "C",
-  recorded_by xid8 DEFAULT pg_current_xact_id()
+  recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 
 -- table reputation_category
@@ -685,8 +615,8 @@ CREATE TABLE schema_migration (
   number integer NOT NULL,
   name text NOT NULL,
   sha256 text NOT NULL,
-  applied_at timestamp with time zone NOT NULL DEFAULT now(),
-  compatible boolean
+  compatible boolean NOT NULL,
+  applied_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
 -- table scoring_rule
@@ -703,13 +633,13 @@ CREATE TABLE scoring_run (
   scoring_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   evaluated_at timestamp with time zone NOT NULL,
   rule_version text COLLATE "C" NOT NULL,
+  days date[] NOT NULL,
+  ages integer[] NOT NULL,
+  scored_all boolean NOT NULL,
   transactions text NOT NULL,
+  cluster text COLLATE "C" NOT NULL,
   recorded_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
-  days date[],
-  ages integer[],
-  scored_all boolean,
-  cluster text COLLATE "C"
+  recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 
 -- table service_secret
@@ -773,25 +703,23 @@ CREATE TABLE upload (
 
 -- table verification
 CREATE TABLE verification (
-  verification_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   public_id uuid NOT NULL DEFAULT gen_random_uuid(),
   batch_id bigint NOT NULL,
   line integer NOT NULL,
-  chunk integer NOT NULL,
   source text NOT NULL,
   audio_sha256 text COLLATE "C",
   requested_model text COLLATE "C" NOT NULL,
   model text COLLATE "C",
   state text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
   result_id bigint,
+  label text COLLATE "C",
   reused boolean NOT NULL DEFAULT false,
   reason text COLLATE "C",
   reason_detail text,
   attempts integer NOT NULL DEFAULT 0,
   queued_at timestamp with time zone NOT NULL DEFAULT now(),
   started_at timestamp with time zone,
-  ended_at timestamp with time zone,
-  label text COLLATE "C"
+  ended_at timestamp with time zone
 );
 
 -- table verification_batch
@@ -826,6 +754,8 @@ CREATE TABLE verification_result (
   settings_sha256 text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,
   reason text COLLATE "C",
+  format text COLLATE "C" NOT NULL,
+  codec text COLLATE "C" NOT NULL,
   sample_rate integer NOT NULL,
   channels integer NOT NULL,
   duration_seconds double precision NOT NULL,
@@ -981,20 +911,8 @@ ALTER TABLE api_key ADD CONSTRAINT api_key_pkey PRIMARY KEY (key_id);
 -- constraint api_key.api_key_scopes_check
 ALTER TABLE api_key ADD CONSTRAINT api_key_scopes_check CHECK ((cardinality(scopes) > 0));
 
--- constraint artefact_delta.artefact_delta_cache_country_version_fkey
-ALTER TABLE artefact_delta ADD CONSTRAINT artefact_delta_cache_country_version_fkey FOREIGN KEY (cache, country, version) REFERENCES artefact_version(cache, country, version);
-
--- constraint artefact_delta.artefact_delta_check
-ALTER TABLE artefact_delta ADD CONSTRAINT artefact_delta_check CHECK ((from_version < version));
-
--- constraint artefact_delta.artefact_delta_pkey
-ALTER TABLE artefact_delta ADD CONSTRAINT artefact_delta_pkey PRIMARY KEY (cache, country, version, from_version);
-
 -- constraint artefact_version.artefact_version_build_id_fkey
 ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_build_id_fkey FOREIGN KEY (build_id) REFERENCES build(build_id);
-
--- constraint artefact_version.artefact_version_has_digest
-ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_has_digest CHECK (((content_sha256 IS NOT NULL) OR (plain_sha256 IS NOT NULL)));
 
 -- constraint artefact_version.artefact_version_pkey
 ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_pkey PRIMARY KEY (cache, country, version);
@@ -1110,6 +1028,9 @@ ALTER TABLE branding_operation_row ADD CONSTRAINT branding_operation_row_operati
 -- constraint branding_operation_row.branding_operation_row_pkey
 ALTER TABLE branding_operation_row ADD CONSTRAINT branding_operation_row_pkey PRIMARY KEY (operation_id, line);
 
+-- constraint build.build_has_facts
+ALTER TABLE build ADD CONSTRAINT build_has_facts CHECK (((state <> ALL (ARRAY['built'::text, 'published'::text, 'unchanged'::text])) OR (facts IS NOT NULL)));
+
 -- constraint build.build_pkey
 ALTER TABLE build ADD CONSTRAINT build_pkey PRIMARY KEY (build_id);
 
@@ -1121,21 +1042,6 @@ ALTER TABLE build ADD CONSTRAINT build_run_id_generation_cache_country_key UNIQU
 
 -- constraint build.build_state_check
 ALTER TABLE build ADD CONSTRAINT build_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'built'::text, 'published'::text, 'unchanged'::text, 'failed'::text])));
-
--- constraint build_share.build_share_build_id_fkey
-ALTER TABLE build_share ADD CONSTRAINT build_share_build_id_fkey FOREIGN KEY (build_id) REFERENCES build(build_id) ON DELETE CASCADE;
-
--- constraint build_share.build_share_made
-ALTER TABLE build_share ADD CONSTRAINT build_share_made CHECK (((state = 'made'::text) = (made IS NOT NULL)));
-
--- constraint build_share.build_share_pkey
-ALTER TABLE build_share ADD CONSTRAINT build_share_pkey PRIMARY KEY (build_id, attempt, share);
-
--- constraint build_share.build_share_state_check
-ALTER TABLE build_share ADD CONSTRAINT build_share_state_check CHECK ((state = ANY (ARRAY['open'::text, 'lent'::text, 'taken'::text, 'made'::text])));
-
--- constraint change_mark.change_mark_cache_check
-ALTER TABLE change_mark ADD CONSTRAINT change_mark_cache_check CHECK ((cache = ANY (ARRAY['phones'::text, 'branded_phones'::text, 'spammer_phones'::text, 'spam_ranges'::text])));
 
 -- constraint complaint.complaint_load_id_fkey
 ALTER TABLE complaint ADD CONSTRAINT complaint_load_id_fkey FOREIGN KEY (load_id) REFERENCES feed_load(load_id);
@@ -1316,7 +1222,7 @@ ALTER TABLE issued_form ADD CONSTRAINT issued_form_sha256_check CHECK ((sha256 ~
 ALTER TABLE issued_form ADD CONSTRAINT issued_form_sha256_key UNIQUE (sha256);
 
 -- constraint label_event.label_event_cause_check
-ALTER TABLE label_event ADD CONSTRAINT label_event_cause_check CHECK ((cause ~ '^[a-z_]{1,40}$'::text));
+ALTER TABLE label_event ADD CONSTRAINT label_event_cause_check CHECK ((cause = ANY (ARRAY['feed'::text, 'complaints'::text, 'clearing'::text, 'dispute'::text, 'protection'::text, 'removed'::text, 'other'::text])));
 
 -- constraint label_event.label_event_pkey
 ALTER TABLE label_event ADD CONSTRAINT label_event_pkey PRIMARY KEY (phone, event_id);
@@ -1547,11 +1453,12 @@ ALTER TABLE protected_number ADD CONSTRAINT protected_number_removed CHECK ((((r
 ALTER TABLE protected_number ADD CONSTRAINT protected_number_removed_reason_check CHECK ((removed_reason ~ '\S'::text));
 
 -- constraint protected_number.protected_number_value
-ALTER TABLE protected_number ADD CONSTRAINT protected_number_value CHECK (((kind = 'plan'::text) OR (value ~
+ALTER TABLE protected_number ADD CONSTRAINT protected_number_value CHECK ((value ~
 CASE kind
     WHEN 'number'::text THEN '^\+[1-9][0-9]{7,14}$'::text
-    ELSE '^\+[1-9][0-9]{2,13}$'::text
-END)));
+    WHEN 'prefix'::text THEN '^\+[1-9][0-9]{2,13}$'::text
+    ELSE '^\+[1-9][0-9_]{7,14}$'::text
+END));
 
 -- constraint publication.publication_cache_country_version_fkey
 ALTER TABLE publication ADD CONSTRAINT publication_cache_country_version_fkey FOREIGN KEY (cache, country, version) REFERENCES artefact_version(cache, country, version);
@@ -1568,20 +1475,11 @@ ALTER TABLE publication ADD CONSTRAINT publication_status_check CHECK ((status =
 -- constraint recording.recording_bytes_check
 ALTER TABLE recording ADD CONSTRAINT recording_bytes_check CHECK ((bytes >= 0));
 
--- constraint recording.recording_channels_check
-ALTER TABLE recording ADD CONSTRAINT recording_channels_check CHECK ((channels > 0));
-
 -- constraint recording.recording_deleted
 ALTER TABLE recording ADD CONSTRAINT recording_deleted CHECK (((deleted_at IS NULL) = (deleted_why IS NULL)));
 
--- constraint recording.recording_duration_seconds_check
-ALTER TABLE recording ADD CONSTRAINT recording_duration_seconds_check CHECK ((duration_seconds >= (0)::double precision));
-
 -- constraint recording.recording_pkey
 ALTER TABLE recording ADD CONSTRAINT recording_pkey PRIMARY KEY (sha256);
-
--- constraint recording.recording_sample_rate_check
-ALTER TABLE recording ADD CONSTRAINT recording_sample_rate_check CHECK ((sample_rate > 0));
 
 -- constraint recording.recording_sha256_check
 ALTER TABLE recording ADD CONSTRAINT recording_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
@@ -1697,12 +1595,6 @@ ALTER TABLE verification ADD CONSTRAINT verification_audio_sha256_fkey FOREIGN K
 -- constraint verification.verification_batch_id_fkey
 ALTER TABLE verification ADD CONSTRAINT verification_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES verification_batch(batch_id);
 
--- constraint verification.verification_batch_id_line_key
-ALTER TABLE verification ADD CONSTRAINT verification_batch_id_line_key UNIQUE (batch_id, line);
-
--- constraint verification.verification_chunk_check
-ALTER TABLE verification ADD CONSTRAINT verification_chunk_check CHECK ((chunk >= 0));
-
 -- constraint verification.verification_line_check
 ALTER TABLE verification ADD CONSTRAINT verification_line_check CHECK ((line > 0));
 
@@ -1716,7 +1608,7 @@ CASE state
 END);
 
 -- constraint verification.verification_pkey
-ALTER TABLE verification ADD CONSTRAINT verification_pkey PRIMARY KEY (verification_id);
+ALTER TABLE verification ADD CONSTRAINT verification_pkey PRIMARY KEY (batch_id, line);
 
 -- constraint verification.verification_public_id_key
 ALTER TABLE verification ADD CONSTRAINT verification_public_id_key UNIQUE (public_id);
@@ -1945,9 +1837,6 @@ CREATE INDEX brand_number_state ON public.brand_number USING btree (brand_id, st
 -- index brand_revision.brand_revision_operation
 CREATE INDEX brand_revision_operation ON public.brand_revision USING btree (operation_id);
 
--- index branded_number.branded_number_live_from
-CREATE INDEX branded_number_live_from ON public.branded_number USING btree (live_from);
-
 -- index branded_number.branded_number_live_until
 CREATE INDEX branded_number_live_until ON public.branded_number USING btree (live_until) WHERE (live_until IS NOT NULL);
 
@@ -2029,9 +1918,6 @@ CREATE INDEX issued_form_owner ON public.issued_form USING btree (owner, form_id
 -- index label_event.label_event_at
 CREATE INDEX label_event_at ON public.label_event USING brin (at);
 
--- index label_event.label_event_changed_by
-CREATE INDEX label_event_changed_by ON public.label_event USING btree (changed_by);
-
 -- index letter.letter_brand
 CREATE INDEX letter_brand ON public.letter USING btree (brand_id, letter_id);
 
@@ -2096,7 +1982,7 @@ CREATE UNIQUE INDEX protected_name_once ON public.protected_name USING btree (fo
 CREATE UNIQUE INDEX protected_number_once ON public.protected_number USING btree (value) WHERE (removed_at IS NULL);
 
 -- index recording.recording_retention
-CREATE INDEX recording_retention ON public.recording USING btree (last_used_at) WHERE (deleted_at IS NULL);
+CREATE INDEX recording_retention ON public.recording USING btree (last_submitted_at) WHERE (deleted_at IS NULL);
 
 -- index redress.redress_phone
 CREATE INDEX redress_phone ON public.redress USING btree (phone, cleared_at DESC);
@@ -2110,15 +1996,6 @@ CREATE INDEX upload_active ON public.upload USING btree (active_at);
 -- index upload.upload_open
 CREATE INDEX upload_open ON public.upload USING btree (client) WHERE (completed_at IS NULL);
 
--- index verification.verification_audio
-CREATE INDEX verification_audio ON public.verification USING btree (audio_sha256);
-
--- index verification.verification_chunk
-CREATE INDEX verification_chunk ON public.verification USING btree (batch_id, chunk) WHERE (state = ANY (ARRAY['queued'::text, 'performing'::text]));
-
--- index verification.verification_model
-CREATE INDEX verification_model ON public.verification USING btree (batch_id, model, line);
-
 -- index verification.verification_newest_in_state
 CREATE INDEX verification_newest_in_state ON public.verification USING btree (state, batch_id, line);
 
@@ -2128,11 +2005,8 @@ CREATE INDEX verification_newest_of_model ON public.verification USING btree (mo
 -- index verification.verification_newest_with_label
 CREATE INDEX verification_newest_with_label ON public.verification USING btree (label, batch_id, line) WHERE (label IS NOT NULL);
 
--- index verification.verification_result_of
-CREATE INDEX verification_result_of ON public.verification USING btree (result_id);
-
--- index verification.verification_state
-CREATE INDEX verification_state ON public.verification USING btree (batch_id, state, line);
+-- index verification.verification_waiting_audio
+CREATE INDEX verification_waiting_audio ON public.verification USING btree (audio_sha256) WHERE (state = ANY (ARRAY['queued'::text, 'performing'::text]));
 
 -- index verification_batch.verification_batch_due
 CREATE INDEX verification_batch_due ON public.verification_batch USING btree (batch_id) WHERE (state = ANY (ARRAY['queued'::text, 'performing'::text]));
@@ -2209,6 +2083,71 @@ CREATE VIEW brand_overview AS
           WHERE ((brand_revision.brand_id = b.brand_id) AND (brand_revision.revision = COALESCE(b.approved_revision, b.pending_revision, b.last_revision)))
          LIMIT 1) r)
      LEFT JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))));
+
+-- view cache_branded_phones
+CREATE VIEW cache_branded_phones AS
+ SELECT phone,
+    display_name,
+    display_description,
+    display_detail,
+    display_image
+   FROM branded_number
+  WHERE ((live_from <= evaluated_at()) AND ((live_until IS NULL) OR (live_until > evaluated_at())));
+
+-- view cache_profile_phones
+CREATE VIEW cache_profile_phones AS
+ SELECT n.phone,
+    n.country,
+    n.reputation_level,
+    n.reputation_category,
+        CASE
+            WHEN (b.phone IS NULL) THEN n.display_name
+            ELSE b.display_name
+        END AS display_name,
+        CASE
+            WHEN (b.phone IS NULL) THEN n.display_description
+            ELSE b.display_description
+        END AS display_description,
+        CASE
+            WHEN (b.phone IS NULL) THEN n.display_detail
+            ELSE b.display_detail
+        END AS display_detail,
+        CASE
+            WHEN (b.phone IS NULL) THEN n.display_image
+            ELSE b.display_image
+        END AS display_image
+   FROM (phone_number n
+     LEFT JOIN cache_branded_phones b ON (((b.phone)::text = (n.phone)::text)));
+
+-- view cache_spam_ranges
+CREATE VIEW cache_spam_ranges AS
+ SELECT prefix,
+    risk,
+    lift,
+    numbers_reported,
+    to_char((since)::timestamp with time zone, 'YYYY-MM-DD'::text) AS since,
+    to_char((until)::timestamp with time zone, 'YYYY-MM-DD'::text) AS until
+   FROM spam_range;
+
+-- view cache_spammer_phones
+CREATE VIEW cache_spammer_phones AS
+ SELECT phone,
+    reputation_level,
+    reputation_category
+   FROM phone_number
+  WHERE ((reputation_level)::text <> 'NEUTRAL'::text);
+
+-- view protection_in_force
+CREATE VIEW protection_in_force AS
+ SELECT kind,
+    (value ||
+        CASE kind
+            WHEN 'prefix'::text THEN '%'::text
+            ELSE ''::text
+        END) AS pattern,
+    exceptions
+   FROM protected_number
+  WHERE (removed_at IS NULL);
 
 -- view waiting_brand
 CREATE VIEW waiting_brand AS
@@ -2386,6 +2325,15 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+-- function evaluated_at
+CREATE OR REPLACE FUNCTION public.evaluated_at()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  SELECT coalesce(nullif(current_setting('caller_trust.evaluated_at', true), '')::timestamptz, now())
+$function$;
+
 -- function is_announced_to
 CREATE OR REPLACE FUNCTION public.is_announced_to(endpoint webhook_endpoint, event webhook_event)
  RETURNS boolean
@@ -2404,11 +2352,7 @@ CREATE OR REPLACE FUNCTION public.is_protected_number(phone text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$
-  SELECT EXISTS (SELECT FROM protected_number AS p WHERE p.removed_at IS NULL AND p.kind = 'number' AND p.value = phone COLLATE "C")
-    OR EXISTS (
-      SELECT FROM protected_number AS p
-      WHERE p.removed_at IS NULL AND p.kind <> 'number'
-        AND CASE p.kind WHEN 'prefix' THEN starts_with(phone, p.value) ELSE phone COLLATE "C" ~ p.value END)
+  SELECT EXISTS (SELECT FROM protected_among(ARRAY[phone]))
 $function$;
 
 -- function keep_protected_name
@@ -2458,179 +2402,20 @@ BEGIN
     'lastReportDay', ((score ->> 'last_reported_at')::timestamptz AT TIME ZONE 'UTC')::date));
 END $function$;
 
--- function mark_brands_deleted
-CREATE OR REPLACE FUNCTION public.mark_brands_deleted()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix) SELECT 'branded_phones', '', phone FROM old_rows;
-  RETURN NULL;
-END $function$;
-
--- function mark_brands_inserted
-CREATE OR REPLACE FUNCTION public.mark_brands_inserted()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix) SELECT 'branded_phones', '', phone FROM new_rows;
-  RETURN NULL;
-END $function$;
-
--- function mark_brands_truncated
-CREATE OR REPLACE FUNCTION public.mark_brands_truncated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix) VALUES ('phones', '*', '+'), ('branded_phones', '', '+');
-  RETURN NULL;
-END $function$;
-
--- function mark_brands_updated
-CREATE OR REPLACE FUNCTION public.mark_brands_updated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix)
-  SELECT 'branded_phones', '', phone FROM (SELECT phone FROM old_rows UNION SELECT phone FROM new_rows) AS sides;
-  RETURN NULL;
-END $function$;
-
--- function mark_numbers_deleted
-CREATE OR REPLACE FUNCTION public.mark_numbers_deleted()
- RETURNS trigger
- LANGUAGE plpgsql
- SET work_mem TO '32MB'
-AS $function$
-BEGIN
-  IF (SELECT count(*) FROM (SELECT FROM old_rows LIMIT marked_keys_max() + 1) AS first) <= marked_keys_max() THEN
-    INSERT INTO change_mark (cache, country, prefix)
-    SELECT 'phones', country, phone FROM old_rows WHERE country IS NOT NULL
-    UNION ALL
-    SELECT 'spammer_phones', '', phone FROM old_rows WHERE reputation_level <> 'NEUTRAL';
-    RETURN NULL;
-  END IF;
-  INSERT INTO change_mark (cache, country, prefix)
-  WITH changed AS MATERIALIZED (
-    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
-  ), marked AS MATERIALIZED (
-    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
-    FROM changed GROUP BY 1, 2
-  )
-  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
-  UNION ALL
-  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
-  RETURN NULL;
-END $function$;
-
--- function mark_numbers_inserted
-CREATE OR REPLACE FUNCTION public.mark_numbers_inserted()
- RETURNS trigger
- LANGUAGE plpgsql
- SET work_mem TO '32MB'
-AS $function$
-BEGIN
-  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT marked_keys_max() + 1) AS first) <= marked_keys_max() THEN
-    INSERT INTO change_mark (cache, country, prefix)
-    SELECT 'phones', country, phone FROM new_rows WHERE country IS NOT NULL
-    UNION ALL
-    SELECT 'spammer_phones', '', phone FROM new_rows WHERE reputation_level <> 'NEUTRAL';
-    RETURN NULL;
-  END IF;
-  INSERT INTO change_mark (cache, country, prefix)
-  WITH changed AS MATERIALIZED (
-    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
-  ), marked AS MATERIALIZED (
-    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
-    FROM changed GROUP BY 1, 2
-  )
-  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
-  UNION ALL
-  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
-  RETURN NULL;
-END $function$;
-
--- function mark_numbers_truncated
-CREATE OR REPLACE FUNCTION public.mark_numbers_truncated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix) VALUES ('phones', '*', '+'), ('spammer_phones', '', '+');
-  RETURN NULL;
-END $function$;
-
--- function mark_numbers_updated
-CREATE OR REPLACE FUNCTION public.mark_numbers_updated()
- RETURNS trigger
- LANGUAGE plpgsql
- SET work_mem TO '32MB'
-AS $function$
-BEGIN
-  IF (SELECT count(*) FROM (SELECT FROM new_rows LIMIT marked_keys_max() + 1) AS first) <= marked_keys_max() THEN
-    INSERT INTO change_mark (cache, country, prefix)
-    SELECT 'phones', country, phone FROM (SELECT country, phone FROM old_rows UNION SELECT country, phone FROM new_rows) AS sides
-    WHERE country IS NOT NULL
-    UNION ALL
-    SELECT 'spammer_phones', '', phone
-    FROM (SELECT phone FROM old_rows WHERE reputation_level <> 'NEUTRAL' UNION SELECT phone FROM new_rows WHERE reputation_level <> 'NEUTRAL') AS sides;
-    RETURN NULL;
-  END IF;
-  -- Each side counts.
-  INSERT INTO change_mark (cache, country, prefix)
-  WITH changed AS MATERIALIZED (
-    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
-    UNION ALL
-    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
-  ), marked AS MATERIALIZED (
-    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 20000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
-    FROM changed GROUP BY 1, 2
-  )
-  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
-  UNION ALL
-  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
-  RETURN NULL;
-END $function$;
-
--- function mark_ranges_deleted
-CREATE OR REPLACE FUNCTION public.mark_ranges_deleted()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'spam_ranges', '', left(prefix, 8) FROM old_rows;
-  RETURN NULL;
-END $function$;
-
--- function mark_ranges_inserted
-CREATE OR REPLACE FUNCTION public.mark_ranges_inserted()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'spam_ranges', '', left(prefix, 8) FROM new_rows;
-  RETURN NULL;
-END $function$;
-
--- function mark_ranges_truncated
-CREATE OR REPLACE FUNCTION public.mark_ranges_truncated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO change_mark (cache, country, prefix) VALUES ('spam_ranges', '', '+');
-  RETURN NULL;
-END $function$;
-
--- function marked_keys_max
-CREATE OR REPLACE FUNCTION public.marked_keys_max()
- RETURNS integer
+-- function protected_among
+CREATE OR REPLACE FUNCTION public.protected_among(phones text[])
+ RETURNS SETOF text
  LANGUAGE sql
- IMMUTABLE
-AS $function$SELECT 65536$function$;
+ STABLE PARALLEL SAFE
+AS $function$
+  SELECT phone
+  FROM (SELECT unnest(phones) COLLATE "C" AS phone) AS given
+  WHERE phone IN (SELECT pattern FROM protection_in_force WHERE kind = 'number')
+    OR (phone LIKE ANY (ARRAY(SELECT pattern FROM protection_in_force WHERE kind <> 'number'))
+      AND EXISTS (
+        SELECT FROM protection_in_force AS p
+        WHERE p.kind <> 'number' AND phone LIKE p.pattern AND phone NOT LIKE ALL (p.exceptions)))
+$function$;
 
 -- function record_labels_deleted
 CREATE OR REPLACE FUNCTION public.record_labels_deleted()
@@ -2653,16 +2438,24 @@ CREATE OR REPLACE FUNCTION public.record_labels_inserted()
 AS $function$
 DECLARE
   given jsonb := label_cause_given();
+  given_cause text := given ->> 'cause';
+  given_rule text := given ->> 'ruleVersion';
+  given_instant timestamptz := given ->> 'evaluatedAt';
+  given_redress bigint := given ->> 'redressId';
   moment timestamptz := clock_timestamp();
+  refused text;
 BEGIN
+  SELECT phone INTO refused FROM protected_among(ARRAY(SELECT n.phone::text FROM new_rows AS n WHERE n.reputation_level <> 'NEUTRAL')) AS phone LIMIT 1;
+  IF FOUND THEN
+    PERFORM refuse_label(refused);
+  END IF;
   INSERT INTO label_event (phone, at, level_before, level, category, source, cause, rule_version, evaluated_at, load_id, redress_id, evidence)
   SELECT phone, moment, 'NEUTRAL', reputation_level, reputation_category, reputation_source,
-    coalesce(given ->> 'cause', label_cause_of(reputation_source)), given ->> 'ruleVersion', (given ->> 'evaluatedAt')::timestamptz,
-    CASE WHEN reputation_source = 'feed' THEN feed_load_id END, (given ->> 'redressId')::bigint,
+    coalesce(given_cause, label_cause_of(reputation_source)), given_rule, given_instant,
+    CASE WHEN reputation_source = 'feed' THEN feed_load_id END, given_redress,
     CASE WHEN reputation_source = 'complaints' THEN label_evidence(phone) END
   FROM new_rows
-  WHERE reputation_level <> 'NEUTRAL'
-  ORDER BY phone;
+  WHERE reputation_level <> 'NEUTRAL';
   RETURN NULL;
 END $function$;
 
@@ -2687,25 +2480,39 @@ CREATE OR REPLACE FUNCTION public.record_labels_updated()
 AS $function$
 DECLARE
   given jsonb := label_cause_given();
+  given_cause text := given ->> 'cause';
+  given_rule text := given ->> 'ruleVersion';
+  given_instant timestamptz := given ->> 'evaluatedAt';
+  given_redress bigint := given ->> 'redressId';
   moment timestamptz := clock_timestamp();
+  refused text;
 BEGIN
-  INSERT INTO label_event (phone, at, level_before, category_before, source_before, level, category, source, cause, rule_version, evaluated_at, load_id, redress_id, evidence)
-  WITH labelled AS MATERIALIZED (
-    SELECT phone FROM old_rows WHERE reputation_level <> 'NEUTRAL'
-    UNION
-    SELECT phone FROM new_rows WHERE reputation_level <> 'NEUTRAL'
+  WITH relabelled AS MATERIALIZED (
+    -- Labels that are only among the old or only among the new rows. Mostly there are none, and nothing is joined.
+    SELECT DISTINCT phone FROM (
+      SELECT phone, reputation_level, reputation_category, reputation_source, 1 AS side FROM old_rows WHERE reputation_level <> 'NEUTRAL'
+      UNION ALL
+      SELECT phone, reputation_level, reputation_category, reputation_source, -1 FROM new_rows WHERE reputation_level <> 'NEUTRAL'
+    ) AS labels
+    GROUP BY phone, reputation_level, reputation_category, reputation_source
+    HAVING sum(side) <> 0
   ), before AS (
-    SELECT phone, reputation_level AS level, reputation_category AS category, reputation_source AS source FROM old_rows JOIN labelled USING (phone)
+    SELECT phone, reputation_level AS level, reputation_category AS category, reputation_source AS source FROM old_rows JOIN relabelled USING (phone)
   ), after AS (
-    SELECT phone, reputation_level AS level, reputation_category AS category, reputation_source AS source, feed_load_id FROM new_rows JOIN labelled USING (phone)
+    SELECT phone, reputation_level AS level, reputation_category AS category, reputation_source AS source, feed_load_id FROM new_rows JOIN relabelled USING (phone)
+  ), recorded AS (
+    INSERT INTO label_event (phone, at, level_before, category_before, source_before, level, category, source, cause, rule_version, evaluated_at, load_id, redress_id, evidence)
+    SELECT phone, moment, coalesce(before.level, 'NEUTRAL'), before.category, before.source, coalesce(after.level, 'NEUTRAL'), after.category, after.source,
+      coalesce(given_cause, label_cause_of(after.source)), given_rule, given_instant,
+      CASE WHEN after.source = 'feed' THEN after.feed_load_id END, given_redress,
+      CASE WHEN after.source = 'complaints' THEN label_evidence(phone) END
+    FROM before FULL JOIN after USING (phone)
+    RETURNING phone, level
   )
-  SELECT phone, moment, coalesce(before.level, 'NEUTRAL'), before.category, before.source, coalesce(after.level, 'NEUTRAL'), after.category, after.source,
-    coalesce(given ->> 'cause', label_cause_of(after.source)), given ->> 'ruleVersion', (given ->> 'evaluatedAt')::timestamptz,
-    CASE WHEN after.source = 'feed' THEN after.feed_load_id END, (given ->> 'redressId')::bigint,
-    CASE WHEN after.source = 'complaints' THEN label_evidence(phone) END
-  FROM before FULL JOIN after USING (phone)
-  WHERE (before.level, before.category, before.source) IS DISTINCT FROM (after.level, after.category, after.source)
-  ORDER BY phone;
+  SELECT phone INTO refused FROM protected_among(ARRAY(SELECT r.phone::text FROM recorded AS r WHERE r.level <> 'NEUTRAL')) AS phone LIMIT 1;
+  IF FOUND THEN
+    PERFORM refuse_label(refused);
+  END IF;
   RETURN NULL;
 END $function$;
 
@@ -2731,14 +2538,14 @@ BEGIN
   RETURN NULL;
 END $function$;
 
--- function set_verification_label
-CREATE OR REPLACE FUNCTION public.set_verification_label()
- RETURNS trigger
+-- function refuse_label
+CREATE OR REPLACE FUNCTION public.refuse_label(phone text)
+ RETURNS void
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  NEW.label := (SELECT decision ->> 'label' FROM verification_result WHERE result_id = NEW.result_id);
-  RETURN NEW;
+  RAISE EXCEPTION 'a protected number can not be labelled'
+    USING ERRCODE = 'check_violation', CONSTRAINT = 'phone_number_not_protected', DETAIL = phone;
 END $function$;
 
 -- function webhook_instant
@@ -2759,40 +2566,11 @@ AS $function$
   SELECT 'msg_' || left(encode(sha256(convert_to(source || '/' || extract(epoch FROM at)::text, 'UTF8')), 'hex'), 32)
 $function$;
 
--- function withhold_label
-CREATE OR REPLACE FUNCTION public.withhold_label()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF is_protected_number(NEW.phone) THEN
-    NEW.reputation_level := 'NEUTRAL';
-    NEW.reputation_category := NULL;
-  END IF;
-  RETURN NEW;
-END $function$;
-
 -- trigger brand_number.brand_number_end_proofs_insert
 CREATE TRIGGER brand_number_end_proofs_insert AFTER INSERT ON public.brand_number REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION end_number_proofs();
 
 -- trigger brand_number.brand_number_end_proofs_update
 CREATE TRIGGER brand_number_end_proofs_update AFTER UPDATE ON public.brand_number REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION end_number_proofs();
-
--- trigger branded_number.branded_number_mark_delete
-CREATE TRIGGER branded_number_mark_delete AFTER DELETE ON public.branded_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_deleted();
-ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_delete;
-
--- trigger branded_number.branded_number_mark_insert
-CREATE TRIGGER branded_number_mark_insert AFTER INSERT ON public.branded_number REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_inserted();
-ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_insert;
-
--- trigger branded_number.branded_number_mark_truncate
-CREATE TRIGGER branded_number_mark_truncate AFTER TRUNCATE ON public.branded_number FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_truncated();
-ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_truncate;
-
--- trigger branded_number.branded_number_mark_update
-CREATE TRIGGER branded_number_mark_update AFTER UPDATE ON public.branded_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_updated();
-ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_update;
 
 -- trigger branding_event.branding_event_announced
 CREATE TRIGGER branding_event_announced AFTER INSERT ON public.branding_event REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION announce_branding();
@@ -2848,48 +2626,9 @@ ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_label_truncate;
 CREATE TRIGGER phone_number_label_update AFTER UPDATE ON public.phone_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION record_labels_updated();
 ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_label_update;
 
--- trigger phone_number.phone_number_mark_delete
-CREATE TRIGGER phone_number_mark_delete AFTER DELETE ON public.phone_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_deleted();
-ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_delete;
-
--- trigger phone_number.phone_number_mark_insert
-CREATE TRIGGER phone_number_mark_insert AFTER INSERT ON public.phone_number REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_inserted();
-ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_insert;
-
--- trigger phone_number.phone_number_mark_truncate
-CREATE TRIGGER phone_number_mark_truncate AFTER TRUNCATE ON public.phone_number FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_truncated();
-ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_truncate;
-
--- trigger phone_number.phone_number_mark_update
-CREATE TRIGGER phone_number_mark_update AFTER UPDATE ON public.phone_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_updated();
-ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_update;
-
--- trigger phone_number.phone_number_withhold_label
-CREATE TRIGGER phone_number_withhold_label BEFORE INSERT OR UPDATE OF phone, reputation_level, reputation_category ON public.phone_number FOR EACH ROW WHEN (((new.reputation_level)::text <> 'NEUTRAL'::text)) EXECUTE FUNCTION withhold_label();
-ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_withhold_label;
-
 -- trigger protected_name.protected_name_kept
 CREATE TRIGGER protected_name_kept BEFORE DELETE OR UPDATE ON public.protected_name FOR EACH ROW EXECUTE FUNCTION keep_protected_name();
 ALTER TABLE protected_name ENABLE ALWAYS TRIGGER protected_name_kept;
-
--- trigger spam_range.spam_range_mark_delete
-CREATE TRIGGER spam_range_mark_delete AFTER DELETE ON public.spam_range REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_deleted();
-ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_delete;
-
--- trigger spam_range.spam_range_mark_insert
-CREATE TRIGGER spam_range_mark_insert AFTER INSERT ON public.spam_range REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_inserted();
-ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_insert;
-
--- trigger spam_range.spam_range_mark_truncate
-CREATE TRIGGER spam_range_mark_truncate AFTER TRUNCATE ON public.spam_range FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_truncated();
-ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_truncate;
-
--- trigger spam_range.spam_range_mark_update
-CREATE TRIGGER spam_range_mark_update AFTER UPDATE ON public.spam_range REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_inserted();
-ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_update;
-
--- trigger verification.verification_label
-CREATE TRIGGER verification_label BEFORE INSERT OR UPDATE OF result_id ON public.verification FOR EACH ROW WHEN ((new.result_id IS NOT NULL)) EXECUTE FUNCTION set_verification_label();
 
 -- trigger verification_batch.verification_batch_announced
 CREATE CONSTRAINT TRIGGER verification_batch_announced AFTER UPDATE OF state ON public.verification_batch DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state = ANY (ARRAY['done'::text, 'cancelled'::text])))) EXECUTE FUNCTION announce_batch();
@@ -2907,9 +2646,6 @@ GRANT SELECT ON added_model TO caller_trust_reader;
 -- grant api_key.SELECT
 GRANT SELECT ON api_key TO caller_trust_reader;
 
--- grant artefact_delta.SELECT
-GRANT SELECT ON artefact_delta TO caller_trust_reader;
-
 -- grant artefact_version.SELECT
 GRANT SELECT ON artefact_version TO caller_trust_reader;
 
@@ -2926,7 +2662,7 @@ GRANT SELECT ON branded_number TO caller_trust_reader;
 GRANT SELECT ON complaint_score TO caller_trust_reader;
 
 -- grant feed_load.SELECT
-GRANT SELECT (load_id, feed, state, requested_at, rows_accepted, rows_changed, source) ON feed_load TO caller_trust_reader;
+GRANT SELECT (load_id, feed, source, state, requested_at, rows_accepted, rows_changed) ON feed_load TO caller_trust_reader;
 
 -- grant label_event.SELECT
 GRANT SELECT ON label_event TO caller_trust_reader;
@@ -2946,8 +2682,8 @@ GRANT SELECT ON model_default TO caller_trust_reader;
 -- grant phone_number.SELECT
 GRANT SELECT (phone, country, reputation_level, reputation_category, display_name, display_description, display_detail, display_image, reputation_source, feed_level, feed_category, feed_load_id, cleared_at) ON phone_number TO caller_trust_reader;
 
--- grant protected_number.SELECT
-GRANT SELECT (kind, value, removed_at) ON protected_number TO caller_trust_reader;
+-- grant protection_in_force.SELECT
+GRANT SELECT ON protection_in_force TO caller_trust_reader;
 
 -- grant publication.SELECT
 GRANT SELECT ON publication TO caller_trust_reader;

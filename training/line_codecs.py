@@ -1,9 +1,8 @@
-"""What a decision of the service is worth over the codecs of a line: `line_codecs.py render|threshold|table|voices`.
+"""What a decision of the service is worth over the codecs of a line: `line_codecs.py render|threshold|table`.
 
     line_codecs.py render CLIPS FOLDER           one stretch of each speaker and each system of corpus/gather.py, and of eSpeak NG, over each line
     line_codecs.py threshold RESULTS.csv MODEL   where attacks begin: the condition of a model, chosen on half of the speakers, judged on the others
     line_codecs.py table RESULTS.csv             what was decided, by line and model
-    line_codecs.py voices CLIPS FOLDER           stretches of 10 s of the people who have VOICE_STRETCHES of them, for bench/voiceprint-strangers.ts
 
 After `render`, `caller-trust verify FOLDER/recordings --wait --csv --output FOLDER/RESULTS.csv` decides, as it does for
 anyone. No room and no noise is added. Nothing was trained on these recordings, and nothing but the threshold was chosen on any of
@@ -39,7 +38,6 @@ LINES = {
 }
 channel.CODEC_ARGS["opus_low"] = ("ogg", ["-c:a", "libopus", "-b:a", "12k"])
 FRAME_SECONDS, LEVEL = 0.02, 0.08
-VOICE_LINES, VOICE_STRETCHES = ("G.711 mu-law", "GSM 06.10"), (5, 6)
 # The share of the genuine recordings of the worst line that is called synthesized, give or take one recording.
 FALSE_ALARM = 0.05
 REPORT = HERE / "line-codecs.json"
@@ -86,33 +84,6 @@ def render(clips: Path, folder: Path) -> None:
                 soundfile.write(recordings / f"{number:02d}-{name}.wav", lossy(wave, rate, lost, rng) if lost else wave, rate, subtype="PCM_16")
                 table.writerow((f"{number:02d}-{name}.wav", line, label, family, speaker))
             print(line, len(made), flush=True)
-
-
-def voices(clips: Path, folder: Path) -> None:
-    """Genuine speech of one person after another, joined and cut to 10 s."""
-    (folder / "voices").mkdir(parents=True)
-    spoken = defaultdict(list)
-    for row in sorted(rows_of(clips), key=lambda row: row["source_path"]):
-        if not row["system"]:
-            spoken[row["speaker"]].append(row)
-    made = []
-    for speaker, rows in sorted(spoken.items()):
-        size = SECONDS[1] * 16000
-        if sum(float(row["seconds"]) for row in rows) < VOICE_STRETCHES[0] * SECONDS[1]:
-            continue
-        wave = np.concatenate([speech_of(clips / row["path"]) for row in rows])
-        cut = [wave[at:at + size] for at in range(0, len(wave) - size + 1, size)][:VOICE_STRETCHES[1]]
-        made += [(speaker, number, piece) for number, piece in enumerate(cut)] if len(cut) >= VOICE_STRETCHES[0] else []
-    with open(folder / "voices.tsv", "w", newline="") as file:
-        table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow(("file", "line", "label", "speaker"))
-        for place, line in enumerate(VOICE_LINES):
-            rate, codec, _ = LINES[line]
-            coded = channel.code([np.clip(resample_poly(w / channel.rms(w) * LEVEL, 1, 2), -1, 1) for *_, w in made], rate, codec)
-            for (speaker, number, _), wave in zip(made, coded):
-                soundfile.write(folder / "voices" / f"{place}-{speaker}-{number}.wav", wave, rate, subtype="PCM_16")
-                table.writerow((f"{place}-{speaker}-{number}.wav", line, "genuine", speaker))
-    print(len({speaker for speaker, *_ in made}), "people", len(made), "stretches")
 
 
 def rows_of_lines(results: Path) -> list:
@@ -171,4 +142,4 @@ def read_report() -> dict:
 
 
 if __name__ == "__main__":
-    {"render": render, "threshold": threshold, "table": table, "voices": voices}[sys.argv[1]](*map(Path, sys.argv[2:]))
+    {"render": render, "threshold": threshold, "table": table}[sys.argv[1]](*map(Path, sys.argv[2:]))

@@ -85,20 +85,9 @@ export const manifestSchema = z.object({
     bytes: countSchema,
     sha256,
     plainBytes: countSchema,
-    plainCrc32: z
-      .string()
-      .regex(/^[0-9a-f]{8}$/)
-      .nullable()
-      .describe(
-        'CRC-32 of the text. Null, as the next two, in a version that was published before there was a content digest.',
-      ),
-    contentSha256: sha256.nullable().describe('SHA-256 of the list of segments of the text.'),
-    segmentRowsMax: z.int().positive().nullable().describe('Rows of a segment at most, by which the text is cut.'),
-    plainSha256: sha256
-      .nullable()
-      .describe('SHA-256 of the text; null unless all of it was read as one range. Will go with release 1.0.'),
+    plainSha256: sha256.describe('SHA-256 of the decompressed text.'),
   }),
-  previous: z.object({ version: z.int().positive(), contentSha256: sha256.nullable() }).nullable(),
+  previous: z.object({ version: z.int().positive(), plainSha256: sha256 }).nullable(),
   deltas: z
     .array(
       z.object({
@@ -119,10 +108,14 @@ export const manifestSchema = z.object({
       sha256,
       bytes: countSchema,
       segments: countSchema,
-      columns: z.array(z.string()),
+      blockBytesMax: countSchema.describe('Bytes of the largest segment in the file.'),
+      directory: z
+        .object({ offset: countSchema, bytes: countSchema, sha256 })
+        .describe('Its last bytes, which say where its pages are.'),
+      columns: z.array(z.string()).describe('Of a segment.'),
+      directoryColumns: z.array(z.string()).describe('Of a page.'),
     })
-    .nullable()
-    .describe('Where each range of phones is in the file; null for a version from before there was an index.'),
+    .describe('Where each range of phones is in the file.'),
   filter: z
     .object({
       href: z.string().describe('Path of the filter.'),

@@ -115,12 +115,8 @@ function deltaGone({ manifest }: ServedArtefact): ServiceError {
 
 /** The files of a version other than its rows. */
 const sideFiles = {
-  index: { name: 'segment index', describe: describeIndex, absent: 'The published version has no segment index.' },
-  filter: {
-    name: 'filter',
-    describe: describeFilter,
-    absent: 'The published version has no filter; the next night makes one.',
-  },
+  index: { name: 'segment index', describe: describeIndex },
+  filter: { name: 'filter', describe: describeFilter },
 } as const;
 
 function registerSideFile(
@@ -130,13 +126,17 @@ function registerSideFile(
   { path, ...options }: CacheRoutesOptions & { readonly path: string },
 ): void {
   const definition = findCache(cache);
-  const { name, describe, absent } = sideFiles[part];
+  const { name, describe } = sideFiles[part];
   const schema = { querystring: cacheQuery(definition), ...describe(definition) };
   app.get(`/v1/caches/${path}/${part}`, { schema }, async (request, reply) => {
     const artefact = options.publications.find({ cache, country: countryOf(request) });
     const file = artefact[part];
     const operation = `read ${name}`;
-    if (file === undefined) throw new ServiceError('artefact_not_found', { operation, problem: absent });
+    if (file === undefined)
+      throw new ServiceError('artefact_not_found', {
+        operation,
+        problem: 'The published version has no filter; the next night makes one.',
+      });
     const unavailable = new ServiceError('not_ready', {
       operation,
       problem: `The ${name} cannot be read at the moment.`,

@@ -270,7 +270,7 @@ function listFiles(publication: LivePublication): StoredName[] {
   const { index, filter, deltas } = published;
   return [
     nameOfFile(publication),
-    ...(index === null ? [] : [{ cache, country, sha256: index.sha256, kind: 'index' } as const]),
+    { cache, country, sha256: index.sha256, kind: 'index' },
     ...(filter === null ? [] : [{ cache, country, sha256: filter.sha256, kind: 'filter' } as const]),
     ...deltas.map(({ sha256 }): StoredName => ({ cache, country, sha256, kind: 'delta' })),
   ];

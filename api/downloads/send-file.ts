@@ -8,7 +8,7 @@ import type { ByteSpan } from './range.ts';
 import type { ReaderPace } from '../http/reader-pace.ts';
 import type { SharedFile } from './shared-file.ts';
 
-/** Buffers that one write sends at most, where other downloads have filled them. Eight were not faster (bench/serve.ts). */
+/** Buffers that one write sends at most, where other downloads have filled them. Eight were not faster (commit 96725380). */
 export const buffersPerWriteMax = 4;
 
 /** A span of a file and where to send it. */

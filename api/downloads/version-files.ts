@@ -12,7 +12,7 @@ export interface VersionFile {
 export interface VersionFiles {
   /** By the version that each starts from. */
   readonly deltas: ReadonlyMap<number, VersionFile>;
-  readonly index: VersionFile | undefined;
+  readonly index: VersionFile;
   readonly filter: VersionFile | undefined;
 }
 
@@ -28,7 +28,7 @@ export function describeVersionFiles(version: ServedVersion, artefact: Represent
   const describe = (facts: FileFacts) => describeVersionFile(version, facts, artefact);
   return {
     deltas: new Map(deltas.map((delta) => [delta.from, describe({ ...delta, kind: 'delta' })])),
-    index: index === null ? undefined : describe({ ...index, kind: 'index' }),
+    index: describe({ ...index, kind: 'index' }),
     filter: filter === null ? undefined : describe({ ...filter, kind: 'filter' }),
   };
 }

@@ -8,11 +8,12 @@ import {
   type Pool,
   type PoolClient,
   type Queryable,
+  type QueryConfig,
 } from '../../runtime/postgres.ts';
 import { resolveDatabase, type ResolvedDatabase } from '../../runtime/services/services.ts';
 import { sql } from '../../sql/sql.ts';
 
-/** The role of migration 0005, which may only read what the API serves. */
+/** The role of sql/access/make_reader.sql, which may only read what the API serves. */
 const readerRole = 'caller_trust_reader';
 
 /** Polls of keys and publications, and one spare. */
@@ -91,7 +92,7 @@ export async function openReaderDatabase({
   }
 }
 
-/** Requests share the connections of a pool; the time limit is set once on each connection. */
+/** Requests share the connections of a pool; the limits are set once on each connection. */
 function makeRequestReader(pool: Pool): ReaderDatabase['readForRequest'] {
   const limited = new WeakSet<PoolClient>();
   const limit = async (client: PoolClient, db: Queryable) => {
@@ -116,9 +117,9 @@ function makeRequestReader(pool: Pool): ReaderDatabase['readForRequest'] {
 
 /** Maps failures of statements to the closed list. A connection with a failed statement is discarded: an answer may still arrive on it. */
 function withMappedErrors(db: Queryable, discard: () => void): Queryable {
-  const query = async (text: string, values: unknown[]) => {
+  const query = async (config: QueryConfig) => {
     try {
-      return await db.query(text, values);
+      return await db.query(config);
     } catch (error) {
       discard();
       throw describeReadFailure(error);
@@ -150,8 +151,8 @@ async function requireReadOnly(db: Queryable): Promise<void> {
 
 /** Statements with a timeout on the client: TCP gives up on a cut network only after about 15 minutes. */
 function withTimeLimit(db: Queryable, statementMsMax: number): Queryable {
-  const limited = (text: string, values: unknown[]) => ({ text, values, query_timeout: statementMsMax }); // the driver's types lack query_timeout
-  return { query: (text: string, values: unknown[]) => db.query(limited(text, values)) } as unknown as Queryable; // queryRows uses this form of the overloads only
+  const limited = (config: QueryConfig) => ({ ...config, query_timeout: statementMsMax }); // the driver's types lack query_timeout
+  return { query: (config: QueryConfig) => db.query(limited(config)) } as unknown as Queryable; // queryRows uses this form of the overloads only
 }
 
 /** Why the database of the API is not read. */
@@ -192,6 +193,9 @@ export function databaseProblem(error: unknown): DatabaseProblem {
  */
 const unavailableClasses: ReadonlySet<string> = new Set(['08', '28', '3D', '53', '57', '58']);
 
+/** A migration has changed the columns of a prepared statement, which the next connection plans again. */
+const outdatedPlanState = '0A000';
+
 /** An undefined table, column or function, or a missing privilege. */
 const unsuitableStates: ReadonlySet<string> = new Set(['42P01', '42703', '42883', '42501']);
 
@@ -202,7 +206,7 @@ const unsuitableStates: ReadonlySet<string> = new Set(['42P01', '42703', '42883'
 export function describeReadFailure(error: unknown): unknown {
   const state = sqlStateOfServer(error);
   const operation = 'read for a request';
-  if (state === undefined || unavailableClasses.has(state.slice(0, 2)))
+  if (state === undefined || state === outdatedPlanState || unavailableClasses.has(state.slice(0, 2)))
     return new ServiceError('database_unavailable', { operation, cause: error });
   return unsuitableStates.has(state) ? new ServiceError('database_unsuitable', { operation, cause: error }) : error;
 }

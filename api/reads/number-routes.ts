@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
-import { sql } from '../../sql/sql.ts';
+import { prepared } from '../../sql/sql.ts';
 import { clientReads, type ClientReadOptions } from '../documents/client-reads.ts';
 import { timeOrNull } from '../http/json-document.ts';
 import { numberParameters, numberSchema, type NumberAnswer } from './number-schemas.ts';
@@ -60,7 +60,7 @@ function requireCanonicalPhone(text: string): string {
  * @throws ServiceError `phone_unknown` if it is not a verified number of that brand
  */
 async function readNumber(db: Queryable, phone: string, { brand }: { brand: string | null }): Promise<NumberAnswer> {
-  const stored = await queryRow<StoredNumber>(db, sql('api/read_number'), [phone, brand]);
+  const stored = await queryRow<StoredNumber>(db, prepared('api/read_number'), [phone, brand]);
   if (stored === undefined)
     throw new ServiceError('phone_unknown', {
       operation: 'read number',

@@ -26,9 +26,7 @@ export const numberSchema = z.object({
   category,
   since: timeSchema
     .nullable()
-    .describe(
-      'When level and category came to be what they are. Null for a number that never had a label, and for a label that is older than the history.',
-    ),
+    .describe('When level and category came to be what they are. Null for a number that never had a label.'),
   source: z
     .enum(['feed', 'complaints', 'clearing'])
     .nullable()

@@ -46,8 +46,7 @@ interface RetryOptions extends OutputOptions {
 }
 
 /** `batch list|status|results|retry|cancel`. */
-export function addBatchCommands(program: Command): void {
-  const batch = program.command('batch').description('batches of recordings: progress and results');
+export function addBatchCommands(batch: Command): void {
   addReadingCommands(batch);
   const retry = batch
     .command('retry')

@@ -38,10 +38,8 @@ interface EvaluateOptions {
 }
 
 /** `evaluate`: measures models on a test set. It needs no database. */
-export function addEvaluateCommand(program: Command): void {
-  const command = program
-    .command('evaluate')
-    .description('measure models on a test set: error rates with intervals, costs, calibration')
+export function defineEvaluate(command: Command): void {
+  command
     .option('--index <file>', 'CSV with path, label, channel, speaker, synthesizer, codec (docs/evaluation.md)')
     .option(
       '--model <name>',

@@ -48,8 +48,7 @@ interface DriftOptions {
 }
 
 /** `models list|show|add|calibrate|default|drift`. */
-export function addModelCommands(program: Command): void {
-  const models = program.command('models').description('models of audio authenticity: the registry, and its changes');
+export function addModelCommands(models: Command): void {
   addReadingCommands(models);
   addCalibrateCommand(models);
   addChangingCommands(models);

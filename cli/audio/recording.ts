@@ -6,8 +6,7 @@ import { formatTime } from '../table.ts';
 import type { Services } from '../../runtime/services/services.ts';
 
 /** `recording delete`. */
-export function addRecordingCommands(program: Command): void {
-  const recording = program.command('recording').description('stored audio');
+export function addRecordingCommands(recording: Command): void {
   recording
     .command('delete')
     .description('delete stored audio; its results stay')

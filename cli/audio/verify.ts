@@ -50,10 +50,8 @@ Examples:
   arecord -f S16_LE -r 16000 -t wav | caller-trust verify - --stream --key-file key`;
 
 /** `verify`. */
-export function addVerifyCommand(program: Command): void {
-  const verify = program
-    .command('verify')
-    .description('verify recordings: was the voice synthesized, or replayed?')
+export function defineVerify(command: Command): void {
+  command
     .argument(
       '<path>',
       'a recording, a folder of recordings, or a list; with --stream a recording, or - for standard input',
@@ -93,9 +91,9 @@ export function addVerifyCommand(program: Command): void {
     )
     .option('--rate <hertz>', 'with --encoding: their sample rate', parseCount)
     .option('--input-channels <count>', 'with --encoding: their channels, by default 1', parseCount);
-  addOutputOptions(verify)
+  addOutputOptions(command)
     .addHelpText('after', examples)
-    .action((path: string, options: VerifyOptions, command: Command) =>
+    .action((path: string, options: VerifyOptions) =>
       runCommand(command, () => verifyCommand(path, options, outputForm(command, options))),
     );
 }

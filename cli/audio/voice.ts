@@ -44,10 +44,7 @@ interface ListOptions {
 }
 
 /** `voice enrol|verify|list|show|delete`. */
-export function addVoiceCommands(program: Command): void {
-  const voice = program
-    .command('voice')
-    .description('voiceprints: enrol a person with consent, compare recordings, delete');
+export function addVoiceCommands(voice: Command): void {
   addComparingCommands(voice);
   addKeepingCommands(voice);
 }

@@ -57,8 +57,7 @@ Examples:
   caller-trust brand add --owner acme-agency --legal-name 'Acme Example Inc.' --display-name Acme --country US`;
 
 /** `brand add|update|show|list|decide|suspend|resume|withdraw|history|numbers|protect`. */
-export function addBrandCommands(program: Command): void {
-  const brand = program.command('brand').description('managed brands: register, change, decide, read');
+export function addBrandCommands(brand: Command): void {
   addChangingCommands(brand);
   addReadingCommands(brand);
   addDecidingCommands(brand);

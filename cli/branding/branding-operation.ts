@@ -13,8 +13,7 @@ interface RowOptions {
 }
 
 /** `operation show|rows`. */
-export function addBrandingOperationCommands(program: Command): void {
-  const operation = program.command('operation').description('requests for branding, and their outcomes');
+export function addBrandingOperationCommands(operation: Command): void {
   operation
     .command('show')
     .description('show the outcome of an operation')

@@ -40,8 +40,7 @@ interface ShowOptions {
 }
 
 /** `letter form|list|show|decide|withdraw|delete`. */
-export function addLetterCommands(program: Command): void {
-  const letter = program.command('letter').description('letters of authorization: issue, read, decide, delete');
+export function addLetterCommands(letter: Command): void {
   addLetterFormCommand(letter);
   addReadingCommands(letter);
   addDecidingCommands(letter);

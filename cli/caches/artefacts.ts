@@ -11,15 +11,14 @@ import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-st
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { makeManifest } from '../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
-import { sweepUnfinishedFiles } from '../../pipelines/caches/build/night-build.ts';
+import { sweepUnfinishedFiles } from '../../pipelines/caches/artefact/night-build.ts';
 import { runWith, type Outcome } from '../command.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatTable, formatTime } from '../table.ts';
 import type { Services } from '../../runtime/services/services.ts';
 
 /** `artefacts list|verify|gc`. */
-export function addArtefactCommands(program: Command): void {
-  const artefacts = program.command('artefacts').description('the published files');
+export function addArtefactCommands(artefacts: Command): void {
   artefacts.command('list').description('list the published version of each artefact').action(runWith(list));
   artefacts
     .command('verify')

@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { applyDeltaFile, type AppliedDelta } from '../../clients/typescript/files/apply-delta-file.ts';
 import { checkFile } from '../../clients/typescript/files/check-file.ts';
 import { filterBytesMax, NumberFilter } from '../../format/artefact/number-filter.ts';
-import { contentOf } from '../../clients/typescript/service/manifest.ts';
 import { readSignedManifest } from '../../clients/typescript/service/manifest-source.ts';
 import { readStoredTargets } from '../../clients/typescript/service/publication-trust.ts';
 import { parseManifest, type ServedManifest } from '../../clients/typescript/service/manifest.ts';
@@ -25,8 +24,7 @@ interface ApplyOptions {
 }
 
 /** `cache apply-delta` and `cache check-filter`: need neither database nor service. */
-export function addCacheCommands(program: Command): void {
-  const cache = program.command('cache').description('files of caches, as clients have them');
+export function addCacheCommands(cache: Command): void {
   cache
     .command('check-filter')
     .description('say which numbers a downloaded filter finds: those of its list, and few others')
@@ -105,9 +103,9 @@ async function applyDelta({
     });
   const promised = manifest === undefined ? undefined : await readManifest(manifest, metadata);
   if (promised !== undefined) await requireOffered(delta, promised.deltas);
-  const expected = promised && contentOf(promised.file);
   const unfinished = `${output}.${process.pid}.unfinished`;
-  const applied = await applyDeltaFile({ oldPath: old, deltaPath: delta, outputPath: unfinished, expected })
+  const plainSha256 = promised?.file.plainSha256;
+  const applied = await applyDeltaFile({ oldPath: old, deltaPath: delta, outputPath: unfinished, plainSha256 })
     .then(async (made) => {
       await keepWholeFile(unfinished, output, { durable: true });
       return made;
@@ -116,10 +114,9 @@ async function applyDelta({
       await rm(unfinished, { force: true });
       throw readable(error);
     });
-  return {
-    json: { output, checked: expected !== undefined, signed: metadata !== undefined, ...applied },
-    text: formatApplied(output, applied, { checked: expected !== undefined, signed: metadata !== undefined }),
-  };
+  const { index: _index, ...facts } = applied;
+  const what = { checked: promised !== undefined, signed: metadata !== undefined };
+  return { json: { output, ...what, ...facts }, text: formatApplied(output, facts, what) };
 }
 
 /** @throws ServiceError `usage_invalid`, `delta_invalid`, `download_damaged`, and those of the signed metadata */
@@ -186,7 +183,7 @@ function readable(error: unknown, path?: string): unknown {
 
 function formatApplied(
   output: string,
-  { added, changed, removed, bytes, plainCrc32 }: AppliedDelta,
+  { added, changed, removed, bytes, plainSha256 }: Omit<AppliedDelta, 'index'>,
   { checked, signed }: { checked: boolean; signed: boolean },
 ): string {
   return formatFacts([
@@ -195,7 +192,7 @@ function formatApplied(
     ['changed', formatCount(changed)],
     ['removed', formatCount(removed)],
     ['bytes', formatCount(bytes)],
-    ['CRC-32 of the rows', plainCrc32],
-    ['content digest', !checked ? 'not compared with anything' : `as the ${signed ? 'signed ' : ''}manifest promises`],
+    ['SHA-256 of the rows', plainSha256],
+    ['digest', !checked ? 'not compared with anything' : `as the ${signed ? 'signed ' : ''}manifest promises`],
   ]);
 }

@@ -25,10 +25,8 @@ interface LookupOptions {
 }
 
 /** `lookup`: finds one number in a published cache without downloading it, or in a copy. It needs no database. */
-export function addLookupCommand(program: Command): void {
-  program
-    .command('lookup')
-    .description('look a number up in a published cache without downloading it, or in a copy that `pull` keeps')
+export function defineLookup(command: Command): void {
+  command
     .argument('<from>', 'address of the service, or a directory of copies')
     .argument('<phone>', 'the number, with its country code')
     .option('--cache <cache>', `${allCaches.slice(0, -1).join(', ')} or ${allCaches.at(-1)}`, 'phones')

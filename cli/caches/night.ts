@@ -30,20 +30,20 @@ interface RunOptions {
   date?: string;
   only?: string;
   acceptShrink?: boolean;
-  full?: boolean;
   key?: string;
   wait: boolean;
 }
 
 /** `night run|status|report|labels|release`. */
-export function addNightCommands(program: Command): void {
-  const night = program.command('night').description('build and publish the caches');
+export function addNightCommands(night: Command): void {
   night
     .command('run')
     .description('run a night now')
     .option('--date <YYYY-MM-DD>', 'evaluate scores and brands as of 01:00 UTC of a past date')
-    .option('--only <cache[/country]>', 'build only this')
-    .option('--full', 'score all numbers and read all rows, where else only what changed is, and compare')
+    .option(
+      '--only <cache[/country]>',
+      'build only this; publishes no label of which a file that is not built has another',
+    )
     .option('--accept-shrink', 'publish files that lose more rows than SHRINK_PERCENT_MAX')
     .option('--key <key>', 'idempotency key: the same request under the same key is one night; by default a new one')
     .option('--no-wait', 'return when the night is queued')
@@ -107,7 +107,6 @@ async function runNight(options: RunOptions): Promise<Outcome> {
         nightDate,
         scope,
         acceptShrink: options.acceptShrink === true,
-        fullBuild: options.full === true,
         evaluatedAt,
         requestedBy: currentActor(),
       });
@@ -135,7 +134,7 @@ function untilFinished(db: Pool, runId: number): Promise<NightState> {
 }
 
 function describeProgress({ runId, state, builds }: NightState): string {
-  const expected = builds.reduce((sum, { rowsExpected }) => sum + rowsExpected, 0);
+  const expected = builds.reduce((sum, { rowsExpected }) => sum + (rowsExpected ?? 0), 0);
   const written = builds.reduce((sum, { rows }) => sum + (rows ?? 0), 0);
   const ended = builds.filter((build) => build.state !== 'pending' && build.state !== 'running').length;
   if (builds.length === 0) return `night ${runId}: ${state === 'due' ? 'waiting for a worker' : 'opening'}`;
@@ -178,7 +177,6 @@ function formatReport(report: NightReport): string {
     { title: 'version', value: ({ version }) => version },
     { title: 'rows', value: ({ rows }) => rows },
     { title: 'before', value: ({ rowsBefore }) => rowsBefore },
-    { title: 'read', value: ({ rowsRead }) => rowsRead },
     { title: 'bytes', value: ({ bytes }) => bytes },
     { title: 'plain bytes', value: ({ plainBytes }) => plainBytes },
     { title: 'seconds', value: (artefact) => artefact.seconds?.toFixed(2) },
@@ -186,15 +184,7 @@ function formatReport(report: NightReport): string {
   const reasons = report.artefacts.flatMap(({ failure, ...artefact }) =>
     failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`],
   );
-  const differing = report.artefacts.flatMap(({ segmentsDiffering, ...artefact }) =>
-    (segmentsDiffering ?? 0) > 0
-      ? [
-          `${formatArtefact(artefact)}: ALARM: ${segmentsDiffering} segments changed without a mark, and nights since the last full build may have published old rows; this file is right`,
-        ]
-      : [],
-  );
-  // Reports of the first releases lack this list.
-  const lapsed = (report.lapsed ?? []).map(
+  const lapsed = report.lapsed.map(
     ({ brand, validUntil, numbers }) =>
       `brand ${brand}: ${numbers} numbers left the files, because their letter ended ${formatTime(validUntil)}`,
   );
@@ -204,5 +194,5 @@ function formatReport(report: NightReport): string {
     return `feed ${source === '' ? feed : `${feed}/${source}`}: ALARM: ${since}, and one is expected every ${expectedHours} hours; labels rest on what came before`;
   });
   const trace = report.traceId === undefined ? [] : [`Trace ${report.traceId}.`];
-  return [head, '', table, '', ...reasons, ...differing, ...lapsed, ...late, sum, ...trace].join('\n');
+  return [head, '', table, '', ...reasons, ...lapsed, ...late, sum, ...trace].join('\n');
 }

@@ -28,10 +28,8 @@ interface PullCommandOptions {
 }
 
 /** `pull`: a client of the API; needs no database. */
-export function addPullCommand(program: Command): void {
-  program
-    .command('pull')
-    .description('keep copies of published caches up to date')
+export function definePull(command: Command): void {
+  command
     .argument('<url>', 'address of the service')
     .requiredOption('--dir <directory>', 'where the copies are kept')
     .option('--cache <cache...>', `caches to pull: ${allCaches.join(', ')}`, [...allCaches])

@@ -37,8 +37,7 @@ interface LoadOptions {
 const pollMs = 100;
 
 /** `feed load|list|show|rejects|release|discard`. */
-export function addFeedCommands(program: Command): void {
-  const feed = program.command('feed').description('load feeds and read their outcomes');
+export function addFeedCommands(feed: Command): void {
   addLoadCommand(feed);
   feed
     .command('list')

@@ -23,7 +23,7 @@ type ReplayedLabels = Awaited<ReturnType<typeof replayLabels>>;
 /**
  * The labels that a night saw, replayed from the history of labels; with `recompute` those from complaints are computed again and
  * compared.
- * @throws ServiceError `night_unknown`, `snapshot_gone`, `basis_unusable`, `usage_invalid`
+ * @throws ServiceError `night_unknown`, `snapshot_gone`, `scoring_rule_differs`, `usage_invalid`
  */
 export async function showNightLabels(
   { db }: Services,

@@ -14,8 +14,7 @@ import { formatFacts, formatTime } from '../table.ts';
 import type { Services } from '../../runtime/services/services.ts';
 
 /** `number show|history|clear|dispute|disputes|protect|drift`, and the subcommands of numbers for branding. */
-export function addNumberCommands(program: Command): void {
-  const number = program.command('number').description('what is known of a number, redress, and numbers for branding');
+export function addNumberCommands(number: Command): void {
   number
     .command('show')
     .description('show what is published of a number, and why')
@@ -57,7 +56,7 @@ async function showHistory({ db }: Services, phone: string, { limit }: { limit: 
   const history = await readNumberHistory(db, phone, { limit });
   const changes =
     history.changes.length === 0
-      ? 'The published label of this number has not changed since the history began.'
+      ? 'The published label of this number has not changed.'
       : formatLabelEvents(history.changes);
   return { json: history, text: [changes, ...history.disputes.map(formatDispute)].join('\n') };
 }

@@ -26,12 +26,8 @@ interface PasswordOptions {
 }
 
 /** `console users add|list|role|password|remove`. */
-export function addConsoleCommands(program: Command): void {
-  const users = program
-    .command('console')
-    .description('the console: who may log in')
-    .command('users')
-    .description('users of the console');
+export function addConsoleCommands(command: Command): void {
+  const users = command.command('users').description('users of the console');
   addPasswordOptions(
     users
       .command('add')

@@ -11,6 +11,7 @@ import {
   readerAddress,
   type DatabaseProblem,
 } from '../../api/http/reader-database.ts';
+import { describeEyes } from '../../pipelines/access/two-pairs-of-eyes.ts';
 import { requireKeySecret, findKeySecret } from '../../pipelines/access/key-secret.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import {
@@ -27,21 +28,21 @@ import { queryRow } from '../../runtime/postgres.ts';
 import { openServices, type Services } from '../../runtime/services/services.ts';
 import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../../sql/migrate.ts';
-import { commandConfig, exitCodes, migrateDatabase, run, type Outcome } from '../command.ts';
+import { commandConfig, migrateDatabase, run, type Outcome } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { packageVersion } from '../../runtime/package-root.ts';
 import { formatCount, formatFacts } from '../table.ts';
 
-/** `migrate` and `doctor`. */
-export function addOperationCommands(program: Command): void {
-  program
-    .command('migrate')
-    .description('bring the database to this version')
+/** `migrate`. */
+export function defineMigrate(command: Command): void {
+  command
     .option('--dump', 'print the schema that results')
     .action(run((options: { dump?: boolean }) => migrateCommand(options.dump === true)));
-  program
-    .command('doctor')
-    .description('show what was resolved: database, queues, store, versions')
-    .action(run(doctor));
+}
+
+/** `doctor`. */
+export function defineDoctor(command: Command): void {
+  command.action(run(doctor));
 }
 
 async function migrateCommand(dump: boolean): Promise<Outcome> {
@@ -92,6 +93,7 @@ async function doctor(): Promise<Outcome> {
       await look('intake', () => describeIntake(services)),
       await look('keys', () => describeKeys(services)),
       await look('artefacts', () => describeStore(services)),
+      await look('decisions', () => describeEyes(services.db, services.config)),
       await look('letters', () => describeLetters(services)),
       await look('signatures', () => describeSignatures(services)),
       await look('webhooks', () => describeWebhooks(services)),
@@ -137,7 +139,7 @@ async function describeDatabase({ db, database }: Services): Promise<string> {
 
 async function describeSchema({ db }: Services): Promise<string> {
   await requireMigrated(db);
-  return `${listMigrations().length} migrations, all applied`;
+  return `as of ${listMigrations().at(-1)!.name}`;
 }
 
 async function describeQueues({ config, database, log }: Services): Promise<string> {

@@ -12,10 +12,8 @@ interface ListOptions {
 }
 
 /** `intake list`. */
-export function addIntakeCommands(program: Command): void {
-  program
-    .command('intake')
-    .description('work that remote clients have sent')
+export function addIntakeCommands(intake: Command): void {
+  intake
     .command('list')
     .description('list the requests that the intake has accepted, newest first')
     .option('--client <name>', 'only those of this client')

@@ -7,8 +7,7 @@ import { formatFacts, formatTable, formatTime } from '../table.ts';
 import type { Services } from '../../runtime/services/services.ts';
 
 /** `keys create|list|revoke|reset`. */
-export function addKeyCommands(program: Command): void {
-  const keys = program.command('keys').description('keys of the API');
+export function addKeyCommands(keys: Command): void {
   keys
     .command('create')
     .description('make a key; it is shown once')

@@ -10,21 +10,19 @@ import { openServices, type Services } from '../../runtime/services/services.ts'
 import { repeat } from '../../runtime/processes/repeat.ts';
 import { stopSignal } from '../../runtime/processes/shutdown.ts';
 import { hasUsers } from '../../console/access/users.ts';
+import { describeEyes } from '../../pipelines/access/two-pairs-of-eyes.ts';
 import { migrateDatabase, runCommand } from '../command.ts';
 import { formatLogLine, readableLog } from '../readable-log.ts';
 import { packageRoot } from '../../runtime/package-root.ts';
 
 /** `start`: runs every process of the Procfile until SIGTERM or Ctrl-C. */
-export function addStartCommand(program: Command): void {
-  program
-    .command('start')
-    .description('run every process of the Procfile; without DATABASE_URL on the embedded database')
-    .action((options: { readonly json?: boolean }, command: Command) =>
-      runCommand(command, async () => {
-        await start(process.stderr.isTTY && options.json !== true);
-        return { json: { state: 'stopped' }, text: '' };
-      }),
-    );
+export function defineStart(command: Command): void {
+  command.action((options: { readonly json?: boolean }) =>
+    runCommand(command, async () => {
+      await start(process.stderr.isTTY && options.json !== true);
+      return { json: { state: 'stopped' }, text: '' };
+    }),
+  );
 }
 
 /** Seconds between checks that the embedded database is running. */
@@ -41,6 +39,7 @@ async function start(isForPerson: boolean): Promise<void> {
   try {
     if (signal.aborted) return;
     await migrateDatabase(services);
+    await sayWhoDecides(services, isForPerson);
     const procfile = await readFile(join(packageRoot, 'Procfile'), 'utf8');
     const { database } = services;
     if (!isForPerson)
@@ -59,6 +58,14 @@ async function start(isForPerson: boolean): Promise<void> {
     await watch?.stop();
     await services.close();
   }
+}
+
+/** Logs whether a second person must decide, as a warning where none is known. */
+async function sayWhoDecides({ config, db, log }: Services, isForPerson: boolean): Promise<void> {
+  const found = await describeEyes(db, config);
+  const shown = isForPerson ? readableLog(log) : log;
+  if (typeof found === 'string') shown.info(`decisions: ${found}`);
+  else shown.warn(`decisions: ${found.warning}`);
 }
 
 /** Milliseconds between two checks whether console and API listen. */

@@ -22,8 +22,7 @@ import { formatFacts, formatTable } from '../table.ts';
 import type { Services } from '../../runtime/services/services.ts';
 
 /** `trust init|rotate|status`. */
-export function addTrustCommands(program: Command): void {
-  const trust = program.command('trust').description('signatures of what is published');
+export function addTrustCommands(trust: Command): void {
   trust
     .command('init')
     .description('begin to sign: make the keys of the root, which are kept apart from the service, and its online keys')

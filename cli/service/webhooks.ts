@@ -32,8 +32,7 @@ const hourSeconds = 3600;
 const overlap = { hoursByDefault: 24, hoursMax: 720 } as const;
 
 /** `webhooks add|list|show|rotate|disable|enable|remove|deliveries|replay|test`. */
-export function addWebhookCommands(program: Command): void {
-  const webhooks = program.command('webhooks').description('endpoints that are notified of changes');
+export function addWebhookCommands(webhooks: Command): void {
   webhooks
     .command('add')
     .description('add an endpoint; its secret is shown once')

@@ -23,7 +23,7 @@ import urllib.parse
 import urllib.request
 import zlib
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -326,13 +326,22 @@ class RemoteFile:
         return self.href.startswith("/v1/trust/targets/")
 
 
+class FilePart(NamedTuple):
+    """A part of a file whose digest is known: the directory of an index, or a page of it."""
+
+    offset: int
+    bytes: int
+    sha256: str
+
+
 @dataclass(frozen=True)
 class Manifest:
     """The facts about a published version; `document` has all of them."""
 
     document: Json
     file: RemoteFile
-    index: Optional[RemoteFile]
+    index: RemoteFile
+    directory: FilePart
     deltas: Mapping[int, RemoteFile]
     filter: Optional[RemoteFile] = None
     is_verified: bool = False
@@ -346,11 +355,9 @@ class Manifest:
         return [column["name"] for column in self.document["columns"]]
 
     @property
-    def content(self) -> Optional[Tuple[str, int]]:
-        """The content digest and the rows by which it is cut; None for a version from before there was one."""
-        facts = self.document["file"]
-        digest, rows = facts.get("contentSha256"), facts.get("segmentRowsMax")
-        return None if digest is None or rows is None else (digest, rows)
+    def plain_sha256(self) -> str:
+        """SHA-256 of the decompressed text."""
+        return self.document["file"]["plainSha256"]
 
     @property
     def artefact(self) -> Artefact:
@@ -374,6 +381,12 @@ def _remote(entry: Mapping[str, Json], bytes_min: int = 1) -> RemoteFile:
     return RemoteFile(href, sha256, size)
 
 
+def _part(entry: Mapping[str, Json]) -> FilePart:
+    offset, size, sha256 = entry["offset"], entry["bytes"], entry["sha256"]
+    _require(type(offset) is int and offset >= 0 and type(size) is int and size >= 0 and _SHA256.fullmatch(sha256) is not None)
+    return FilePart(offset, size, sha256)
+
+
 def parse_manifest(document: Json) -> Manifest:
     """Checks a received manifest. Raises `download_damaged`."""
     try:
@@ -382,14 +395,14 @@ def parse_manifest(document: Json) -> Manifest:
         _require(type(document["version"]) is int and document["version"] > 0)
         _require(type(document["rows"]) is int and document["rows"] >= 0)
         _require(len(document["columns"]) > 0 and all(isinstance(column["name"], str) for column in document["columns"]))
-        content, rows_max = document["file"].get("contentSha256"), document["file"].get("segmentRowsMax")
-        _require(content is None or _SHA256.fullmatch(content) is not None)
-        _require(rows_max is None or (type(rows_max) is int and rows_max > 0))
-        index, held = document.get("index"), document.get("filter")
+        _require(_SHA256.fullmatch(document["file"]["plainSha256"]) is not None)
+        index, held = document["index"], document["filter"]
+        _require(type(index["blockBytesMax"]) is int and index["blockBytesMax"] >= 0)
         return Manifest(
             document=document,
             file=_remote(document["file"]),
-            index=None if index is None else _remote(index, bytes_min=0),
+            index=_remote(index, bytes_min=0),
+            directory=_part(index["directory"]),
             deltas={delta["from"]: _remote(delta) for delta in document["deltas"]},
             filter=None if held is None else _remote(held),
         )
@@ -607,7 +620,8 @@ class PublicationTrust:
         return Manifest(
             document=manifest.document,
             file=at(manifest.file, "rows.tsv.gz"),
-            index=None if manifest.index is None else at(manifest.index, "index.tsv"),
+            index=at(manifest.index, "index.tsv"),
+            directory=manifest.directory,
             deltas={start: at(delta, f"delta-from-{start}.tsv.gz") for start, delta in manifest.deltas.items()},
             filter=None if manifest.filter is None else at(manifest.filter, "filter.bin"),
             is_verified=True,
@@ -726,39 +740,57 @@ class Segment(NamedTuple):
     plain_bytes: int
     rows: int
     crc: int
-    sha256: Optional[str]
+    sha256: str
 
 
-_INDEX_LINE = re.compile(r"\+\d*(?:\t\d{1,15}){4}\t[0-9a-f]{8}(?:\t\d{1,15}){3}(?:\t[0-9a-f]{64}\t[0-9a-f]{8})?")
+_PAGE_LINE = re.compile(r"\+\d*(?:\t\d{1,15}){2}\t[0-9a-f]{64}")
+_SEGMENT_LINE = re.compile(r"\+\d*(?:\t\d{1,15}){4}(?:\t[0-9a-f]{8}){2}\t[0-9a-f]{64}")
 
 
-def parse_index(text: str) -> List[Segment]:
-    """Reads a segment index. Raises `segment_index_invalid`."""
-    lines = text.split("\n")
-    segments: List[Segment] = []
-    for line in lines[:-1]:
-        if _INDEX_LINE.fullmatch(line) is None:
-            raise ClientError("segment_index_invalid", "A line is not a segment.")
-        fields = line.split("\t")
-        offset, size, plain, rows = map(int, fields[1:5])
-        sha256 = fields[9] if len(fields) > 9 else None
-        segment = Segment(fields[0], offset, size, plain, rows, int(fields[5], 16), sha256)
-        if segments and (segments[-1].prefix >= segment.prefix or segments[-1].offset + segments[-1].bytes != offset):
-            raise ClientError("segment_index_invalid", "A line does not follow the one before it.")
-        segments.append(segment)
-    if lines[-1] != "":
-        raise ClientError("segment_index_invalid", "The last line has no end.")
-    return segments
+def parse_directory(data: bytes, directory: FilePart) -> List[Tuple[str, FilePart]]:
+    """The pages of an index, each with the prefix of its first segment. Raises `segment_index_invalid`."""
+    lines = _index_lines(data, directory.sha256, _PAGE_LINE)
+    return [(prefix, FilePart(int(offset), int(size), sha256)) for prefix, offset, size, sha256 in lines]
+
+
+def parse_page(data: bytes, page: FilePart) -> List[Segment]:
+    """The segments of a page of an index. Raises `segment_index_invalid`."""
+    return [
+        Segment(prefix, int(offset), int(size), int(plain), int(rows), int(crc, 16), sha256)
+        for prefix, offset, size, plain, rows, crc, _block_crc, sha256 in _index_lines(data, page.sha256, _SEGMENT_LINE)
+    ]
+
+
+def parse_index(data: bytes, directory: FilePart) -> List[Segment]:
+    """All segments of an index. Raises `segment_index_invalid`."""
+    pages = parse_directory(data[directory.offset :], directory)
+    return [segment for _, page in pages for segment in parse_page(data[page.offset : page.offset + page.bytes], page)]
+
+
+def _index_lines(data: bytes, sha256: str, form: "re.Pattern[str]") -> List[List[str]]:
+    """The fields of each line: a prefix, a place and a length first, ascending and without gaps."""
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise ClientError("segment_index_invalid", "A part of the index is not the one that was announced.")
+    lines = data.decode().split("\n")
+    if lines.pop() != "" or any(form.fullmatch(line) is None for line in lines):
+        raise ClientError("segment_index_invalid", "A line of the index is not well formed.")
+    fields = [line.split("\t") for line in lines]
+    for before, each in zip(fields, fields[1:]):
+        if before[0] >= each[0] or int(before[1]) + int(before[2]) != int(each[1]):
+            raise ClientError("segment_index_invalid", "A line of the index does not follow the one before it.")
+    return fields
+
+
+def find_page(pages: Sequence[Tuple[str, FilePart]], key: str) -> Optional[FilePart]:
+    """The page with the segment that would contain the row of a key; None if no page can have it."""
+    at = bisect_right([prefix for prefix, _ in pages], key)
+    return pages[at - 1][1] if at > 0 else None
 
 
 def find_segment(segments: Sequence[Segment], key: str) -> Optional[Segment]:
-    """The segment that would contain the row of a key: the one with the longest prefix of it."""
-    prefixes = [segment.prefix for segment in segments]
-    for length in range(len(key), 0, -1):
-        at = bisect_left(prefixes, key[:length])
-        if at < len(prefixes) and prefixes[at] == key[:length]:
-            return segments[at]
-    return None
+    """The segment that would contain the row of a key: the last one up to the key, if the key begins with its prefix."""
+    at = bisect_right([segment.prefix for segment in segments], key)
+    return segments[at - 1] if at > 0 and key.startswith(segments[at - 1].prefix) else None
 
 
 def inflate_segment(block: bytes, segment: Segment) -> bytes:
@@ -858,7 +890,11 @@ def _added(change: _Change) -> bytes:
     return change[2]
 
 
-def cut_segments(rows: Iterable[bytes], rows_max: int) -> Iterator[Tuple[str, List[bytes]]]:
+_SEGMENT_ROWS_MAX = 3000
+_PAGE_SEGMENTS = 96
+
+
+def cut_segments(rows: Iterable[bytes], rows_max: int = _SEGMENT_ROWS_MAX) -> Iterator[Tuple[str, List[bytes]]]:
     """Cuts ascending rows into segments: the leaves of the tree of prefixes with at most `rows_max` rows each."""
     lines: List[bytes] = []
     keys: List[bytes] = []
@@ -897,88 +933,78 @@ def cut_segments(rows: Iterable[bytes], rows_max: int) -> Iterator[Tuple[str, Li
 
 
 class _SegmentWriter:
-    """Writes segments to a file as one gzip member, and finds their index and their content digest."""
+    """Writes segments to a file as one gzip member, and finds their index and the SHA-256 of the text."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._offset, self._crc, self._plain = file, len(_GZIP_HEADER), 0, 0
-        self._content = hashlib.sha256()
-        self.index: List[str] = []
+        self._text = hashlib.sha256()
+        self._segments: List[Tuple[str, str]] = []
         file.write(_GZIP_HEADER)
 
     def add(self, prefix: str, rows: Sequence[bytes]) -> None:
         plain = b"".join(rows)
         deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
         block = deflate.compress(plain) + deflate.flush(zlib.Z_FULL_FLUSH)
-        digest = hashlib.sha256(plain).hexdigest()
-        self._content.update(f"{prefix}\t{len(rows)}\t{len(plain)}\t{digest}\n".encode())
-        facts = f"{prefix}\t{self._offset}\t{len(block)}\t{len(plain)}\t{len(rows)}\t{zlib.crc32(plain):08x}"
-        self.index.append(f"{facts}\t0\t0\t0\t{digest}\t{zlib.crc32(block):08x}\n")
+        facts = f"{self._offset}\t{len(block)}\t{len(plain)}\t{len(rows)}\t{zlib.crc32(plain):08x}\t{zlib.crc32(block):08x}"
+        self._segments.append((prefix, f"{prefix}\t{facts}\t{hashlib.sha256(plain).hexdigest()}\n"))
+        self._text.update(plain)
         self._file.write(block)
         self._offset += len(block)
         self._crc, self._plain = zlib.crc32(plain, self._crc), self._plain + len(plain)
 
     def end(self) -> str:
-        """Returns the content digest."""
+        """Returns the SHA-256 of the text."""
         trailer = self._crc.to_bytes(4, "little") + (self._plain % 2**32).to_bytes(4, "little")
         self._file.write(_FINAL_BLOCK + trailer)
-        return self._content.hexdigest()
+        return self._text.hexdigest()
 
-
-def content_sha256(rows: Iterable[bytes], rows_max: int) -> str:
-    """The content digest of rows: SHA-256 of the list of their segments."""
-    digest = hashlib.sha256()
-    for prefix, part in cut_segments(rows, rows_max):
-        plain = b"".join(part)
-        digest.update(f"{prefix}\t{len(part)}\t{len(plain)}\t{hashlib.sha256(plain).hexdigest()}\n".encode())
-    return digest.hexdigest()
+    def index(self) -> Tuple[bytes, FilePart]:
+        """The index, and where its directory is."""
+        pages, lines = [], []
+        for at in range(0, len(self._segments), _PAGE_SEGMENTS):
+            page = "".join(line for _, line in self._segments[at : at + _PAGE_SEGMENTS]).encode()
+            digest = hashlib.sha256(page).hexdigest()
+            lines.append(f"{self._segments[at][0]}\t{sum(map(len, pages))}\t{len(page)}\t{digest}\n")
+            pages.append(page)
+        directory, all_pages = "".join(lines).encode(), b"".join(pages)
+        return all_pages + directory, FilePart(len(all_pages), len(directory), hashlib.sha256(directory).hexdigest())
 
 
 def check_file(path: Union[str, Path], manifest: Manifest) -> None:
-    """Compares a downloaded file with its manifest: sha256, plainCrc32, contentSha256. Raises `download_damaged`."""
-    digest = hashlib.sha256()
-    for chunk in _read_chunks(path):
-        digest.update(chunk)
+    """Compares a downloaded file with its manifest: sha256 and plainSha256. Raises `download_damaged`."""
+    digest, text, inflate = hashlib.sha256(), hashlib.sha256(), zlib.decompressobj(31)
+    try:
+        for chunk in _read_chunks(path):
+            digest.update(chunk)
+            text.update(inflate.decompress(chunk))
+    except zlib.error:
+        pass  # what is left to compare differs
     if digest.hexdigest() != manifest.file.sha256:
         raise ClientError("download_damaged", "The downloaded file is not as it was published.")
-    crc = 0
-
-    def counted() -> Iterator[bytes]:
-        nonlocal crc
-        for row in read_gzip_lines(_read_chunks(path), "The downloaded file cannot be decompressed."):
-            crc = zlib.crc32(row, crc)
-            yield row
-
-    try:
-        found = content_sha256(counted(), (manifest.content or ("", 16384))[1])
-    except ClientError as cause:
-        raise ClientError("download_damaged", str(cause)) from cause
-    promised = manifest.document["file"].get("plainCrc32")
-    if (manifest.content is not None and found != manifest.content[0]) or (promised is not None and f"{crc:08x}" != promised):
+    if not inflate.eof or inflate.unused_data or text.hexdigest() != manifest.plain_sha256:
         raise ClientError("download_damaged", "The downloaded file holds other rows.")
 
 
 def apply_delta_file(
     old: Union[str, Path], delta: Union[str, Path], output: Union[str, Path], manifest: Manifest
-) -> List[str]:
-    """Makes the file of a version from that of an earlier one and a delta; returns the lines of its segment index.
+) -> Tuple[bytes, FilePart]:
+    """Makes the file of a version from that of an earlier one and a delta; returns its segment index and where its directory is.
 
-    The rows are checked by the content digest of the manifest. Raises `delta_invalid`, and leaves no output then.
+    The text is checked by `plainSha256` of the manifest. Raises `delta_invalid`, and leaves no output then.
     """
-    if manifest.content is None:
-        raise ClientError("delta_invalid", "The manifest has no content digest: the result could not be checked.")
     rows: Iterable[bytes] = read_gzip_lines(_read_chunks(old), "The old file is damaged or cut off.")
     for step in read_delta(delta):
         rows = apply_step(rows, step)
     try:
         with open(output, "wb") as file:
             writer = _SegmentWriter(file)
-            for prefix, part in cut_segments(rows, manifest.content[1]):
+            for prefix, part in cut_segments(rows):
                 writer.add(prefix, part)
-            if writer.end() != manifest.content[0]:
+            if writer.end() != manifest.plain_sha256:
                 raise ClientError("delta_invalid", "The resulting rows are not those of the expected version.")
             file.flush()
             os.fsync(file.fileno())
-        return writer.index
+        return writer.index()
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(output)
@@ -1129,50 +1155,39 @@ def _update(client: Client, folder: Path, artefact: Artefact, manifest: Manifest
     name = copy_name(artefact)
     state = _read_state(folder / name)
     present = None if state is None else state["manifest"]
-    if present is not None and _is_same(present["file"], manifest.document["file"]):
+    if present is not None and present["file"]["plainSha256"] == manifest.plain_sha256:
         return Pulled(*artefact, how="unchanged", version=manifest.version)
     unfinished = folder / ".versions" / name / ".unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    delta = None if present is None or manifest.content is None else manifest.deltas.get(present["version"])
+    delta = None if present is None else manifest.deltas.get(present["version"])
     refused = None
     how = "full"
     if delta is not None and delta.bytes < manifest.file.bytes:
         try:
             path = _download(client, folder, f"{name}.delta", delta)
-            index = apply_delta_file(folder / name / "rows.tsv.gz", path, unfinished / "rows.tsv.gz", manifest)
-            (unfinished / "index.tsv").write_text("".join(index))
+            index, directory = apply_delta_file(folder / name / "rows.tsv.gz", path, unfinished / "rows.tsv.gz", manifest)
             how = "delta"
         except ClientError as error:
             if error.code not in ("delta_invalid", "delta_gone", "download_damaged"):
                 raise
             refused = str(error)
     if how == "full":
-        _take_whole(client, folder, name, manifest, unfinished)
-    _replace(folder, name, manifest)
+        index, directory = _take_whole(client, folder, name, manifest, unfinished), manifest.directory
+    (unfinished / "index.tsv").write_bytes(index)
+    _replace(folder, name, manifest, directory)
     return Pulled(*artefact, how=how, version=manifest.version, delta_refused=refused)
 
 
-def _is_same(ours: Json, theirs: Json) -> bool:
-    digest = theirs.get("contentSha256")
-    return (digest is not None and ours.get("contentSha256") == digest) or ours["sha256"] == theirs["sha256"]
-
-
-def _take_whole(client: Client, folder: Path, name: str, manifest: Manifest, unfinished: Path) -> None:
-    if manifest.index is not None:
-        (unfinished / "index.tsv").write_bytes(_read_index(client, manifest.index))
+def _take_whole(client: Client, folder: Path, name: str, manifest: Manifest, unfinished: Path) -> bytes:
+    """Downloads the file; returns its index."""
+    index = _read_part(client, manifest.index, _whole(manifest.index))
     path = _download(client, folder, f"{name}.full", manifest.file)
     try:
         check_file(path, manifest)
     finally:
         os.replace(path, unfinished / "rows.tsv.gz")  # a damaged one is not gone on with
-
-
-def _read_index(client: Client, index: RemoteFile) -> bytes:
-    data = client.find_bytes(index.href, index.bytes if index.is_signed else _DOCUMENT_BYTES_MAX)
-    if data is None or hashlib.sha256(data).hexdigest() != index.sha256:
-        raise VersionChanged
-    return data
+    return index
 
 
 def _download(client: Client, folder: Path, name: str, remote: RemoteFile) -> Path:
@@ -1207,18 +1222,20 @@ def _read_state(directory: Path) -> Optional[Json]:
         state = json.loads((directory / "state.json").read_bytes())
         _require(state["schema"] == "caller-trust/copy/1" and (directory / "rows.tsv.gz").stat().st_size == state["bytes"])
         parse_manifest(state["manifest"])
+        state["directory"] = _part(state["directory"])
         return state
     except (OSError, ValueError, KeyError, TypeError, ClientError):
         return None
 
 
-def _replace(folder: Path, name: str, manifest: Manifest) -> None:
+def _replace(folder: Path, name: str, manifest: Manifest, directory: FilePart) -> None:
     """Makes the unfinished version the copy in one step, by a symbolic link; the version before stays until the next time."""
     versions = folder / ".versions" / name
     unfinished = versions / ".unfinished"
     state = {
         "schema": "caller-trust/copy/1",
         "bytes": (unfinished / "rows.tsv.gz").stat().st_size,
+        "directory": directory._asdict(),
         "manifestEtag": None,
         "isVerified": manifest.is_verified,
         "manifest": manifest.document,
@@ -1253,23 +1270,29 @@ class LookedUp:
 
 
 def find_in_copy(directory: Union[str, Path], artefact: Artefact, phone: str) -> LookedUp:
-    """Looks a number up in a copy that :func:`pull` keeps: reads one segment of the file, without the service."""
+    """Looks a number up in a copy that :func:`pull` keeps, without the service: reads a page of the index, and one segment."""
     folder = Path(os.path.realpath(Path(directory) / copy_name(artefact)))
     state = _read_state(folder)
     if state is None:
         raise ClientError("artefact_not_found", f"The directory has no copy of {copy_name(artefact)}: pull it first.")
     manifest, key = parse_manifest(state["manifest"]), key_of(artefact[0], phone)
-    index = _read_file(folder / "index.tsv")
-    if index is None:
-        rows = b"".join(read_gzip_lines(_read_chunks(folder / "rows.tsv.gz"), "The copy is damaged."))
-    else:
-        segment = find_segment(parse_index(index.decode()), key)
-        if segment is None:
-            return LookedUp(manifest.version, None, bool(state["isVerified"]))
-        with open(folder / "rows.tsv.gz", "rb") as file:
-            file.seek(segment.offset)
-            rows = inflate_segment(file.read(segment.bytes), segment)
-    return LookedUp(manifest.version, find_row(rows, key, manifest.columns), bool(state["isVerified"]))
+
+    def read(name: str, offset: int, size: int) -> bytes:
+        try:
+            with open(folder / name, "rb") as file:
+                file.seek(offset)
+                return file.read(size)
+        except FileNotFoundError as cause:
+            raise ClientError("segment_index_invalid", "The copy is damaged.") from cause
+
+    place = state["directory"]
+    page = find_page(parse_directory(read("index.tsv", place.offset, place.bytes), place), key)
+    segment = find_segment(parse_page(read("index.tsv", page.offset, page.bytes), page), key) if page else None
+    row = None
+    if segment is not None:
+        rows = inflate_segment(read("rows.tsv.gz", segment.offset, segment.bytes), segment)
+        row = find_row(rows, key, manifest.columns)
+    return LookedUp(manifest.version, row, bool(state["isVerified"]))
 
 
 def look_up(
@@ -1281,18 +1304,18 @@ def look_up(
     filter_first: bool = False,
     directory: Union[str, Path, None] = None,
 ) -> LookedUp:
-    """Looks a number up in the published file with one range request: the service learns the segment, not the number.
+    """Looks a number up in the published file with range requests: the service learns the segment, not the number.
 
-    `pad_to`: bytes that the request has at least; all of a version then have one length and begin on one grid, so that the
-    length reveals nothing of the number. `filter_first`: reads the filter, and asks only for a number that it finds; of a version
-    without a filter, as all of profile and branded phones are, nothing is asked, and `artefact_not_found` is raised. `directory`
-    keeps the filter for the next time.
+    `pad_to`: bytes that the request for rows has at least; all of a version then have one length and begin on one grid, so that
+    the length reveals nothing of the number, and the index is read whole instead of the page of the number. `filter_first`: reads
+    the filter, and asks only for a number that it finds; of a version without a filter, as all of profile and branded phones are,
+    nothing is asked, and `artefact_not_found` is raised. `directory` keeps filter and index for the next time.
     """
 
     def look(manifest: Manifest) -> LookedUp:
         if filter_first and phone not in _fetch_filter(client, manifest, directory):
             return LookedUp(manifest.version, None, manifest.is_verified)
-        return _look_up_in(client, manifest, key_of(artefact[0], phone), pad_to)
+        return _look_up_in(client, manifest, key_of(artefact[0], phone), pad_to, directory)
 
     return _on_present_version(client, artefact, trust, look)
 
@@ -1333,58 +1356,83 @@ def _fetch_filter(client: Client, manifest: Manifest, directory: Union[str, Path
         raise ClientError("artefact_not_found", "The published version has no filter.")
     if remote.bytes > _FILTER_BYTES_MAX:
         raise ClientError("filter_invalid", f"The filter is longer than {_FILTER_BYTES_MAX} bytes.")
-    path = None if directory is None else Path(directory) / f"{copy_name(manifest.artefact)}.filter.bin"
+    return NumberFilter(_read_kept(client, manifest, remote, _whole(remote), directory, "filter.bin"))
+
+
+def _whole(remote: RemoteFile) -> FilePart:
+    return FilePart(0, remote.bytes, remote.sha256)
+
+
+def _read_kept(
+    client: Client, manifest: Manifest, remote: RemoteFile, part: FilePart, directory: Union[str, Path, None], ending: str
+) -> bytes:
+    """A part of a file; one that is kept in the directory is not downloaded again."""
+    path = None if directory is None else Path(directory) / f"{copy_name(manifest.artefact)}.{ending}"
     kept = None if path is None else _read_file(path)
-    if kept is not None and hashlib.sha256(kept).hexdigest() == remote.sha256:
-        return NumberFilter(kept)
-    data = _read_bytes(client, remote, 0, remote.bytes)
-    if hashlib.sha256(data).hexdigest() != remote.sha256:
-        raise ClientError("download_damaged", "The downloaded file is not as it was published.")
-    found = NumberFilter(data)
+    if kept is not None and hashlib.sha256(kept).hexdigest() == part.sha256:
+        return kept
+    data = _read_part(client, remote, part)
     if path is not None:
         _write_file(path, data)
-    return found
+    return data
+
+
+def _read_part(client: Client, remote: RemoteFile, part: FilePart) -> bytes:
+    """Downloads a part of a file. Raises `download_damaged` for another digest."""
+    data = _read_bytes(client, remote, part.offset, part.offset + part.bytes)
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise ClientError("download_damaged", "The downloaded file is not as it was published.")
+    return data
 
 
 def _read_bytes(client: Client, remote: RemoteFile, start: int, end: int) -> bytes:
     parts: List[bytes] = []
-    client.read_range(remote, start, end, lambda chunk, _at: parts.append(chunk))
+    if end > start:
+        client.read_range(remote, start, end, lambda chunk, _at: parts.append(chunk))
     return b"".join(parts)
 
 
 _PAD_TO_MAX = 2**30
 
 
-def _padded_range(segment: Segment, segments: Sequence[Segment], file_bytes: int, pad_to: int) -> Tuple[int, int]:
+def _padded_range(segment: Segment, block_bytes_max: int, file_bytes: int, pad_to: int) -> Tuple[int, int]:
     """One length for all of a version, a power of two, on the grid of its half; the last range ends with the file."""
     if not 1 <= pad_to <= _PAD_TO_MAX:
         raise ClientError("usage_invalid", f"A request can be padded to 1 to {_PAD_TO_MAX} bytes.")
-    wanted = max(pad_to, 2 * max(each.bytes for each in segments), 2)
-    length = 1 << (wanted - 1).bit_length()
+    length = 1 << (max(pad_to, 2 * block_bytes_max, 2) - 1).bit_length()
     start = max(0, min(segment.offset // (length // 2) * (length // 2), file_bytes - length))
     return start, min(start + length, file_bytes)
 
 
-def _look_up_in(client: Client, manifest: Manifest, key: str, pad_to: Optional[int]) -> LookedUp:
-    if manifest.index is None:
-        raise ClientError("segment_index_invalid", "The published version has no segment index: pull the file.")
-    segments = parse_index(_read_index(client, manifest.index).decode())
-    segment = find_segment(segments, key)
-    asked = segment
+def _look_up_in(
+    client: Client, manifest: Manifest, key: str, pad_to: Optional[int], kept_in: Union[str, Path, None]
+) -> LookedUp:
+    def read(part: FilePart, ending: str) -> bytes:
+        return _read_kept(client, manifest, manifest.index, part, kept_in, ending)
+
+    absent = LookedUp(manifest.version, None, manifest.is_verified)
+    if pad_to is None:
+        pages = parse_directory(read(manifest.directory, "directory.tsv"), manifest.directory)
+        page = find_page(pages, key)
+        if page is None:
+            return absent
+        # Named by its place, so that the pages of later versions replace it.
+        segments = parse_page(read(page, f"page-{[each for _, each in pages].index(page)}.tsv"), page)
+    else:
+        segments = parse_index(read(_whole(manifest.index), "index.tsv"), manifest.directory)
+    segment = asked = find_segment(segments, key)
     if segment is None and pad_to is not None and segments:
         # A neighbouring segment when no segment can have the number: leaving the request out would reveal that.
         asked = segments[max(0, bisect_left([each.prefix for each in segments], key) - 1)]
     if asked is None:
-        return LookedUp(manifest.version, None, manifest.is_verified)
+        return absent
     start, end = asked.offset, asked.offset + asked.bytes
     if pad_to is not None:
-        start, end = _padded_range(asked, segments, manifest.file.bytes, pad_to)
+        start, end = _padded_range(asked, manifest.document["index"]["blockBytesMax"], manifest.file.bytes, pad_to)
     data = _read_bytes(client, manifest.file, start, end)
     rows = inflate_segment(data[asked.offset - start : asked.offset - start + asked.bytes], asked)
     # A CRC finds damage, but not forgery: rows can be changed so that it stays the same.
-    if asked.sha256 is None and manifest.is_verified:
-        raise ClientError("segment_index_invalid", "The signed index has no digest of the rows: pull the file.")
-    if asked.sha256 is not None and hashlib.sha256(rows).hexdigest() != asked.sha256:
+    if hashlib.sha256(rows).hexdigest() != asked.sha256:
         raise ClientError("segment_index_invalid", "The rows of the segment are not those of the segment index.")
     row = None if segment is None else find_row(rows, key, manifest.columns)
     return LookedUp(manifest.version, row, manifest.is_verified)

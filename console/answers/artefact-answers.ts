@@ -135,7 +135,6 @@ interface BuildDay {
   readonly day: string;
   readonly seconds: number | null;
   readonly rows: number | null;
-  readonly rowsRead: number | null;
   readonly bytes: number | null;
 }
 

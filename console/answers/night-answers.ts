@@ -43,7 +43,6 @@ export interface NightSummary {
   /** `phones/US`; null for everything. */
   readonly only: string | null;
   readonly acceptShrink: boolean;
-  readonly full: boolean;
   readonly requestedBy: string;
   readonly requestedAt: Date;
   readonly openedAt: Date | null;
@@ -209,15 +208,11 @@ export interface NightBuild {
   readonly cache: CacheName;
   readonly country: string;
   readonly state: NightState['builds'][number]['state'];
-  readonly kind: 'full' | 'incremental' | 'keep';
   /** The published version after the night; null if there is none. */
   readonly version: number | null;
-  readonly rowsExpected: number;
+  readonly rowsExpected: number | null;
   readonly rows: number | null;
   readonly rowsBefore: number | null;
-  readonly rowsRead: number | null;
-  readonly segments: number | null;
-  readonly segmentsDiffering: number | null;
   readonly attempts: number;
   readonly startedAt: Date | null;
   readonly builtAt: Date | null;
@@ -243,7 +238,6 @@ export interface NightDetail {
   > & {
     readonly only: string | null;
     readonly acceptShrink: boolean;
-    readonly full: boolean;
     /** Snapshot time. */
     readonly asOf: Date | null;
     readonly evaluatedAt: Date | null;
@@ -258,7 +252,7 @@ export interface NightDetail {
 }
 
 /** The request of a night, and its timestamps. */
-type NightRequest = Pick<NightDetail['night'], 'only' | 'acceptShrink' | 'full' | 'asOf' | 'evaluatedAt'>;
+type NightRequest = Pick<NightDetail['night'], 'only' | 'acceptShrink' | 'asOf' | 'evaluatedAt'>;
 
 type BuildRow = Omit<NightBuild, 'failure'> & { readonly failure: Omit<FailureFacts, 'advice'> | null };
 

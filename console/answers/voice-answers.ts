@@ -82,8 +82,7 @@ export interface StoredComparison {
   readonly decision: {
     readonly label: VoiceLabel;
     readonly identityThreshold: number;
-    /** Absent in comparisons from before there was one. */
-    readonly mismatchThreshold?: number;
+    readonly mismatchThreshold: number;
     readonly model: string | null;
     readonly voiceModel: string;
     readonly scores: Scores | null;

@@ -131,7 +131,7 @@ async function sendStored(
           operation: 'open artefact',
           object: formatArtefact(stored),
           problem: 'The file is not in the store.',
-          hint: 'Run a full night, which writes it again.',
+          hint: 'Run a night, which writes it again.',
           cause,
         })
       : cause;

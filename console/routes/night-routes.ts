@@ -32,7 +32,6 @@ const onlyField = z.string().min(1).max(40).nullable().default(null);
 const releaseBody = z.strictObject({ only: onlyField, reason: reasonField });
 const nightRequest = z.strictObject({
   only: onlyField,
-  full: z.boolean().default(false),
   acceptShrink: z.boolean().default(false),
 });
 
@@ -75,7 +74,7 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
     });
   });
   app.post('/api/nights', { config: { access: 'operator' } }, async (http, reply) => {
-    const { only, full, acceptShrink } = parseBody(nightRequest, http.body);
+    const { only, acceptShrink } = parseBody(nightRequest, http.body);
     const { 'idempotency-key': key } = parseBody(keyHeader, http.headers);
     const now = new Date();
     const nightDate = now.toISOString().slice(0, 10);
@@ -86,7 +85,6 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
         nightDate,
         scope,
         acceptShrink,
-        fullBuild: full,
         evaluatedAt: evaluationInstant(nightDate, now),
         requestedBy: actorOf(http),
       });
@@ -94,7 +92,7 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
         await recordAction(client, http, {
           action: 'run_night',
           object: `night ${asked.runId}`,
-          detail: { only, full, acceptShrink },
+          detail: { only, acceptShrink },
         });
       return asked;
     });

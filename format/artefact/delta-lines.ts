@@ -28,9 +28,9 @@ const gatheredBytes = 256 * 1024;
 
 export const added = 0x2b;
 export const changed = 0x7e;
-const removed = 0x2d;
+export const removed = 0x2d;
 const tab = 0x09;
-export const newline = 0x0a;
+const newline = 0x0a;
 const zero = 0x30;
 const nine = 0x39;
 
@@ -43,8 +43,8 @@ const keyBytes = { min: 6, max: 16 } as const;
  * @throws ClientError `delta_invalid` if one is not well formed, or the second cannot follow the first.
  */
 export async function* composeDeltas(first: Chunks, second: Chunks): AsyncGenerator<Uint8Array> {
-  const earlier = new Lines(first, deltaForm);
-  const later = new Lines(second, deltaForm);
+  const earlier = new Lines(first);
+  const later = new Lines(second);
   const text = new GatheredText();
   try {
     await loadBoth(earlier, later);
@@ -79,7 +79,7 @@ function addBoth(text: GatheredText, earlier: Lines, later: Lines): void {
  * one that is missing. Only the digest of the result shows whether the rows were those of the delta's basis.
  */
 export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<Uint8Array> {
-  const lines = new Lines(delta, deltaForm);
+  const lines = new Lines(delta);
   const text = new GatheredText();
   try {
     await lines.load();
@@ -131,7 +131,7 @@ interface StepChunk {
  * @throws ClientError `delta_invalid` if a line is not well formed
  */
 export async function* divideSteps(delta: Chunks): AsyncGenerator<StepChunk> {
-  const lines = new Lines(delta, chainForm);
+  const lines = new Lines(delta, { hasOneStep: false });
   let step = 0;
   try {
     await lines.load();
@@ -184,19 +184,8 @@ export class OperationCounter implements DeltaCounts {
   }
 }
 
-/** The form of the lines of a stream. */
-interface LineForm {
-  readonly name: 'rows' | 'delta';
-  /** Each line must sort after the previous one. */
-  readonly ascends: boolean;
-  /** Bytes before the phone. */
-  readonly bytesBefore: number;
-  readonly isValid: (lines: Lines) => boolean;
-}
-
-export const rowForm: LineForm = { name: 'rows', ascends: true, bytesBefore: 0, isValid: () => true };
-const deltaForm: LineForm = { name: 'delta', ascends: true, bytesBefore: 2, isValid: isDeltaLine };
-const chainForm: LineForm = { ...deltaForm, ascends: false };
+/** Bytes before the phone of a line. */
+const operationBytes = 2;
 
 function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines): boolean {
   const length = keyEnd - keyStart;
@@ -211,25 +200,25 @@ function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines):
  * A cursor over the lines of a stream: the current line is `block` from `start` to `end`, its phone from `keyStart` to
  * `keyEnd`. There is no current line before the first {@link load}. The reader must close it.
  */
-export class Lines {
+class Lines {
   block: Uint8Array = new Uint8Array(0);
   start = 0;
   keyStart = 0;
   keyEnd = 0;
   /** After the line feed. */
   end = 0;
-  /** Counts from 1, without the lines of {@link pass}. */
+  /** Counts from 1. */
   number = 0;
   done = false;
   /** The line does not sort after the previous one. */
   beginsStep = false;
   readonly #blocks: AsyncGenerator<Uint8Array>;
-  readonly #form: LineForm;
+  readonly #hasOneStep: boolean;
   #keyBefore: Uint8Array | undefined;
 
-  constructor(chunks: Chunks, form: LineForm) {
-    this.#blocks = wholeLines(chunks, form.name);
-    this.#form = form;
+  constructor(chunks: Chunks, { hasOneStep = true } = {}) {
+    this.#blocks = wholeLines(chunks, 'delta');
+    this.#hasOneStep = hasOneStep;
   }
 
   /** The first byte of a line of a delta. */
@@ -244,15 +233,6 @@ export class Lines {
     this.#moveTo(this.end);
     this.#requireOrder(block, keyStart, keyEnd);
     return true;
-  }
-
-  /** Skips lines of `bytes` in total without checking them, and moves to the last of them. */
-  pass(bytes: number): void {
-    if (bytes === 0) return;
-    this.end += bytes;
-    this.start = this.block.lastIndexOf(newline, this.end - 2) + 1;
-    this.keyStart = this.start + this.#form.bytesBefore;
-    this.keyEnd = endOfKeyBytes(this.block, this.keyStart);
   }
 
   /** Moves to the first line of the next block; `done` becomes true if there is none. */
@@ -275,33 +255,30 @@ export class Lines {
     this.number++;
     this.start = start;
     this.end = endOfLine(this.block, start);
-    this.keyStart = Math.min(start + this.#form.bytesBefore, this.end - 1);
+    this.keyStart = Math.min(start + operationBytes, this.end - 1);
     this.keyEnd = endOfKeyBytes(this.block, this.keyStart);
-    if (!this.#form.isValid(this))
-      throw invalidDelta(`Line ${this.number} of the ${this.#form.name} is not well formed.`);
+    if (!isDeltaLine(this)) throw invalidDelta(`Line ${this.number} of the delta is not well formed.`);
   }
 
   #requireOrder(block: Uint8Array, keyStart: number, keyEnd: number): void {
     this.beginsStep = this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0;
-    if (this.beginsStep && this.#form.ascends)
-      throw invalidDelta(
-        `${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} does not sort after the line before it.`,
-      );
+    if (this.beginsStep && this.#hasOneStep)
+      throw invalidDelta(`Line ${this.number} of the delta does not sort after the line before it.`);
   }
 }
 
 /** Sequential: if the first is refused, the second is not opened. */
-export async function loadBoth(first: Lines, second: Lines): Promise<void> {
+async function loadBoth(first: Lines, second: Lines): Promise<void> {
   await first.load();
   await second.load();
 }
 
-export async function closeBoth(first: Lines, second: Lines): Promise<void> {
+async function closeBoth(first: Lines, second: Lines): Promise<void> {
   await Promise.all([first.close(), second.close()]);
 }
 
 /** Chunks of complete lines. Only lines across two chunks are copied. */
-async function* wholeLines(chunks: Chunks, name: LineForm['name']): AsyncGenerator<Uint8Array> {
+async function* wholeLines(chunks: Chunks, name: 'rows' | 'delta'): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   for await (const chunk of chunks) {
     const end = chunk.lastIndexOf(newline) + 1;
@@ -326,7 +303,7 @@ interface Key {
 }
 
 /** Order of the current lines of two streams; an ended stream sorts last. */
-export function compareLines(a: Lines, b: Lines): number {
+function compareLines(a: Lines, b: Lines): number {
   if (a.done) return 1;
   return b.done ? -1 : compareKeys(a, b);
 }
@@ -386,7 +363,7 @@ export function endOfKeyBytes(block: Uint8Array, start: number): number {
 }
 
 /** An output buffer. */
-export class GatheredText {
+class GatheredText {
   #buffer = new Uint8Array(gatheredBytes);
   #filled = 0;
 
@@ -419,13 +396,6 @@ export class GatheredText {
 
   addLine({ block, start, end }: Pick<Lines, 'block' | 'start' | 'end'>): void {
     this.addBytes(block, start, end);
-  }
-
-  addRemoval({ block, keyStart, keyEnd }: Key): void {
-    this.#addOperation(removed);
-    this.addBytes(block, keyStart, keyEnd);
-    this.#makeRoom(1);
-    this.#buffer[this.#filled++] = newline;
   }
 
   #addOperation(operation: number): void {

@@ -8,8 +8,8 @@ export interface ByteRange {
 }
 
 interface Padding {
-  /** All segments of the file. */
-  readonly segments: readonly Pick<Segment, 'bytes'>[];
+  /** Bytes of the largest deflate block of the file. */
+  readonly blockBytesMax: number;
   readonly fileBytes: number;
   /** Bytes of a request at least. */
   readonly padTo: number;
@@ -24,15 +24,17 @@ const padToMax = 2 ** 30;
  * with the file, and a shorter file is requested whole.
  * @throws ClientError `usage_invalid` unless `padTo` is from 1 byte to 1 GiB
  */
-export function paddedRange({ offset }: Pick<Segment, 'offset'>, { segments, fileBytes, padTo }: Padding): ByteRange {
+export function paddedRange(
+  { offset }: Pick<Segment, 'offset'>,
+  { blockBytesMax, fileBytes, padTo }: Padding,
+): ByteRange {
   if (!Number.isInteger(padTo) || padTo < 1 || padTo > padToMax)
     throw new ClientError('usage_invalid', {
       operation: 'look number up',
       problem: `A request can be padded to 1 to ${padToMax} bytes.`,
     });
-  const largest = segments.reduce((most, { bytes }) => Math.max(most, bytes), 1);
   let length = 2;
-  while (length < padTo || length < 2 * largest) length *= 2;
+  while (length < padTo || length < 2 * blockBytesMax) length *= 2;
   const aligned = Math.floor(offset / (length / 2)) * (length / 2);
   const start = Math.max(0, Math.min(aligned, fileBytes - length));
   return { start, end: Math.min(start + length, fileBytes) };

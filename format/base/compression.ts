@@ -63,6 +63,17 @@ export async function inflateBlocks(deflated: Uint8Array, plainBytes: number): P
   }
 }
 
+/** As fast as level 5 on rows of numbers, and 2 % smaller; each level above 6 costs half of its time more for less than 1 %. */
+const level = 6;
+
+/** A deflate block of a text without a final one, byte-aligned: blocks can be joined. Not in browsers. */
+export function deflateBlock(plain: Uint8Array): Promise<Uint8Array> {
+  const options = { level, finishFlush: nodeZlib!.constants.Z_FULL_FLUSH };
+  return new Promise((resolve, reject) =>
+    nodeZlib!.deflateRaw(plain, options, (error, deflated) => (error === null ? resolve(deflated) : reject(error))),
+  );
+}
+
 /** One output buffer with spare bytes: else the work returns to the event loop after each 16 KiB, and once more at the end. */
 function inflateInNode(deflated: Uint8Array, plainBytes: number): Promise<Uint8Array> {
   const options = {

@@ -1,7 +1,7 @@
 import { joinBytes } from '../base/bytes.ts';
 import { finalBlock } from '../base/compression.ts';
 import { beginSha256 } from '../base/sha256.ts';
-import { formatCrc32, joinCrc32 } from './crc32.ts';
+import { joinCrc32 } from './crc32.ts';
 
 /**
  * One gzip member (RFC 1952) of independent deflate blocks (RFC 1951): each text is compressed alone and ends in a
@@ -36,7 +36,6 @@ export interface GzipFacts {
   readonly bytes: number;
   readonly sha256: string;
   readonly plainBytes: number;
-  readonly plainCrc32: string;
 }
 
 /** Joins blocks into a member; every method returns the next bytes of the file. */
@@ -63,12 +62,7 @@ export class GzipMember {
 
   /** Sizes and digests, after `end`. */
   facts(): GzipFacts {
-    return {
-      bytes: this.fileBytes,
-      sha256: this.fileHash.digest('hex'),
-      plainBytes: this.plainBytes,
-      plainCrc32: formatCrc32(this.crc),
-    };
+    return { bytes: this.fileBytes, sha256: this.fileHash.digest('hex'), plainBytes: this.plainBytes };
   }
 
   private emit(bytes: Uint8Array): Uint8Array {

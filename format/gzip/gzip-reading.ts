@@ -2,29 +2,22 @@ import { areSameBytes, joinBytes } from '../base/bytes.ts';
 import { DamagedCompression, decompressGzip } from '../base/compression.ts';
 import { ClientError } from '../base/errors.ts';
 import { beginSha256 } from '../base/sha256.ts';
-import { ContentWatch } from '../artefact/content-digest.ts';
-import { crc32, formatCrc32 } from './crc32.ts';
+import { crc32 } from './crc32.ts';
 import { gzipHeader, gzipTrailer, trailerBytes, type GzipFacts } from './gzip-member.ts';
 
 /** Facts of a gzip file and of the rows in it. */
 interface MeasuredGzip extends GzipFacts {
   readonly rows: number;
   readonly plainSha256: string;
-  /** Null if it was not requested, or the text does not have the rows of an artefact. */
-  readonly contentSha256: string | null;
 }
 
 /**
- * Measures a gzip file; with `segmentRowsMax` also the content digest.
+ * Measures a gzip file.
  * @throws DamagedCompression, or the error of the chunks
  */
-export async function measureGzip(
-  chunks: AsyncIterable<Uint8Array>,
-  segmentRowsMax: number | null,
-): Promise<MeasuredGzip> {
+export async function measureGzip(chunks: AsyncIterable<Uint8Array>): Promise<MeasuredGzip> {
   const [file, plain] = [beginSha256(), beginSha256()];
-  const content = segmentRowsMax === null ? undefined : new ContentWatch(segmentRowsMax);
-  let [bytes, plainBytes, rows, crc] = [0, 0, 0, 0];
+  let [bytes, plainBytes, rows] = [0, 0, 0];
   async function* hashing(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       file.update(chunk);
@@ -32,22 +25,12 @@ export async function measureGzip(
       yield chunk;
     }
   }
-  const text = decompressGzip(hashing());
-  for await (const part of content === undefined ? text : content.watch(text)) {
+  for await (const part of decompressGzip(hashing())) {
     plain.update(part);
-    crc = crc32(part, crc);
     plainBytes += part.length;
     for (let at = part.indexOf(0x0a); at !== -1; at = part.indexOf(0x0a, at + 1)) rows++;
   }
-  return {
-    bytes,
-    sha256: file.digest('hex'),
-    plainBytes,
-    plainCrc32: formatCrc32(crc),
-    plainSha256: plain.digest('hex'),
-    contentSha256: content?.sha256() ?? null,
-    rows,
-  };
+  return { bytes, sha256: file.digest('hex'), plainBytes, plainSha256: plain.digest('hex'), rows };
 }
 
 /**

@@ -1,28 +1,31 @@
 import { joinBytes } from '../base/bytes.ts';
+import { deflateBlock } from '../base/compression.ts';
+import { crc32 } from './crc32.ts';
 import { GzipMember, type CompressedBlock, type GzipFacts } from './gzip-member.ts';
 
-/** Plain bytes of a block, and blocks that are compressed at a time: together the memory that writing takes. */
+/** Plain bytes of a block of plain text: with three in flight, the memory that writing takes. */
 const blockPlainBytes = 1024 * 1024;
-const blocksInFlight = 3;
 
-/** Where a gzip file is written, and where its blocks are compressed. */
+/** Where a gzip file is written, and how its blocks are made. */
 interface GzipTarget<Piece, Block extends CompressedBlock> {
   readonly write: (bytes: Uint8Array) => Promise<void>;
   readonly compress: (piece: Piece) => Promise<Block>;
-  /** Called with each block before it is written. */
-  readonly onBlock?: (block: Block) => void;
+  /** Called with each block, in order, before it is written. */
+  readonly onBlock?: (block: Block) => Promise<void> | void;
+  /** Pieces that are compressed at a time. Default: 3. */
+  readonly inFlightMax?: number;
 }
 
-/** Writes pieces of text as one gzip member, a block each, and returns the sizes and digests of file and text. */
+/** Writes pieces of text as one gzip member, a block each, and returns the sizes and the digest of the file. */
 export async function writeMember<Piece, Block extends CompressedBlock>(
   pieces: AsyncIterable<Piece>,
-  { write, compress, onBlock = () => {} }: GzipTarget<Piece, Block>,
+  { write, compress, onBlock = () => {}, inFlightMax = 3 }: GzipTarget<Piece, Block>,
 ): Promise<GzipFacts> {
   const member = new GzipMember();
   const inFlight: Promise<Block>[] = [];
   const writeOldest = async () => {
     const block = await inFlight.shift()!;
-    onBlock(block);
+    await onBlock(block);
     await write(member.append(block));
   };
   try {
@@ -31,7 +34,7 @@ export async function writeMember<Piece, Block extends CompressedBlock>(
       const compressing = compress(piece);
       compressing.catch(() => {}); // awaited by writeOldest
       inFlight.push(compressing);
-      if (inFlight.length >= blocksInFlight) await writeOldest();
+      if (inFlight.length >= inFlightMax) await writeOldest();
     }
     while (inFlight.length > 0) await writeOldest();
     await write(member.end());
@@ -41,12 +44,17 @@ export async function writeMember<Piece, Block extends CompressedBlock>(
   }
 }
 
+/** Compresses a text into a block that can be decompressed alone. Not in browsers. */
+export async function compressBlock(plain: Uint8Array): Promise<CompressedBlock> {
+  return { deflated: await deflateBlock(plain), plainBytes: plain.length, crc: crc32(plain) };
+}
+
 /** Writes text as {@link writeMember} does. The chunks must not change until they are written. */
 export function writeGzip(
   texts: AsyncIterable<Uint8Array>,
-  target: GzipTarget<Uint8Array, CompressedBlock>,
+  write: (bytes: Uint8Array) => Promise<void>,
 ): Promise<GzipFacts> {
-  return writeMember(joinChunks(texts), target);
+  return writeMember(joinChunks(texts), { write, compress: compressBlock });
 }
 
 /** The same bytes in chunks of about the size of a block. */

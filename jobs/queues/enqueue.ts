@@ -7,7 +7,6 @@ import { parsePayload, queueOf, type JobName, type Payloads } from './queues.ts'
 export const jobIds = {
   night: (runId: number) => `night-${runId}`,
   build: (buildId: number) => `build-${buildId}`,
-  helper: ({ buildId, attempt }: Payloads['help-build'], nth: number) => `help-${buildId}-t${attempt}-${nth}`,
   publication: ({ runId, generation }: { runId: number; generation: number }) => `publish-${runId}-g${generation}`,
   batchEnd: ({ batchId, generation }: { batchId: number; generation: number }) => `batch-${batchId}-g${generation}`,
   chunk: ({ batchId, generation }: { batchId: number; generation: number }, chunk: number) =>
@@ -66,19 +65,6 @@ export async function enqueueNightFlow(queues: Queues, { runId, generation, buil
 export async function restoreNightFlow(queues: Queues, flow: NightFlow): Promise<void> {
   if ((await queues.state('publications', jobIds.publication(flow))) === 'missing')
     await enqueueNightFlow(queues, flow);
-}
-
-/**
- * Queues helpers for an attempt at a build, behind the waiting builds: workers without a build help. Nothing waits for these jobs,
- * and a helper that finds no share left ends at once.
- */
-export async function enqueueHelpers(
-  queues: Queues,
-  { buildId, attempt, helpers }: Payloads['help-build'] & { readonly helpers: number },
-): Promise<void> {
-  const shared = { buildId, attempt };
-  for (let nth = 1; nth <= helpers; nth++)
-    await enqueue(queues, newJob('help-build', jobIds.helper(shared, nth), shared));
 }
 
 /** Highest priority number of the queue library. */

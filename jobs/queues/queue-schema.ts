@@ -1,7 +1,7 @@
 import { assertSchemaCompatibility, LATEST_SCHEMA_VERSION, runMigrations, SchemaMigrationRequiredError } from 'bullmq';
 import type { Config } from '../../runtime/config.ts';
 import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
-import { connect, sessionConfig } from '../../runtime/postgres.ts';
+import { connect, databaseUnavailable, isConnectionLoss, sessionConfig } from '../../runtime/postgres.ts';
 import { withMigrationLock } from '../../sql/migrate.ts';
 import { sqlWithLiterals } from '../../sql/sql.ts';
 
@@ -40,8 +40,18 @@ export function postgresConnection(databaseUrl: string, max: number) {
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: 10_000,
     query_timeout: querySecondsMax * 1000,
+    onConnect: reportAtNextStatement,
     ...sessionConfig({ applicationName: 'caller-trust queues' }),
   };
+}
+
+/**
+ * The library runs several statements on a session of the pool without listening to it. One that ended between two of them, by a
+ * restart of the server or because other processes took this one to be frozen, would end the process; so the next statement
+ * reports it.
+ */
+function reportAtNextStatement(session: { on(event: 'error', listener: () => void): unknown }): void {
+  session.on('error', () => {});
 }
 
 /** Checks the schema of the queues, and creates it if there is none. */
@@ -65,6 +75,7 @@ async function readSchemaVersion(databaseUrl: string, schema: string): Promise<n
     return await assertSchemaCompatibility(client, schema);
   } catch (error) {
     if (error instanceof SchemaMigrationRequiredError) return undefined;
+    if (isConnectionLoss(error)) throw databaseUnavailable(error);
     throw new ServiceError('database_unsuitable', {
       operation: 'open queues',
       object: schema,

@@ -64,10 +64,7 @@ export const QUEUES = {
     failedKeptSeconds: 7 * daySeconds,
   },
   builds: {
-    jobs: {
-      'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }),
-      'help-build': z.strictObject({ buildId: databaseId, attempt: z.number().int().positive() }),
-    },
+    jobs: { 'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }) },
     concurrency: (config) => config.buildConcurrency,
     retryDelayMs: 1000,
     waitsForOutage: false,

@@ -67,12 +67,6 @@ export async function recordKeySecret(db: Queryable, secret: string): Promise<vo
   await db.query(sql('access/record_secret_fingerprint'), [secretFile, fingerprintOf(secret)]);
 }
 
-/** Records the secret of the live keys of a database, if they are older than such records. */
-export async function adoptKeySecret(db: Queryable, settings: KeySecretSettings): Promise<void> {
-  const secret = await findKeySecret(settings);
-  if (secret !== undefined) await db.query(sql('access/adopt_secret_fingerprint'), [secretFile, fingerprintOf(secret)]);
-}
-
 /** Keyed by the secret, so that nobody finds it from the fingerprint. */
 function fingerprintOf(secret: string): Buffer {
   return createHmac('sha256', secret).update(secretFile).digest();

@@ -32,36 +32,62 @@ const parts = {
   file_load: 'submitted a load of the held files',
 } as const;
 
-/**
- * Why an actor may not decide: the same person has a part in the subject. Null if the actor may.
- * A submission by a program that names no person excludes nobody.
- */
-export async function whyNotDecide(
+/** A decision: who wants to decide on what. */
+interface Decision {
+  readonly eyes: EyesPolicy;
+  readonly actor: string;
+  readonly of: Decided;
+}
+
+/** Why an actor may not decide, and what to do then, for the console; null if the actor may. */
+export async function whyNotDecide(db: Queryable, decision: Decision): Promise<string | null> {
+  const refusal = await findRefusal(db, decision);
+  return refusal && `${refusal.problem} ${refusal.hint}`;
+}
+
+/** @throws ServiceError `decided_by_requester` if the same person has a part in the subject */
+export async function requireAnotherPerson(db: Queryable, decision: Decision): Promise<void> {
+  const refusal = await findRefusal(db, decision);
+  if (refusal !== null)
+    throw new ServiceError('decided_by_requester', { operation: 'decide', object: decision.of.kind, ...refusal });
+}
+
+/** Null if no part in the subject is the actor's. A submission by a program that names no person excludes nobody. */
+async function findRefusal(
   db: Queryable,
-  { eyes, actor, of }: { eyes: EyesPolicy; actor: string; of: Decided },
-): Promise<string | null> {
+  { eyes, actor, of }: Decision,
+): Promise<{ readonly problem: string; readonly hint: string } | null> {
   const decider = personOf(actor);
   if (eyes.twoPairsOfEyes === 'off' || decider === null) return null;
   const names = namesOf(decider, eyes.samePersons);
   const [statement, values] = partiesOf(of);
   const parties = await queryRows<{ actor: string; part: keyof typeof parts }>(db, statement, values);
   const party = parties.find((each) => names.has(personOf(each.actor) ?? ''));
-  return party === undefined ? null : `${decider} ${parts[party.part]}.`;
+  if (party === undefined) return null;
+  const advice = (await countDeciders(db, eyes)) > 1 ? '' : ` ${actor.startsWith('console ') ? aloneInConsole : alone}`;
+  return { problem: `${decider} ${parts[party.part]}.`, hint: `Another person decides it.${advice}` };
 }
 
-/** @throws ServiceError `decided_by_requester`, see {@link whyNotDecide} */
-export async function requireAnotherPerson(
-  db: Queryable,
-  options: { eyes: EyesPolicy; actor: string; of: Decided },
-): Promise<void> {
-  const problem = await whyNotDecide(db, options);
-  if (problem !== null)
-    throw new ServiceError('decided_by_requester', {
-      operation: 'decide',
-      object: options.of.kind,
-      problem,
-      hint: 'Another person decides it.',
-    });
+/** What to do in an installation of one person, for who runs it, and for a page of the console. */
+const alone =
+  'In an installation of one person set TWO_PAIRS_OF_EYES=off, for the service and for commands; or add a second person, who decides in the console: `caller-trust console users add NAME --role operator --generate`.';
+const aloneInConsole =
+  'In an installation of one person, who runs the service can lift this rule, or add a second person, as the document "Branding" says.';
+
+/** Persons who may decide in the console. The command line knows no list of its users. */
+async function countDeciders(db: Queryable, { samePersons }: EyesPolicy): Promise<number> {
+  const users = await queryRows<{ name: string }>(db, sql('access/list_deciders'));
+  return new Set(users.map(({ name }) => [...namesOf(personOf(name)!, samePersons)].sort().join('='))).size;
+}
+
+/** Whether a second person must decide, and a warning where the rule needs one and at most one is known. */
+export async function describeEyes(db: Queryable, eyes: EyesPolicy): Promise<string | { warning: string }> {
+  if (eyes.twoPairsOfEyes === 'off') return 'who submits something may decide it too (TWO_PAIRS_OF_EYES=off)';
+  const deciders = await countDeciders(db, eyes);
+  if (deciders > 1) return `who submits something does not decide it; ${deciders} persons may decide in the console`;
+  return {
+    warning: `who submits something does not decide it, and ${deciders === 0 ? 'nobody' : 'one person alone'} may decide in the console. ${alone}`,
+  };
 }
 
 /** The statement that lists the actors with a part in the subject of a decision, with its values. */

@@ -64,25 +64,17 @@ export type UndecidedReason = keyof typeof UNDECIDED_REASONS;
 
 /**
  * The comparison of scores with thresholds: a score below its threshold is not authentic, one that reaches `authenticFrom` is, and
- * between them the decision is open. `thresholds/1`, of results before `thresholds/2`, knew no open decision.
+ * between them the decision is open.
  */
 export interface VerificationDecision {
   readonly label: DecisionLabel;
   readonly thresholds: Scores;
-  readonly policy: 'thresholds/1' | 'thresholds/2';
-  /** Why it is undecided; absent with `thresholds/1`. */
-  readonly reason?: UndecidedReason | null | undefined;
-  /** Null where no score is known to be enough; absent with `thresholds/1`. */
-  readonly authenticFrom?: Scores | undefined;
-  /** Share of attacks of a kind never seen that reach `authenticFrom`, as measured; absent with `thresholds/1`. */
-  readonly falseAcceptance?: Scores | undefined;
-}
-
-/** A decision as it is made now. */
-export interface ThresholdDecision extends VerificationDecision {
   readonly policy: 'thresholds/2';
+  /** Why it is undecided; null for other labels. */
   readonly reason: UndecidedReason | null;
+  /** Null where no score is known to be enough. */
   readonly authenticFrom: Scores;
+  /** Share of attacks of a kind never seen that reach `authenticFrom`, as measured. */
   readonly falseAcceptance: Scores;
 }
 
@@ -103,7 +95,7 @@ export interface ScoredRecording {
   readonly voiceSeconds: number;
   /** Of the whole recording; with channels apart, the lower score of its channels. */
   readonly scores: Scores | null;
-  readonly decision: ThresholdDecision | null;
+  readonly decision: VerificationDecision | null;
   readonly reason: AudioReason | null;
   readonly channelScores: readonly ChannelScores[];
   readonly windows: readonly ScoredWindow[];

@@ -1,10 +1,53 @@
-import type { DeltaCounts } from '../../format/artefact/delta-lines.ts';
-import type { FingerprintBits } from '../../format/artefact/number-filter.ts';
-import type { LevelCounts } from '../../format/artefact/levels.ts';
+import { z } from 'zod';
 import type { CacheName } from './definition.ts';
 
 /** Version of the list of categories: rises when one is added. */
 export const categoriesVersion = 1;
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.int().min(0);
+/** A stored file. Digests are SHA-256 in lower-case hex. */
+const storedFile = { sha256, bytes: count };
+
+/**
+ * The facts of a version, as its build records them and its publication copies them (`facts` of build and artefact_version). A new
+ * fact is a field here and what makes it; SQL reads only the digest of the text and the number of rows.
+ */
+export const versionFacts = z.strictObject({
+  rows: count,
+  levels: z.strictObject({ NEUTRAL: count.optional(), SPAM: count.optional(), FRAUD: count.optional() }),
+  categoriesVersion: count,
+  /** As stored (gzip) and after decompression (plain). */
+  file: z.strictObject({ ...storedFile, plainBytes: count, plainSha256: sha256 }),
+  index: z.strictObject({
+    ...storedFile,
+    segments: count,
+    blockBytesMax: count,
+    directory: z.strictObject({ offset: count, bytes: count, sha256 }),
+  }),
+  /** Null in caches without a filter, and where it could not be made. */
+  filter: z.strictObject({ ...storedFile, bits: z.union([z.literal(8), z.literal(16)]) }).nullable(),
+  /** Those that lead to this version, newest first. */
+  deltas: z.array(z.strictObject({ from: count, ...storedFile, added: count, changed: count, removed: count })),
+});
+
+export type VersionFacts = Readonly<z.infer<typeof versionFacts>>;
+
+/** The bytes of a version. */
+export type ArtefactFile = VersionFacts['file'];
+/** The stored filter of a version's keys (docs/filters.md). */
+export type FilterFile = NonNullable<VersionFacts['filter']>;
+/** A stored delta from an earlier version. */
+export type StoredDelta = VersionFacts['deltas'][number];
+
+/** A published version. */
+export interface PublishedVersion extends VersionFacts {
+  readonly version: number;
+  readonly buildId: number;
+  readonly asOf: Date;
+  readonly builtAt: Date;
+  readonly publishedAt: Date;
+}
 
 /** An artefact in the database: its published version, if there is one, and its state. */
 export interface Publication {
@@ -15,72 +58,5 @@ export interface Publication {
   /** Snapshot time of the last night that gave exactly these bytes. */
   readonly confirmedAsOf: Date | null;
   readonly published: PublishedVersion | null;
-  readonly previous: { readonly version: number; readonly contentSha256: string | null } | null;
-}
-
-/** The facts of one published version. Digests are SHA-256 in lower-case hex. */
-export interface PublishedVersion {
-  readonly version: number;
-  readonly buildId: number;
-  readonly asOf: Date;
-  readonly builtAt: Date;
-  readonly publishedAt: Date;
-  readonly rows: number;
-  readonly levels: LevelCounts;
-  readonly categoriesVersion: number;
-  readonly file: ArtefactFile;
-  /** Null for a version that was published before there were segments. */
-  readonly index: IndexFile | null;
-  /** Null in caches without one, and in a version for which none was made yet. */
-  readonly filter: FilterFile | null;
-  /** Those that lead to this version, newest first. */
-  readonly deltas: readonly StoredDelta[];
-}
-
-/** The stored filter of a version's keys (docs/filters.md). */
-export interface FilterFile {
-  readonly sha256: string;
-  readonly bytes: number;
-  /** Of a fingerprint. */
-  readonly bits: FingerprintBits;
-}
-
-/** The stored segment index of a version. */
-export interface IndexFile {
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly segments: number;
-}
-
-/** The bytes of a version: as stored (gzip) and after decompression (plain). */
-export interface ArtefactFile {
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly plainBytes: number;
-  /** CRC-32 of the text in 8 hex digits, as at the end of the gzip file. Null in versions without a content digest. */
-  readonly plainCrc32: string | null;
-  /** Digest of the list of segments (content-digest.ts). Null in versions that were published before there was one. */
-  readonly contentSha256: string | null;
-  /** Rows of a segment at most, by which the text is cut for the content digest. */
-  readonly segmentRowsMax: number | null;
-  /** SHA-256 of the whole text; null unless all of it was read as one range. */
-  readonly plainSha256: string | null;
-}
-
-/** What distinguishes texts. */
-export type TextDigests = Pick<ArtefactFile, 'contentSha256' | 'plainSha256'>;
-
-/** True if two texts are known to be the same. */
-export function isSameText(a: TextDigests, b: TextDigests): boolean {
-  return (
-    (a.contentSha256 !== null && a.contentSha256 === b.contentSha256) ||
-    (a.plainSha256 !== null && a.plainSha256 === b.plainSha256)
-  );
-}
-
-/** A stored delta from an earlier version. */
-export interface StoredDelta extends DeltaCounts {
-  readonly from: number;
-  readonly sha256: string;
-  readonly bytes: number;
+  readonly previous: { readonly version: number; readonly plainSha256: string } | null;
 }

@@ -14,7 +14,7 @@ export interface Column {
   readonly meaning: string;
 }
 
-/** What a cache is: what readers know of it, its columns, and the COPY that reads its rows. */
+/** What a cache is: what readers know of it, its columns, and the view with its rows. */
 export interface CacheDefinition extends PublishedCache {
   readonly title: string;
   /** The first column is the key: rows ascend by it in byte order, and each value occurs once. */
@@ -23,10 +23,8 @@ export interface CacheDefinition extends PublishedCache {
   readonly notice: string | null;
   /** What the filter of the artefact holds; null if the cache has none. */
   readonly filterKeys: FilterFacts['keyType'] | null;
-  /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from', :'to' and :'keys'. */
-  readonly copyStatement: string;
-  /** The statement where no brand is live; null if the rows have no data of brands, or no other data. */
-  readonly unbrandedCopyStatement: string | null;
+  /** A view with the columns under their names, and `country` if the cache is split by it (`cache_profile_phones` ...). */
+  readonly view: string;
 }
 
 const [publishedPhones, publishedBrandedPhones, publishedSpammerPhones, publishedSpamRanges] = PUBLISHED_CACHES;
@@ -56,8 +54,7 @@ const brandedPhones = {
   columns: [phone, displayName],
   notice: null,
   filterKeys: null,
-  copyStatement: 'caches/copy_branded_phones',
-  unbrandedCopyStatement: null,
+  view: 'cache_branded_phones',
 } as const;
 
 /** Profile phones: reputation and display info of every known number of one country. */
@@ -75,8 +72,7 @@ const profilePhones = {
   ],
   notice: null,
   filterKeys: null,
-  copyStatement: 'caches/copy_profile_phones',
-  unbrandedCopyStatement: 'caches/copy_unbranded_profile_phones',
+  view: 'cache_profile_phones',
 } as const;
 
 /** Ranges at risk: blocks of 1,000 numbers from which several were reported lately. */
@@ -116,8 +112,7 @@ const spamRanges = {
   notice:
     'Evidence about blocks of numbers, not a label of any number: most numbers of a range are innocent. Do not apply it to numbers of the cache branded_phones or to cleared numbers.',
   filterKeys: 'prefix',
-  copyStatement: 'caches/copy_spam_ranges',
-  unbrandedCopyStatement: null,
+  view: 'cache_spam_ranges',
 } as const;
 
 /** Spammers: the SPAM and FRAUD numbers of every country. */
@@ -127,8 +122,7 @@ const spammerPhones = {
   columns: [phone, reputationLevel, reputationCategory],
   notice: null,
   filterKeys: 'phone',
-  copyStatement: 'caches/copy_spammer_phones',
-  unbrandedCopyStatement: null,
+  view: 'cache_spammer_phones',
 } as const;
 
 /** The closed list of caches. */

@@ -1,8 +1,7 @@
 import type { FilterFacts } from '../../format/artefact/number-filter.ts';
 import { findCache, type Column } from './definition.ts';
-import type { StoredDelta } from './artefact-facts.ts';
-import { segmentColumns } from '../../format/artefact/segment-index.ts';
-import type { Publication, PublishedVersion, IndexFile, ArtefactFile } from './artefact-facts.ts';
+import { pageColumns, segmentColumns } from '../../format/artefact/segment-index.ts';
+import type { ArtefactFile, Publication, PublishedVersion, StoredDelta } from './artefact-facts.ts';
 import type { LevelCounts } from '../../format/artefact/levels.ts';
 
 /** Version of the manifest's format. */
@@ -26,9 +25,9 @@ export interface Manifest {
   readonly notice: string | null;
   readonly categoriesVersion: number;
   readonly file: { readonly href: string; readonly mediaType: string } & ArtefactFile;
-  readonly previous: { readonly version: number; readonly contentSha256: string | null } | null;
+  readonly previous: { readonly version: number; readonly plainSha256: string } | null;
   readonly deltas: readonly ManifestDelta[];
-  readonly index: ManifestIndex | null;
+  readonly index: ManifestIndex;
   readonly filter: ManifestFilter | null;
   readonly status: 'fresh' | 'stale';
   readonly stale: { readonly code: string; readonly reason: string; readonly since: string } | null;
@@ -40,11 +39,12 @@ interface ManifestDelta extends StoredDelta {
 }
 
 /** The segment index in a manifest. */
-interface ManifestIndex extends IndexFile {
+type ManifestIndex = PublishedVersion['index'] & {
   readonly href: string;
   readonly mediaType: string;
   readonly columns: readonly string[];
-}
+  readonly directoryColumns: readonly string[];
+};
 
 /** The filter of the keys in a manifest. */
 interface ManifestFilter {
@@ -135,10 +135,13 @@ export function makeManifest(publication: Publication & { readonly published: Pu
       sha256,
       ...counts,
     })),
-    index:
-      index === null
-        ? null
-        : { href: indexHref(publication), mediaType: indexMediaType, ...index, columns: segmentColumns },
+    index: {
+      href: indexHref(publication),
+      mediaType: indexMediaType,
+      ...index,
+      columns: segmentColumns,
+      directoryColumns: pageColumns,
+    },
     filter: describeFilter(cache, published),
     status: publication.status,
     stale: stale === null ? null : { code: stale.code, reason: stale.reason, since: stale.since.toISOString() },

@@ -1,7 +1,10 @@
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
 import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
 import { copyText } from './copy-in.ts';
-import type { JudgeOptions, RowJudge } from './feed-definition.ts';
+import type { JudgeOptions, MeasuredFeed, RowJudge, StagedLoad } from './feed-definition.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
+import { removeSuperseded } from './superseded-rows.ts';
 import { refuse, type Refusal } from '../rows/reject.ts';
 
 /** Directory feed: display info of numbers. A new number becomes NEUTRAL. */
@@ -18,14 +21,27 @@ export const directoryFeed = {
     headerOptional: true,
     personal: false,
   },
-  stagingTable: 'directory_staging',
   createStaging: 'feeds/create_directory_staging',
   stagingColumns: ['phone', 'country', 'display_name', 'display_description', 'display_detail', 'display_image'],
   makeJudge: makeDirectoryJudge,
   dateColumns: [],
-  measure: 'feeds/measure_directory',
-  merge: 'feeds/merge_directory',
+  measure: measureDirectory,
 } as const;
+
+async function measureDirectory(client: Queryable, { mayRepeat }: StagedLoad): Promise<MeasuredFeed> {
+  const repeats = await removeSuperseded(client, mayRepeat);
+  await client.query(sql('labels/lock_labels'));
+  await client.query(sql('feeds/compare_directory'));
+  const { rowsChanged, ...compared } = (await queryRow<{ numbers: number; newNumbers: number; rowsChanged: number }>(
+    client,
+    sql('feeds/measure_directory'),
+  ))!; // the statement returns one row
+  const merge = async () => {
+    if (rowsChanged > 0) await client.query(sql('feeds/merge_directory'));
+    return { rowsChanged, rowsSuperseded: repeats.duplicates };
+  };
+  return { measures: { ...repeats, ...compared }, merge };
+}
 
 function makeDirectoryJudge({ options: { country } }: JudgeOptions): RowJudge {
   return ([phoneText = '', ...texts]) => {

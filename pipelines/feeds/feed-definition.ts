@@ -2,6 +2,8 @@ import type { FeedOptions } from './feed-options.ts';
 import type { DateForm } from './feed-dates.ts';
 import type { Refusal } from '../rows/reject.ts';
 import type { RowFormat } from '../rows/feed-rows.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+import type { FeedMeasures } from './load-gates.ts';
 
 /** A published category and its level. */
 export interface Category {
@@ -20,23 +22,46 @@ export interface JudgeOptions {
   readonly dateForm: DateForm | null;
 }
 
-/** COPY text of an accepted row (its staging columns but the line number, between tabs), or why it is refused. */
+/** COPY text of an accepted row (its staging columns but the line number, between tabs, the number first), or why it is refused. */
 export type RowJudge = (values: readonly string[]) => string | Refusal;
 
-/** A feed: the format of its rows, their judge, and the statements of sql/feeds that stage and merge them. */
+/** A feed: the format of its rows, their judge, its staging table, and how the staged rows are measured and merged. */
 export interface FeedDefinition {
   readonly name: string;
   readonly format: RowFormat;
-  readonly stagingTable: string;
-  /** Creates the staging table, which is dropped at the end of the transaction. */
+  /** Creates the staging table `feed_staging`, which is dropped at the end of the transaction. */
   readonly createStaging: string;
   /** Columns of the staging table in the order of the judge's values; the line number follows. */
   readonly stagingColumns: readonly string[];
   readonly makeJudge: (options: JudgeOptions) => RowJudge;
   /** Places of the columns of dates among a row's values. */
   readonly dateColumns: readonly number[];
-  /** Counts the staging table for the gates; takes the time of submission and the days after which a complaint does not count. */
-  readonly measure: string;
-  /** Merges the staging table; takes the load id, returns one row: rows_superseded, rows_changed, labels_withheld. */
-  readonly merge: string;
+  /** Measures the staged rows. The numbers that it compares them with do not change before the transaction ends. */
+  readonly measure: (client: Queryable, load: StagedLoad) => Promise<MeasuredFeed>;
+}
+
+/** A load whose rows are staged. */
+export interface StagedLoad {
+  readonly loadId: number;
+  readonly requestedAt: Date;
+  /** False if no two rows have the same number. */
+  readonly mayRepeat: boolean;
+}
+
+/** The staged rows, measured: what gates judge, and the merge that follows unless they hold the load. */
+export interface MeasuredFeed {
+  readonly measures: Omit<FeedMeasures, 'given' | 'accepted'>;
+  /** Complaints that are too old to count. */
+  readonly rowsTooOld?: number;
+  readonly merge: () => Promise<MergedRows>;
+}
+
+/** What a merge did. */
+export interface MergedRows {
+  /** Rows of the database that were inserted or changed. */
+  readonly rowsChanged: number;
+  /** Staged rows that a later line of the same number overrides. */
+  readonly rowsSuperseded?: number;
+  /** Labels for protected numbers, also unchanged ones. */
+  readonly labelsWithheld?: number;
 }

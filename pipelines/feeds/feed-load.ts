@@ -25,12 +25,12 @@ import {
   type SpooledFile,
 } from './feed-spool.ts';
 import { findFeed } from './feed.ts';
-import type { Category, FeedDefinition, RowJudge } from './feed-definition.ts';
+import type { Category, FeedDefinition, MeasuredFeed, RowJudge } from './feed-definition.ts';
 import { DateObserver, type DateForm } from './feed-dates.ts';
 import { checkFeedOptions, shapeOf } from './feed-options.ts';
 import { judgeLoad, loadsCompared, type FeedMeasures, type GateBreach, type LoadGateLimits } from './load-gates.ts';
 import { decideHeldLoad, readFeedLoad, type EndedFeedLoad, type FeedLoad, type LoadDecision } from './load-record.ts';
-import { complaintRule } from '../labels/complaint-rule.ts';
+import { SeenNumbers } from './seen-numbers.ts';
 import { REJECTS, type RejectCode, type Refusal } from '../rows/reject.ts';
 
 export * from './load-record.ts';
@@ -193,7 +193,7 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
     await client.query(sql('feeds/delete_rejects'), [load.loadId]);
     const counts = await stageRows(client, copy, { load, feed, dateForm }, options);
     const end = await decideLoadEnd(client, { load, feed, counts }, options.limits);
-    const merged = end.state === 'done' ? await merge(client, feed, load.loadId) : undefined;
+    const merged = await end.merge?.();
     await client.query(sql('feeds/finish_load'), [
       load.loadId,
       end.state,
@@ -204,7 +204,7 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
       merged?.rowsChanged,
       counts.rejects,
       merged?.labelsWithheld,
-      end.tooOld,
+      end.rowsTooOld,
       end.measures,
       JSON.stringify(end.gates),
       dateForm,
@@ -257,12 +257,10 @@ interface LoadEnd {
   readonly state: 'done' | 'held' | 'failed';
   readonly gates: readonly GateBreach[];
   readonly measures?: FeedMeasures;
-  readonly tooOld?: number | null;
+  readonly rowsTooOld?: number | undefined;
+  readonly merge?: MeasuredFeed['merge'];
   readonly failure?: { readonly code: ErrorCode; readonly reason: string };
 }
-
-/** The columns of the statement that measures a feed. */
-type MeasuredRows = Omit<FeedMeasures, 'given' | 'accepted'> & { readonly tooOldRows: number | null };
 
 /** Decides on the staged rows: the load fails if most of them are refused, is held by a gate, or is merged. */
 async function decideLoadEnd(
@@ -275,10 +273,8 @@ async function decideLoadEnd(
   if (refused * 100 > counts.given * percentMax)
     return { state: 'failed', gates: [], failure: mostlyRejected(counts, percentMax) };
   await client.query(sql('feeds/prepare_bulk_work'));
-  // Without it the planner assumes 200 numbers, and a feed of a million unchanged rows takes 1.8 s instead of 1.0.
-  await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
-  const values = [load.requestedAt, complaintRule.windowDays];
-  const { tooOldRows, ...measured } = (await queryRow<MeasuredRows>(client, sql(feed.measure), values))!; // the statement returns one row
+  const { mayRepeat } = counts.numbers;
+  const { measures: measured, rowsTooOld, merge } = await feed.measure(client, { ...load, mayRepeat });
   const measures = { given: counts.given, accepted: counts.accepted, ...measured };
   const before = await queryRows<{ measures: FeedMeasures }>(client, sql('feeds/list_measures'), [
     load.feed,
@@ -291,7 +287,8 @@ async function decideLoadEnd(
     before.map((earlier) => earlier.measures),
     limits.gates,
   );
-  return { state: gates.length > 0 && load.decision === null ? 'held' : 'done', gates, measures, tooOld: tooOldRows };
+  const end = { gates, measures, rowsTooOld };
+  return gates.length > 0 && load.decision === null ? { ...end, state: 'held' } : { ...end, state: 'done', merge };
 }
 
 function mostlyRejected({ given, accepted, rejects }: Counts, percentMax: number): NonNullable<LoadEnd['failure']> {
@@ -306,6 +303,7 @@ interface Counts {
   given: number;
   accepted: number;
   readonly rejects: Partial<Record<RejectCode, number>>;
+  readonly numbers: SeenNumbers;
 }
 
 /** Judges every row of the file: accepted rows go to the staging table, refused ones to feed_reject. */
@@ -318,9 +316,9 @@ async function stageRows(
   await client.query(sql(feed.createStaging));
   const categories = await queryRows<Category>(client, sql('labels/list_categories'));
   const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt, options: load.options, dateForm });
-  const accepted = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
+  const accepted = copy.into(`feed_staging (${feed.stagingColumns.join(', ')}, line_number)`);
   const rejected = copy.into('feed_reject (load_id, line_number, code, reason, excerpt)');
-  const counts: Counts = { given: 0, accepted: 0, rejects: {} };
+  const counts: Counts = { given: 0, accepted: 0, rejects: {}, numbers: new SeenNumbers() };
   for await (const rows of readRows(feed, load, options)) {
     await stageBatch(rows, { judge, loadId: load.loadId, counts, accepted, rejected });
     options.onProgress?.({ rowsGiven: counts.given, rowsRejected: counts.given - counts.accepted });
@@ -348,6 +346,7 @@ async function stageBatch(
     if (typeof judged === 'string') {
       acceptedLines += `${judged}\t${row.line}\n`;
       counts.accepted++;
+      counts.numbers.add(judged.slice(0, judged.indexOf('\t')));
     } else {
       rejectedLines += rejectLine(loadId, row, judged);
       counts.rejects[judged.code] = (counts.rejects[judged.code] ?? 0) + 1;
@@ -361,16 +360,6 @@ async function stageBatch(
 function rejectLine(loadId: number, row: FeedRow, { code, reason }: Refusal): string {
   const excerpt = 'excerpt' in row ? row.excerpt : makeExcerpt(row.values.join(','));
   return `${loadId}\t${row.line}\t${code}\t${escapeCopyText(reason)}\t${escapeCopyText(excerpt)}\n`;
-}
-
-interface MergedRow {
-  rowsSuperseded: number;
-  rowsChanged: number;
-  labelsWithheld: number;
-}
-
-async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): Promise<MergedRow> {
-  return (await queryRow<MergedRow>(client, sql(feed.merge), [loadId]))!; // the statement returns one row
 }
 
 function loadFailed({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {

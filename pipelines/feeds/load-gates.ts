@@ -7,17 +7,17 @@ export interface FeedMeasures {
   readonly newNumbers: number;
   /** Rows that repeat an earlier one (complaints: in all fields; else: its number). */
   readonly duplicates: number;
-  /** Complaints that are stored already. */
-  readonly knownRows: number;
-  /** Rows of the most frequent number, and of the most frequent state of complainants. */
+  /** Rows of the most frequent number. */
   readonly topNumberRows: number;
-  readonly topStateRows: number | null;
-  /** Complaints older than 28 days at the submission. */
-  readonly oldRows: number | null;
-  readonly levels: Readonly<Record<string, number>> | null;
+  /** Complaints that are stored already, those of the most frequent state, and those older than 28 days at the submission. */
+  readonly knownRows?: number;
+  readonly topStateRows?: number;
+  readonly oldRows?: number;
+  /** Numbers by the level that a reputation feed gives them. */
+  readonly levels?: Readonly<Record<string, number>>;
 }
 
-/** When gates judge a load. bench/load-gates.ts measures what they hold under these limits. */
+/** When gates judge a load. What they hold under these limits was measured at commit dc73ae54. */
 export const loadGateLimits = {
   /** Loads of the same feed and source that are done before one is judged: a week of daily ones, with its weekend. */
   loadsMin: 7,
@@ -59,8 +59,8 @@ interface ShareGate {
   readonly pointsMax: number;
   /** Completes the message: "of the rows are refused". */
   readonly words: string;
-  /** Part and whole of the share; null if it does not apply to the load. */
-  readonly share: (load: FeedMeasures) => readonly [part: number | null | undefined, whole: number];
+  /** Part and whole of the share; no part if it does not apply to the load. */
+  readonly share: (load: FeedMeasures) => readonly [part: number | undefined, whole: number];
 }
 
 /** Accepted rows in percent of the median of the earlier loads. */
@@ -112,8 +112,8 @@ const shareGates: readonly ShareGate[] = [
   ...['NEUTRAL', 'SPAM', 'FRAUD'].map((level): ShareGate => ({
     gate: 'levels',
     pointsMax: 20,
-    words: `of the rows have the level ${level}`,
-    share: (load) => [load.levels?.[level], load.accepted],
+    words: `of the numbers have the level ${level}`,
+    share: (load) => [load.levels?.[level], load.numbers],
   })),
 ];
 
@@ -151,9 +151,9 @@ function judgeShare(
   const [part, whole] = share(load);
   const usualShares = before.flatMap((earlier) => {
     const [earlierPart, earlierWhole] = share(earlier);
-    return typeof earlierPart === 'number' && earlierWhole > 0 ? [percentOf(earlierPart, earlierWhole)] : [];
+    return earlierPart !== undefined && earlierWhole > 0 ? [percentOf(earlierPart, earlierWhole)] : [];
   });
-  if (typeof part !== 'number' || whole === 0 || usualShares.length < limits.loadsMin) return [];
+  if (part === undefined || whole === 0 || usualShares.length < limits.loadsMin) return [];
   const usual = median(usualShares);
   const figure = percentOf(part, whole);
   if (figure - usual <= pointsMax || part - (usual * whole) / 100 < limits.rowsMin) return [];

@@ -1,6 +1,9 @@
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
 import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
 import { copyText } from './copy-in.ts';
-import type { Category, JudgeOptions, RowJudge } from './feed-definition.ts';
+import type { Category, JudgeOptions, MeasuredFeed, RowJudge, StagedLoad } from './feed-definition.ts';
+import { removeSuperseded } from './superseded-rows.ts';
 import { refuse, type Refusal } from '../rows/reject.ts';
 
 /** Reputation feed: levels and categories of numbers, as a provider states them. */
@@ -15,14 +18,41 @@ export const reputationFeed = {
     headerOptional: true,
     personal: false,
   },
-  stagingTable: 'reputation_staging',
   createStaging: 'feeds/create_reputation_staging',
   stagingColumns: ['phone', 'country', 'level', 'category'],
   makeJudge: makeReputationJudge,
   dateColumns: [],
-  measure: 'feeds/measure_reputation',
-  merge: 'feeds/merge_reputation',
+  measure: measureReputation,
 } as const;
+
+async function measureReputation(client: Queryable, { loadId, mayRepeat }: StagedLoad): Promise<MeasuredFeed> {
+  const repeats = await removeSuperseded(client, mayRepeat);
+  await client.query(sql('labels/lock_labels'));
+  await client.query(sql('feeds/compare_reputation'));
+  const { rowsChanged, labelsWithheld, ...compared } = (await queryRow<ComparedLabels>(
+    client,
+    sql('feeds/measure_reputation'),
+    [loadId],
+  ))!; // the statement returns one row
+  const merge = async () => {
+    const changed = rowsChanged > 0 ? await mergeReputation(client, loadId) : { labelsWithheld: 0 };
+    return { rowsChanged, rowsSuperseded: repeats.duplicates, labelsWithheld: labelsWithheld + changed.labelsWithheld };
+  };
+  return { measures: { ...repeats, ...compared }, merge };
+}
+
+interface ComparedLabels {
+  readonly numbers: number;
+  readonly newNumbers: number;
+  readonly levels: Readonly<Record<string, number>>;
+  readonly rowsChanged: number;
+  /** Of rows that do not change. */
+  readonly labelsWithheld: number;
+}
+
+async function mergeReputation(client: Queryable, loadId: number): Promise<{ labelsWithheld: number }> {
+  return (await queryRow<{ labelsWithheld: number }>(client, sql('feeds/merge_reputation'), [loadId]))!; // the statement returns one row
+}
 
 const labelsCachedMax = 1000; // pairs of level and category; a feed has about 40, a hostile one any number
 

@@ -13,7 +13,6 @@ export const LABEL_CAUSES = {
   dispute: 'a dispute was decided for the number',
   protection: 'the list of numbers that are never labelled has changed',
   removed: 'the number was removed',
-  before_history: 'a label from before the history began',
   other: 'another change of the database',
 } as const;
 

@@ -52,7 +52,7 @@ export async function readNightBasis(db: Queryable, runId: number): Promise<Nigh
 
 /**
  * The labels that a snapshot saw, by phone, replayed from the history. Later commits are left out by their transactions, not by
- * their timestamps. Complete for snapshots since the history began, and within its retention.
+ * their timestamps. Complete for snapshots within the retention of the history.
  */
 export async function replayLabels(db: Queryable, snapshot: string): Promise<LabelledNumber[]> {
   return queryRows<LabelledNumber>(db, sql('labels/list_labels_as_of'), [snapshot]);
@@ -61,7 +61,7 @@ export async function replayLabels(db: Queryable, snapshot: string): Promise<Lab
 /**
  * The labels of a past scoring, by phone, computed again: by the same statement and instant, over the loads and clearings that
  * it saw. Later ones are left out, whatever their dates. Complaints that were pruned since are missing.
- * @throws ServiceError `basis_unusable` for a scoring by another rule version, which needs a version of the service with that rule
+ * @throws ServiceError `scoring_rule_differs` for a scoring by another rule version, which needs a version of the service with that rule
  */
 export async function recomputeComplaintLabels(
   db: Pool,
@@ -69,7 +69,7 @@ export async function recomputeComplaintLabels(
   settings: ScoringSettings = scoringDefaults,
 ): Promise<RecomputedLabel[]> {
   if (ruleVersion !== complaintRule.version) {
-    throw new ServiceError('basis_unusable', {
+    throw new ServiceError('scoring_rule_differs', {
       operation: 'compute labels again',
       problem: `That scoring was by ${ruleVersion}; this version of the service has ${complaintRule.version}.`,
     });

@@ -17,7 +17,7 @@ export interface NumberRecord {
     readonly category: NumberCategory | null;
     readonly source: string | null;
   } | null;
-  /** Time of the last change of the published label; null if it is older than the history, or there was never a label. */
+  /** Time of the last change of the published label; null if there was never a label. */
   readonly since: Date | null;
   /** The last changes of the published label, newest first. */
   readonly changes: readonly LabelEvent[];
@@ -62,9 +62,9 @@ interface NumberScore {
   readonly score: number;
   readonly reports: number;
   readonly independentReports: number;
-  /** Days and states of the reports; null in scores of complaints/1. */
-  readonly days: number | null;
-  readonly states: number | null;
+  /** Days and states of the reports. */
+  readonly days: number;
+  readonly states: number;
   readonly firstReportedAt: Date | null;
   readonly lastReportedAt: Date | null;
   readonly ruleVersion: string;

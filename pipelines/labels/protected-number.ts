@@ -9,7 +9,7 @@ import { setLabelCause } from './label-history.ts';
 /** An entry that protects numbers from labels. */
 export interface Protection {
   readonly protectionId: number;
-  /** A number, a prefix, or a regular expression of the numbering plan. */
+  /** A number, a prefix, or a pattern of the numbering plan, with an underscore for any digit. */
   readonly kind: 'number' | 'prefix' | 'plan';
   readonly value: string;
   readonly reason: string;

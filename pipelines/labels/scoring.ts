@@ -83,15 +83,12 @@ interface AgedDays {
   readonly ages: readonly number[];
 }
 
-interface LastScoring {
+interface LastScoring extends AgedDays {
   readonly version: string;
   readonly evaluatedAt: Date;
   /** What it saw (pg_snapshot as text), in this database cluster. */
   readonly transactions: string;
-  readonly cluster: string | null;
-  /** Null in one of an older version of the service. */
-  readonly days: readonly string[] | null;
-  readonly ages: readonly number[] | null;
+  readonly cluster: string;
 }
 
 /** What a scoring saw: the transactions (pg_snapshot as text), the days, and the silence of the feed. */
@@ -123,7 +120,7 @@ export async function computeScores(
   await client.query(sql('labels/create_scored'));
   const { transactions, cluster } = (await queryRow<{ transactions: string; cluster: string }>(
     client,
-    sql('nights/describe_snapshot'),
+    sql('labels/describe_snapshot'),
   ))!; // the statement returns one row
   const saw = seen ?? transactions;
   const aged = (await queryRow<AgedDays & { silentDays: number | null }>(client, sql('labels/age_days'), [
@@ -159,11 +156,9 @@ export async function computeScores(
 
 /** True if no number can have gained points since the last scoring without a report: then no day is younger. */
 function goesOn(last: LastScoring, evaluatedAt: Date, { days, ages }: AgedDays): boolean {
-  if (last.version !== complaintRule.version || last.transactions === null || last.evaluatedAt > evaluatedAt)
-    return false;
-  if (last.days === null || last.ages === null) return false;
+  if (last.version !== complaintRule.version || last.evaluatedAt > evaluatedAt) return false;
   const now = new Map(days.map((day, at) => [day, ages[at]!]));
-  return last.days.every((day, at) => (now.get(day) ?? Infinity) >= last.ages![at]!);
+  return last.days.every((day, at) => (now.get(day) ?? Infinity) >= last.ages[at]!);
 }
 
 /** The rule version in force, and its activation. */

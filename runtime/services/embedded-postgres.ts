@@ -34,8 +34,8 @@ interface EmbeddedDatabase {
   readonly url: string;
   /** For a login that can only read. */
   readonly apiUrl: string;
-  /** For a login that can only submit work; undefined if the server was started by an older version. */
-  readonly intakeUrl: string | undefined;
+  /** For a login that can only submit work. */
+  readonly intakeUrl: string;
   /** Directory of the programs, the data and the log of the server. */
   readonly home: string;
   /** Releases the cluster; the last holder stops the server. */
@@ -47,8 +47,7 @@ interface Cluster {
   readonly port: number;
   readonly ownerPassword: string;
   readonly apiPassword: string;
-  /** Absent if an older version has started the server. */
-  readonly intakePassword?: string;
+  readonly intakePassword: string;
 }
 
 interface Account {
@@ -101,8 +100,7 @@ export async function acquireEmbeddedDatabase(stateDir: string): Promise<Embedde
     home,
     url: clusterUrl(cluster, owner, cluster.ownerPassword),
     apiUrl: clusterUrl(cluster, apiLogin, cluster.apiPassword),
-    intakeUrl:
-      cluster.intakePassword === undefined ? undefined : clusterUrl(cluster, intakeLogin, cluster.intakePassword),
+    intakeUrl: clusterUrl(cluster, intakeLogin, cluster.intakePassword),
     release,
   };
 }
@@ -227,7 +225,7 @@ async function startIfStopped(home: string, account: Account | undefined): Promi
   await stopServer(home);
 
   if (!existsSync(data)) await initialise(home, programs, account);
-  const cluster: Required<Cluster> = {
+  const cluster: Cluster = {
     port: await freePort(before?.port),
     ownerPassword: before?.ownerPassword ?? (await readFile(join(home, 'owner-password'), 'utf8')),
     apiPassword: before?.apiPassword ?? randomBytes(24).toString('base64url'),

@@ -8,21 +8,18 @@ DECLARE
   routine regprocedure;
   writer name;
 BEGIN
-  IF NOT has_schema_privilege('caller_trust_reader', 'public', 'USAGE') THEN
-    GRANT USAGE ON SCHEMA public TO caller_trust_reader;
-  END IF;
+  GRANT USAGE ON SCHEMA public TO caller_trust_reader;
   -- Of phone numbers, clearings and loads only what answers show, not who did it or why.
   FOR item IN SELECT * FROM (VALUES
     ('schema_migration', NULL::text[]), ('service_secret', NULL), ('api_key', NULL),
-    ('reputation_category', NULL), ('artefact_version', NULL), ('artefact_delta', NULL), ('publication', NULL),
+    ('reputation_category', NULL), ('artefact_version', NULL), ('publication', NULL),
     ('brand_overview', NULL), ('letter', NULL), ('letter_finding', NULL), ('brand_number', NULL), ('letter_number', NULL), ('branded_number', NULL),
     ('recording', NULL), ('verification_batch', NULL), ('verification', NULL), ('verification_result', NULL), ('added_model', NULL), ('model_default', NULL),
     ('trust_state', NULL), ('trust_document', NULL),
-    ('label_event', NULL), ('scoring_run', NULL), ('complaint_score', NULL), ('spam_range', NULL),
+    ('label_event', NULL), ('scoring_run', NULL), ('complaint_score', NULL), ('spam_range', NULL), ('protection_in_force', NULL),
     ('phone_number', ARRAY['phone', 'country', 'reputation_level', 'reputation_category', 'reputation_source', 'display_name', 'display_description',
       'display_detail', 'display_image', 'feed_level', 'feed_category', 'feed_load_id', 'cleared_at']),
     ('redress', ARRAY['phone', 'cleared_at']),
-    ('protected_number', ARRAY['kind', 'value', 'removed_at']),
     ('feed_load', ARRAY['load_id', 'feed', 'source', 'state', 'requested_at', 'rows_accepted', 'rows_changed'])
   ) AS needed (relation, columns)
   LOOP

@@ -10,9 +10,7 @@ BEGIN
   IF to_regrole('caller_trust_submitter') IS NULL THEN
     RETURN;
   END IF;
-  IF NOT has_schema_privilege('caller_trust_submitter', 'public', 'USAGE') THEN
-    GRANT USAGE ON SCHEMA public TO caller_trust_submitter;
-  END IF;
+  GRANT USAGE ON SCHEMA public TO caller_trust_submitter;
   FOR item IN SELECT * FROM (VALUES
     ('schema_migration', 'SELECT'), ('service_secret', 'SELECT'), ('api_key', 'SELECT'),
     ('upload', 'SELECT, INSERT, UPDATE, DELETE'), ('intake_request', 'SELECT, INSERT'),

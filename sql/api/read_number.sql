@@ -24,7 +24,7 @@ LEFT JOIN complaint_score AS s USING (phone)
 LEFT JOIN branded_number AS b ON b.phone = given.phone AND b.live_from <= now() AND (b.live_until IS NULL OR b.live_until > now())
 LEFT JOIN spam_range AS g ON g.prefix = left(given.phone, -3)
 LEFT JOIN LATERAL (
-  SELECT CASE WHEN e.cause <> 'before_history' THEN e.at END AS at FROM label_event AS e
+  SELECT e.at FROM label_event AS e
   WHERE e.phone = given.phone AND (e.level, e.category) IS DISTINCT FROM (e.level_before, e.category_before)
   ORDER BY e.event_id DESC LIMIT 1) AS since ON true
 LEFT JOIN LATERAL (SELECT evaluated_at FROM scoring_run ORDER BY scoring_id DESC LIMIT 1) AS run ON s.phone IS NOT NULL

@@ -1,21 +1,26 @@
--- Purpose: ends items with the stored results for their audio, their model and the settings of their batch. An item without a
---   model takes that of its family, which follows from the sample rate and from what was heard; with one family, that one.
--- Parameters: $1 verification ids, $2 generation of their batch, $3 models, $4 digest of the manifest of each,
---   $5 sample rate in Hz below which audio is of the phone family, $6 verification id whose result was computed for it or NULL, $7 the model of that, $8 the note of a result that audio at a higher rate is of the phone family.
--- Rows: verification_id of each item that has ended now.
+-- Purpose: ends items of a batch with the stored results for their audio, their model and the settings of the batch. An item without a
+--   model takes that of its family, which follows from the sample rate and from what was heard; with one family, that one. The batch is
+--   locked, so that its items are not cancelled meanwhile.
+-- Parameters: $1 batch id, $2 its generation, $3 the items as JSON text: line, model where one has just been computed, begunSeconds where it
+--   was for this item; $4 the models as JSON text: name, manifestSha256; $5 sample rate in Hz below which audio is of the phone family,
+--   $6 the note of a result that audio at a higher rate is of the phone family.
+-- Rows: line of each item that has ended now.
+WITH batch AS MATERIALIZED (
+  SELECT * FROM verification_batch WHERE batch_id = $1 AND generation = $2 AND state = 'performing' FOR SHARE
+), item AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($3::jsonb) AS item (line integer, model text, "begunSeconds" double precision)
+)
 UPDATE verification AS v
-SET state = r.state, model = r.model, result_id = r.result_id, reused = v.verification_id IS DISTINCT FROM $6, reason = r.reason, reason_detail = NULL,
-  started_at = coalesce(v.started_at, now()), ended_at = now()
-FROM verification_batch AS b, recording AS a, unnest($3::text[], $4::text[]) AS m (model, model_sha256), verification_result AS r
-WHERE v.verification_id = ANY ($1::bigint[]) AND v.state IN ('queued', 'performing')
-  AND b.batch_id = v.batch_id AND b.generation = $2 AND b.state = 'performing'
-  AND a.sha256 = v.audio_sha256
-  AND m.model = CASE
-    WHEN v.model IS NOT NULL THEN v.model
-    WHEN v.verification_id = $6 THEN $7
-    WHEN a.sample_rate IS NULL THEN NULL
-    WHEN b.pinned_digital IS NULL OR ((a.sample_rate < $5 OR r.notes ? $8) AND b.pinned_phone IS NOT NULL) THEN b.pinned_phone
+SET state = r.state, model = r.model, result_id = r.result_id, label = r.decision ->> 'label', reason = r.reason, reason_detail = NULL,
+  reused = item."begunSeconds" IS NULL,
+  attempts = v.attempts + CASE WHEN v.state = 'queued' AND item."begunSeconds" IS NOT NULL THEN 1 ELSE 0 END,
+  started_at = coalesce(v.started_at, now() - coalesce(item."begunSeconds", 0) * interval '1 second'), ended_at = now()
+FROM batch AS b, item, verification_result AS r, jsonb_to_recordset($4::jsonb) AS m (name text, "manifestSha256" text)
+WHERE v.batch_id = $1 AND v.line = item.line AND v.state IN ('queued', 'performing')
+  AND v.line BETWEEN (SELECT min(line) FROM item) AND (SELECT max(line) FROM item) -- no plan may read all that waits
+  AND r.audio_sha256 = v.audio_sha256 AND r.model = m.name AND r.model_sha256 = m."manifestSha256" AND r.settings_sha256 = b.settings_sha256
+  AND r.model = coalesce(v.model, item.model, CASE
+    WHEN b.pinned_digital IS NULL OR ((r.sample_rate < $5 OR r.notes ? $6) AND b.pinned_phone IS NOT NULL) THEN b.pinned_phone
     ELSE b.pinned_digital
-  END
-  AND r.audio_sha256 = v.audio_sha256 AND r.model = m.model AND r.model_sha256 = m.model_sha256 AND r.settings_sha256 = b.settings_sha256
-RETURNING v.verification_id;
+  END)
+RETURNING v.line;

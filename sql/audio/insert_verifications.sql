@@ -1,11 +1,11 @@
 -- Purpose: adds items to a batch. One with a reason has ended.
--- Parameters: $1 batch id, then one element an item: $2 line, $3 chunk, $4 source, $5 digest of its audio or NULL, $6 requested model,
---   $7 model or NULL, $8 reason or NULL, $9 its detail or NULL.
+-- Parameters: $1 batch id, then one element an item: $2 line, $3 source, $4 digest of its audio or NULL, $5 requested model,
+--   $6 model or NULL, $7 reason or NULL, $8 its detail or NULL.
 -- Rows: none.
-INSERT INTO verification (batch_id, line, chunk, source, audio_sha256, requested_model, model, state, reason, reason_detail, ended_at)
+INSERT INTO verification (batch_id, line, source, audio_sha256, requested_model, model, state, reason, reason_detail, ended_at)
 SELECT
-  $1, given.line, given.chunk, given.source, given.audio_sha256, given.requested_model, given.model,
+  $1, given.line, given.source, given.audio_sha256, given.requested_model, given.model,
   CASE WHEN given.reason IS NULL THEN 'queued' ELSE 'error' END, given.reason, given.reason_detail, CASE WHEN given.reason IS NULL THEN NULL ELSE now() END
-FROM unnest($2::integer[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
-  AS given (line, chunk, source, audio_sha256, requested_model, model, reason, reason_detail)
+FROM unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+  AS given (line, source, audio_sha256, requested_model, model, reason, reason_detail)
 ORDER BY given.line;

@@ -16,13 +16,12 @@ WITH page AS MATERIALIZED (
   LIMIT $10
 )
 SELECT page.public_id AS id, page.batch, page.state, page.mode, page.requested_model, page.model, page.release,
-  page.audio_sha256 IS NOT NULL AS audio, page.audio_sha256 AS "audio.sha256", coalesce(result.sample_rate, recording.sample_rate) AS "audio.sample_rate",
-  coalesce(result.channels, recording.channels) AS "audio.channels", coalesce(result.duration_seconds, recording.duration_seconds) AS "audio.duration",
+  page.audio_sha256 IS NOT NULL AS audio, page.audio_sha256 AS "audio.sha256", result.sample_rate AS "audio.sample_rate",
+  result.channels AS "audio.channels", result.duration_seconds AS "audio.duration",
   result.voice_seconds AS "audio.voice_duration",
   page.state = 'performed' AS scores, result.synthesis AS "scores.synthesis", result.replay AS "scores.replay", 'higher-is-authentic' AS score_direction,
   CASE WHEN page.state = 'performed' THEN result.decision END AS decision, page.reason, page.attempts, page.batch_id, page.line, page.source,
   page.queued_at AS "times.queued", page.started_at AS "times.started", page.ended_at AS "times.ended", page.requested_at AS "times.requested"
 FROM page
 LEFT JOIN verification_result AS result USING (result_id)
-LEFT JOIN recording ON recording.sha256 = page.audio_sha256
 ORDER BY page.batch_id DESC, page.line DESC;

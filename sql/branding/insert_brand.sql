@@ -7,8 +7,8 @@ WITH made AS (
   ON CONFLICT (handle) DO NOTHING
   RETURNING brand_id
 ), revised AS (
-  INSERT INTO brand_revision (brand_id, revision, profile, display_name, findings, needs_decision, created_by, operation_id)
-  SELECT brand_id, 1, $3, $4, $5, $6, $7, $9 FROM made
+  INSERT INTO brand_revision (brand_id, revision, profile, display_name, findings, needs_decision, operation_id)
+  SELECT brand_id, 1, $3, $4, $5, $6, $9 FROM made
 ), recorded AS (
   INSERT INTO branding_event (brand_id, subject, action, after, actor, reason, operation_id)
   SELECT brand_id, 'brand', 'add', 'draft', $7, $8, $9 FROM made

@@ -3,8 +3,8 @@
 --   must decide, $7 whether it is taken at once, $8 actor, $9 reason, $10 operation id.
 -- Rows: none.
 WITH revised AS (
-  INSERT INTO brand_revision (brand_id, revision, profile, display_name, findings, needs_decision, created_by, operation_id)
-  VALUES ($1, $2, $3, $4, $5, $6, $8, $10)
+  INSERT INTO brand_revision (brand_id, revision, profile, display_name, findings, needs_decision, operation_id)
+  VALUES ($1, $2, $3, $4, $5, $6, $10)
 ), changed AS (
   UPDATE brand
   SET changed_at = now(), last_revision = $2,

@@ -14,10 +14,10 @@ WITH brand_asked AS (
   FROM brand AS b
   WHERE b.brand_id = $1
 )
-SELECT coalesce(o.submitted_by, o.requested_by, r.created_by) AS actor, 'request' AS part
+SELECT coalesce(o.submitted_by, o.requested_by) AS actor, 'request' AS part
 FROM brand_asked AS a
 JOIN brand_revision AS r ON r.brand_id = a.brand_id AND r.revision > a.approved AND r.revision <= a.asked
-LEFT JOIN branding_operation AS o USING (operation_id)
+JOIN branding_operation AS o USING (operation_id)
 UNION
 SELECT coalesce(o.submitted_by, o.requested_by), 'request'
 FROM brand_asked AS a

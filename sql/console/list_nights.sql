@@ -3,7 +3,7 @@
 -- Rows: one a night; only: the requested artefacts, absent for all; files: 0 until they are counted
 SELECT r.run_id, r.night_date AS date, r.trigger, r.state, r.outcome,
   r.only_cache IS NOT NULL AS only, r.only_cache AS "only.cache", coalesce(r.only_country, '') AS "only.country",
-  r.accept_shrink, r.full_build AS "full", r.requested_by, r.requested_at, r.opened_at, r.finished_at, b.files, b.files_ended, b.files_failed, b.rows, b.rows_expected
+  r.accept_shrink, r.requested_by, r.requested_at, r.opened_at, r.finished_at, b.files, b.files_ended, b.files_failed, b.rows, b.rows_expected
 FROM night_run AS r
 CROSS JOIN LATERAL (
   SELECT count(*) AS files,

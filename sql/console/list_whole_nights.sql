@@ -6,9 +6,9 @@ SELECT DISTINCT ON (r.night_date) r.night_date AS day, r.run_id,
   extract(epoch FROM r.finished_at - r.opened_at)::double precision AS seconds, b.rows, b.bytes, b.spam, b.fraud
 FROM night_run AS r
 CROSS JOIN LATERAL (
-  SELECT sum(coalesce(rows, rows_expected))::bigint AS rows, sum(file_bytes)::bigint AS bytes,
-    max((levels_expected ->> 'SPAM')::bigint) FILTER (WHERE cache = 'spammer_phones') AS spam,
-    max((levels_expected ->> 'FRAUD')::bigint) FILTER (WHERE cache = 'spammer_phones') AS fraud
+  SELECT sum(coalesce(rows, rows_expected))::bigint AS rows, sum((facts #>> '{file,bytes}')::bigint)::bigint AS bytes,
+    max((facts #>> '{levels,SPAM}')::bigint) FILTER (WHERE cache = 'spammer_phones') AS spam,
+    max((facts #>> '{levels,FRAUD}')::bigint) FILTER (WHERE cache = 'spammer_phones') AS fraud
   FROM build
   WHERE run_id = r.run_id AND generation = r.generation
 ) AS b

@@ -1,7 +1,7 @@
 -- Purpose: the staging table for accepted rows of a complaint feed, for one transaction.
 -- Parameters: none.
 -- Rows: none.
-CREATE TEMP TABLE complaint_staging (
+CREATE TEMP TABLE feed_staging (
   phone text COLLATE "C" NOT NULL,
   country text COLLATE "C",
   reported_at timestamptz NOT NULL,

@@ -2,7 +2,7 @@
 -- checked before, and is checked again by the domains of phone_number.
 -- Parameters: none.
 -- Rows: none.
-CREATE TEMP TABLE reputation_staging (
+CREATE TEMP TABLE feed_staging (
   phone text COLLATE "C" NOT NULL,
   country text COLLATE "C",
   level text COLLATE "C" NOT NULL,

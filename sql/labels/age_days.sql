@@ -1,13 +1,14 @@
 -- Purpose: the age of each day that counts as of an instant: the counted days between it and the day of evaluation. docs/scoring.md
 --   explains the rule.
 -- Parameters: $1 evaluated at, $2 window in calendar days, $3 longest silence of the feed in days during which labels do not age,
---   $4 ages from which on a day does not count, $5 the transactions that are seen (pg_snapshot): loads of others do not count.
+--   $4 ages from which on a day does not count, $5 the transactions that are seen (pg_snapshot): loads of others do not count, but those that this
+--   database cluster has not begun, which a restored database has from another one.
 -- Rows: one: days (ascending), ages, silent_days (days since the feed's last report; NULL if there is none within twice the window).
 WITH evaluation AS (
   SELECT ($1::timestamptz AT TIME ZONE 'UTC')::date AS today
 ), spoken AS (
   SELECT DISTINCT day FROM complaint_day JOIN feed_load USING (load_id), evaluation
-  WHERE day < today AND (merged_by IS NULL OR pg_visible_in_snapshot(merged_by, $5::text::pg_snapshot))
+  WHERE day < today AND (pg_visible_in_snapshot(merged_by, $5::text::pg_snapshot) OR merged_by >= pg_snapshot_xmax(pg_current_snapshot()))
 ), silence AS (
   -- Days since the feed's last report. Over twice the window, to include a silence that started before it.
   SELECT d.day::date AS day, d.day::date - max(s.day) OVER (ORDER BY d.day) AS days

@@ -1,14 +1,19 @@
 -- Purpose: publishes the scores of scored numbers and of candidates without a feed's label. A number that reaches a level is inserted if necessary;
---   one that falls below it, and had its level from complaints, becomes NEUTRAL. Unchanged rows are not written.
+--   one that falls below it, and had its level from complaints, becomes NEUTRAL, and so does a protected number. Unchanged rows are not written.
 --   A number that was cleared after the start of the scoring transaction is left to the next night. Numbers are looked up by key
 --   (OFFSET 0): a join would read all of them for some thousand candidates.
 -- Parameters: none.
 -- Rows: one: changed (inserted or changed), withheld (protected numbers with a level).
-WITH differing AS MATERIALIZED (
+WITH withheld AS MATERIALIZED (
+  SELECT protected_among(ARRAY(SELECT phone::text FROM complaint_scored WHERE level <> 'NEUTRAL')) AS phone
+), differing AS MATERIALIZED (
   SELECT s.phone, s.country, s.level, s.category, p.reputation_source, p.cleared_at
   FROM (
     SELECT phone, n.country, coalesce(n.level, 'NEUTRAL') AS level, n.category
-    FROM complaint_candidate FULL JOIN complaint_scored AS n USING (phone)
+    FROM complaint_candidate FULL JOIN (
+      SELECT phone, country, CASE WHEN hidden THEN 'NEUTRAL' ELSE level END AS level, CASE WHEN NOT hidden THEN category END AS category
+      FROM (SELECT *, phone IN (SELECT phone FROM withheld) AS hidden FROM complaint_scored) AS c
+    ) AS n USING (phone)
   ) AS s
   LEFT JOIN LATERAL (SELECT * FROM phone_number AS p WHERE p.phone = s.phone OFFSET 0) AS p ON true
   WHERE (s.level <> 'NEUTRAL' OR p.reputation_source = 'complaints')
@@ -28,5 +33,4 @@ WITH differing AS MATERIALIZED (
     AND (known.cleared_at IS NULL OR known.cleared_at <= now())
   RETURNING 1
 )
-SELECT count(*) AS changed, (SELECT count(*) FROM differing WHERE level <> 'NEUTRAL' AND is_protected_number(phone)) AS withheld
-FROM published;
+SELECT count(*) AS changed, (SELECT count(*) FROM withheld) AS withheld FROM published;

@@ -5,5 +5,5 @@ SELECT protection_id, kind, value, reason, added_by, added_at,
   removed_at IS NOT NULL AS removed, removed_by AS "removed.by", removed_at AS "removed.at", removed_reason AS "removed.reason"
 FROM protected_number
 WHERE ($2::boolean OR removed_at IS NULL)
-  AND ($1::text IS NULL OR CASE kind WHEN 'number' THEN value = $1 WHEN 'prefix' THEN starts_with($1, value) ELSE $1 COLLATE "C" ~ value END)
+  AND ($1::text IS NULL OR $1 LIKE value || CASE kind WHEN 'prefix' THEN '%' ELSE '' END AND $1 NOT LIKE ALL (exceptions))
 ORDER BY removed_at IS NOT NULL, kind = 'number', value, removed_at DESC;

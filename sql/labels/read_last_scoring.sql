@@ -1,7 +1,6 @@
 -- Purpose: the last stored scoring.
 -- Parameters: none.
--- Rows: none or one: version, evaluated_at, transactions and cluster, days and ages (cluster, days and ages are NULL in one of an older
---   version of the service).
+-- Rows: none or one: version, evaluated_at, transactions and cluster, days and ages.
 SELECT rule_version AS version, evaluated_at, transactions, cluster, days::text[] AS days, ages
 FROM scoring_run
 ORDER BY scoring_id DESC

@@ -5,7 +5,7 @@ SELECT
   given.phone, coalesce(p.country, s.country) AS country,
   p.phone IS NOT NULL AS reputation, p.reputation_level AS "reputation.level", k.category IS NOT NULL AS "reputation.category",
   k.category AS "reputation.category.id", k.name AS "reputation.category.name", p.reputation_source AS "reputation.source",
-  (SELECT CASE WHEN e.cause <> 'before_history' THEN e.at END FROM label_event AS e
+  (SELECT e.at FROM label_event AS e
     WHERE e.phone = given.phone AND (e.level, e.category) IS DISTINCT FROM (e.level_before, e.category_before)
     ORDER BY e.event_id DESC LIMIT 1) AS since,
   p.phone IS NOT NULL AS display, p.display_name AS "display.name", p.display_description AS "display.description",

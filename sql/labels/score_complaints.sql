@@ -4,13 +4,13 @@
 -- Parameters: $1 evaluated at, $2 rule version, $3 the days that count, $4 points of each, $5 points of a further state on that day,
 --   $6 further states of a day that count, $7 points for more than one state, $8 independent reports needed, $9 points needed,
 --   $10 category of a recorded message, $11 category otherwise, $12 the transactions that are seen (pg_snapshot): others do not count,
---   $13 true: all numbers.
+--   but those that this database cluster has not begun, which a restored database has from another one; $13 true: all numbers.
 -- Rows: one: scored (numbers whose complaints count).
 WITH worth AS (
   SELECT * FROM unnest($3::date[], $4::integer[], $5::integer[]) AS w (day, day_points, further_points)
 ), cleared AS (
   SELECT phone, max(cleared_at) AS cleared_at FROM redress
-  WHERE recorded_by IS NULL OR pg_visible_in_snapshot(recorded_by, $12::text::pg_snapshot)
+  WHERE pg_visible_in_snapshot(recorded_by, $12::text::pg_snapshot) OR recorded_by >= pg_snapshot_xmax(pg_current_snapshot())
   GROUP BY phone
 ), counting AS (
   SELECT min(day)::timestamp AT TIME ZONE 'UTC' AS since FROM worth
@@ -31,7 +31,7 @@ WITH worth AS (
   JOIN feed_load AS l USING (load_id)
   LEFT JOIN cleared AS r USING (phone)
   WHERE (r.cleared_at IS NULL OR l.requested_at > r.cleared_at)
-    AND (l.merged_by IS NULL OR pg_visible_in_snapshot(l.merged_by, $12::text::pg_snapshot))
+    AND (pg_visible_in_snapshot(l.merged_by, $12::text::pg_snapshot) OR l.merged_by >= pg_snapshot_xmax(pg_current_snapshot()))
 ), independent AS (
   -- Reports from one state on one day count once.
   SELECT

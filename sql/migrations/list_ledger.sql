@@ -1,4 +1,4 @@
--- Purpose: the applied migrations, also of a ledger without the column `compatible`.
+-- Purpose: the applied migrations.
 -- Parameters: none.
 -- Rows: one a migration.
-SELECT number, name, sha256, (to_jsonb(m) ->> 'compatible')::boolean AS compatible FROM schema_migration AS m ORDER BY number;
+SELECT number, name, sha256, compatible FROM schema_migration ORDER BY number;

@@ -1,14 +1,13 @@
 -- Purpose: the builds of an attempt with the published versions. lock_publications has run before, in a statement of its own:
 --   after waiting for a lock here, this statement would join the new pointer to the old list of versions.
 -- Parameters: $1 run id, $2 generation.
--- Rows: one a build, by cache and country.
+-- Rows: one a build, by cache and country; `published` is absent without a published version. moves: NULL unless they are those from the
+--   published version.
 SELECT
-  b.build_id, b.cache, b.country, b.state, b.rows_expected, b.levels_expected, b.plan, b.rows_read, b.segments_differing, b.attempts, b.started_at, b.built_at, b.rows,
-  b.file_sha256, b.file_bytes, b.plain_sha256, b.content_sha256, b.plain_bytes, b.failure_code, b.failure_reason,
-  p.version AS published_version, v.rows AS published_rows, v.plain_sha256 AS published_plain_sha256,
-  v.content_sha256 AS published_content_sha256,
-  greatest(v.as_of, p.confirmed_as_of) AS published_as_of, v.levels AS published_levels,
-  CASE WHEN p.basis_cluster = r.cluster THEN p.basis_transactions END AS basis_transactions, r.transactions,
+  b.build_id, b.cache, b.country, b.state, b.attempts, b.started_at, b.built_at, b.facts, b.failure_code, b.failure_reason,
+  CASE WHEN b.basis_version = p.version THEN b.moves END AS moves,
+  p.version IS NOT NULL AS published, p.version AS "published.version", v.facts AS "published.facts",
+  greatest(v.as_of, p.confirmed_as_of) AS "published.as_of",
   (SELECT h.gates FROM night_release AS l JOIN build AS h USING (build_id)
     WHERE l.cache = b.cache AND l.country = b.country AND l.used_by_build_id IS NULL ORDER BY l.release_id DESC LIMIT 1) AS released_gates
 FROM build AS b

@@ -5,4 +5,4 @@ UPDATE night_run
 SET state = 'running', generation = generation + 1, opened_at = now(), evaluated_at = coalesce(evaluated_at, now()),
   as_of = NULL, snapshot = NULL
 WHERE run_id = $1 AND state <> 'finished'
-RETURNING run_id, generation, evaluated_at, only_cache, only_country, full_build;
+RETURNING run_id, generation, evaluated_at, only_cache, only_country;

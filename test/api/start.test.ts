@@ -163,6 +163,7 @@ it('runs as a process: says where it listens, lets a download end on SIGTERM, an
       ...settings,
       STATE_DIR: processState,
       API_DATABASE_URL: database.apiUrl,
+      SHUTDOWN_GRACE_SECONDS: '60', // the reader below is slow beside other work
       LOG_LEVEL: 'info',
     }),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -20,9 +20,11 @@ import { sha256Of } from '../../runtime/digest.ts';
 import { sendFile } from '../support/mirror.ts';
 import {
   anchor,
+  beginning,
   makeRoot,
   makeSet,
   otherSigners,
+  rowCountOf,
   rowsOf,
   signers,
   type Deviations,
@@ -48,7 +50,7 @@ type Step =
       readonly gives: Outcome;
     };
 
-/** `rows`: the SHA-256 of the copy's text afterwards. */
+/** `rows`: the SHA-256 of the copy's text afterwards; `cuts`: of what its index says about segments but for compressed bytes. */
 type Outcome = Readonly<Record<string, unknown>>;
 
 interface Case {
@@ -57,25 +59,36 @@ interface Case {
 }
 
 const textOf = (version: number) => sha256Of(rowsOf(version));
+const fileIn = (set: PublicationSet, ending: string) =>
+  set.get([...set.keys()].find((path) => path.endsWith(ending))!)!;
+const indexOf = (set: PublicationSet) => fileIn(set, '.index.tsv').toString();
+
+/** Of each segment its prefix, plain bytes, rows, CRC and digest, and of each page its prefix: what does not depend on a compressor. */
+function cutsIn(index: string): string {
+  const fields = index.split('\n').map((line) => line.split('\t'));
+  return sha256Of(
+    fields.map((of) => (of.length === 8 ? [0, 3, 4, 5, 7] : [0]).map((at) => of[at]).join(' ')).join('\n'),
+  );
+}
 const [first, second, third] = [await makeSet(1), await makeSet(2), await makeSet(3)];
 const expired = '2020-01-01T00:00:00Z';
 
 const pulls = (serves: PublicationSet, gives: Outcome): Step => ({ kind: 'pull', serves, gives });
 const takes = (serves: PublicationSet, how: string, version: number): Step =>
-  pulls(serves, { how, version, refused: false, rows: textOf(version) });
+  pulls(serves, { how, version, refused: false, rows: textOf(version), cuts: cutsIn(indexOf(serves)) });
 /** The copy of version 1 stays as it is. */
 const refuses = (serves: PublicationSet, error: string): Step => pulls(serves, { error, rows: textOf(1) });
 const afterFirst = (...steps: Step[]) => [takes(first, 'full', 1), ...steps];
 const without = (set: PublicationSet, ending: string) => new Map([...set].filter(([path]) => !path.endsWith(ending)));
 const withFile = (set: PublicationSet, path: string, bytes: Buffer) => new Map([...set, [path, bytes]]);
 
-/** One byte of the kind of file is another one. */
+/** One byte of the kind of file is another one: that at a share of its length. */
 const damaging =
-  (kind: string): NonNullable<Deviations['damage']> =>
+  (kind: string, share = 0.5): NonNullable<Deviations['damage']> =>
   (each, bytes) => {
     if (each !== kind) return bytes;
     const damaged = Buffer.from(bytes);
-    damaged[Math.floor(damaged.length / 2)]! ^= 1;
+    damaged[Math.floor(damaged.length * share)]! ^= 1;
     return damaged;
   };
 /** A byte of each signature of a role is another one. */
@@ -98,10 +111,22 @@ function rowOf(key: string): Record<string, string> {
   const [, itsLevel = '', itsCategory = ''] = line.split('\t');
   return { phone: key, reputation_level: itsLevel, reputation_category: itsCategory };
 }
+const damagedDownload = { error: 'download_damaged', rows: null };
+const damagedPage = await makeSet(3, { damage: damaging('index', 0.1) });
+const damagedDirectory = await makeSet(3, { damage: damaging('index', 0.999) });
 const found = { version: 3, row, verified: true };
 const absent = { version: 3, row: null, verified: true };
 /** Numbers from the first row of the list to the last, between rows, and where the list has no segment. */
-const spread = ['+12025000000', '+12025003700', '+12025006401', '+12025009990', phone, '+1202', '+4930123456'];
+const spread = [
+  beginning,
+  '+12025000000',
+  '+12025003702',
+  '+12025006401',
+  '+12025059990',
+  phone,
+  '+1202',
+  '+4930123456',
+];
 const padded = (padTo: number): Step[] =>
   spread.map((each) => ({
     kind: 'look up',
@@ -112,13 +137,15 @@ const padded = (padTo: number): Step[] =>
   }));
 const listed = rowsOf(3)
   .toString()
-  .match(/^\+\d+/gm)!;
+  .match(/^\+\d{8,}/gm)!;
 /** Numbers that are not listed; the filter finds none of them. */
-const unlisted = ['+4930123456', '+12025000001', '+12025000003', '+18005550100'];
+const unlisted = ['+4930123456', '+12025000001', '+12025000002', '+18005550100'];
+const absentEverywhere = [...unlisted, '+1', '+12024999999', `${beginning}9`, `${phone}0`];
 /** One of the 1 in 256 that it finds though they are not listed. */
-const falseHit = '+12025000002';
+const falseHit = '+12025000020';
 const rotated = makeRoot(2, otherSigners, [...signers.root.slice(0, 2), ...otherSigners.root.slice(0, 2)]);
 
+const exactCase = 'looks a number up in the published file';
 const paddedCase = 'looks a number up with requests of one length';
 const filterFirstCase = 'asks only for a number that the filter finds, and for none where there is no filter';
 const indexAsFilter = { href: '/v1/caches/spammer_phones/filter', sha256: '0'.repeat(64), bytes: 1000 };
@@ -132,8 +159,8 @@ const cases: readonly Case[] = [
     steps: [
       takes(third, 'full', 3),
       { kind: 'find', phone, gives: found },
-      { kind: 'find', phone: '+12025000001', gives: absent },
-      { kind: 'find', phone: '+4930123456', gives: absent },
+      { kind: 'find', phone: beginning, gives: { version: 3, row: rowOf(beginning), verified: true } },
+      ...absentEverywhere.map((each): Step => ({ kind: 'find', phone: each, gives: absent })),
     ],
   },
   {
@@ -141,14 +168,20 @@ const cases: readonly Case[] = [
     steps: afterFirst(
       takes(third, 'delta', 3),
       { kind: 'find', phone, gives: found },
-      { kind: 'find', phone: `${phone}0`, gives: absent },
+      ...absentEverywhere.map((each): Step => ({ kind: 'find', phone: each, gives: absent })),
     ),
   },
   {
-    name: 'looks a number up in the published file',
+    name: exactCase,
     steps: [
       { kind: 'look up', serves: third, phone, gives: found },
-      { kind: 'look up', serves: third, phone: '+12025000001', gives: absent },
+      ...absentEverywhere.map((each): Step => ({ kind: 'look up', serves: third, phone: each, gives: absent })),
+      {
+        kind: 'look up',
+        serves: third,
+        phone: '+12025000000',
+        gives: { version: 3, row: rowOf('+12025000000'), verified: true },
+      },
     ],
   },
   { name: paddedCase, steps: padded(64) },
@@ -190,7 +223,11 @@ const cases: readonly Case[] = [
         kind: 'read filter',
         serves: third,
         probes: [...listed, falseHit, ...unlisted],
-        gives: { version: 3, keys: 321, found: [...listed.map(() => true), true, ...unlisted.map(() => false)] },
+        gives: {
+          version: 3,
+          keys: rowCountOf(3),
+          found: [...listed.map(() => true), true, ...unlisted.map(() => false)],
+        },
       },
     ],
   },
@@ -234,18 +271,40 @@ const cases: readonly Case[] = [
         version: 2,
         refused: true,
         rows: textOf(2),
+        cuts: cutsIn(indexOf(second)),
       }),
     ),
   },
   {
-    name: 'refuses rows without the content digest of the manifest',
+    name: 'refuses rows whose digest is not that of the manifest',
     steps: [
-      pulls(await makeSet(1, { file: { contentSha256: '0'.repeat(64) } }), { error: 'download_damaged', rows: null }),
+      pulls(await makeSet(1, { file: { plainSha256: '0'.repeat(64) } }), { error: 'download_damaged', rows: null }),
     ],
   },
   {
-    name: 'refuses rows without the CRC of the manifest',
-    steps: [pulls(await makeSet(1, { file: { plainCrc32: '00000000' } }), { error: 'download_damaged', rows: null })],
+    name: 'refuses rows whose digest is not that of the manifest from a delta, and from the file in its place',
+    steps: afterFirst(refuses(await makeSet(2, { file: { plainSha256: '0'.repeat(64) } }), 'download_damaged')),
+  },
+  {
+    name: 'refuses a damaged index, and in a look-up a damaged page or directory that it needs',
+    steps: [
+      pulls(damagedPage, { error: 'download_damaged', rows: null }),
+      { kind: 'look up', serves: damagedPage, phone: '+12025000000', gives: damagedDownload },
+      { kind: 'look up', serves: damagedPage, phone, gives: found },
+      { kind: 'look up', serves: damagedPage, phone, padTo: 64, gives: damagedDownload },
+      { kind: 'look up', serves: damagedDirectory, phone, gives: damagedDownload },
+    ],
+  },
+  {
+    name: 'refuses an index whose directory is not that of the manifest',
+    steps: [
+      {
+        kind: 'look up',
+        serves: await makeSet(3, { index: { directory: { offset: 0, bytes: 10, sha256: '0'.repeat(64) } } }),
+        phone,
+        gives: damagedDownload,
+      },
+    ],
   },
   {
     name: 'refuses a manifest that names a file of another server',
@@ -398,13 +457,15 @@ afterAll(() => rm(directory, { recursive: true }));
 
 // Each step has a path of its own below which its set is served, so that both clients can take the cases in any order.
 const ranges: { readonly of: string; readonly step: number; readonly range: string }[] = [];
-const rangesOf = (client: Language, name: string) => ranges.filter(({ of }) => of === `${client} ${name}`);
+const rangesOf = (client: Language, name: string, file: 'rows.tsv.gz' | 'index.tsv' = 'rows.tsv.gz') =>
+  ranges.filter(({ of }) => of === `${client} ${file} ${name}`);
 const server = createServer((request, response) => {
   const [, client = '', at, stepAt, path = ''] = /^\/(\w+)-(\d+)-(\d+)(\/.*)$/.exec(request.url!) ?? [];
   const step = cases[Number(at)]?.steps[Number(stepAt)];
   const { range } = request.headers;
-  if (range !== undefined && path.endsWith('rows.tsv.gz'))
-    ranges.push({ of: `${client} ${cases[Number(at)]?.name}`, step: Number(stepAt), range });
+  const file = /\.(rows\.tsv\.gz|index\.tsv)$/.exec(path)?.[1];
+  if (range !== undefined && file !== undefined)
+    ranges.push({ of: `${client} ${file} ${cases[Number(at)]?.name}`, step: Number(stepAt), range });
   sendFile(request, response, step !== undefined && 'serves' in step ? step.serves.get(path) : undefined);
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
@@ -418,6 +479,10 @@ async function rowsIn(copies: string): Promise<string | null> {
   return bytes === null ? null : sha256Of(gunzipSync(bytes));
 }
 
+async function cutsOf(copies: string): Promise<string> {
+  return cutsIn(await readFile(join(copies, 'spammer_phones', 'index.tsv'), 'utf8'));
+}
+
 async function runStep(step: Step, url: string, copies: string): Promise<Outcome> {
   const retryPolicy = { triesMax: 2, firstWaitMs: 10, waitMsMax: 100, silenceMsMax: 5000, bytesPerSecondMin: 1 };
   const client = new ServiceClient({ url, retryPolicy });
@@ -428,7 +493,8 @@ async function runStep(step: Step, url: string, copies: string): Promise<Outcome
       const [pulled] = await pull({ client, directory: copies, wanted, parallel: 2, trustAnchor: anchor });
       const { how, version, failure, deltaRefused } = pulled!;
       const rows = await rowsIn(copies);
-      return failure === null ? { how, version, refused: deltaRefused !== null, rows } : { error: failure.code, rows };
+      if (failure !== null) return { error: failure.code, rows };
+      return { how, version, refused: deltaRefused !== null, rows, cuts: await cutsOf(copies) };
     }
     if (step.kind === 'find') {
       const { isVerified, ...looked } = await findInCopy({ directory: copies, artefact, phone: step.phone });
@@ -492,11 +558,29 @@ describe.runIf(hasPython)('the client in Python', async () => {
 
 /** What is on the wire; after the cases. */
 function itAsksFor(client: Language): void {
+  it('asks for the directory and one page of the index, each with one request', () => {
+    const asked = rangesOf(client, exactCase, 'index.tsv');
+    const { length } = indexOf(third);
+    const ofStep = (step: number) => asked.filter((each) => each.step === step).map(({ range }) => range);
+    const [directory, page] = ofStep(0);
+    const bytes = [directory, page].map((range) => /^bytes=(\d+)-(\d+)$/.exec(range!)!.slice(1).map(Number));
+    expect(bytes[0]![1]).toBe(length - 1);
+    expect(bytes[1]![1]).toBe(bytes[0]![0]! - 1); // the last page, for the last number
+    expect(bytes[1]![0]).toBeGreaterThan(0);
+    const before = 1 + absentEverywhere.indexOf('+12024999999');
+    expect(ofStep(before)).toEqual([directory]); // no page has numbers before the first
+    const last = cases.find(({ name }) => name === exactCase)!.steps.length - 1;
+    expect(ofStep(last)).toEqual([directory, `bytes=0-${bytes[1]![0]! - 1}`]);
+  });
+
   it('asks for ranges of one length on one grid, whatever the number is', () => {
+    expect(rangesOf(client, paddedCase, 'index.tsv').map(({ range }) => range)).toEqual(
+      spread.map(() => `bytes=0-${indexOf(third).length - 1}`),
+    );
     const asked = rangesOf(client, paddedCase);
     expect(asked.map(({ step }) => step)).toEqual(spread.map((_, at) => at)); // once each, listed or not
     const bytes = asked.map(({ range }) => /^bytes=(\d+)-(\d+)$/.exec(range)!.slice(1).map(Number) as [number, number]);
-    const file = third.get([...third.keys()].find((path) => path.endsWith('rows.tsv.gz'))!)!;
+    const file = fileIn(third, 'rows.tsv.gz');
     const [length] = bytes.map(([start, end]) => end + 1 - start);
     expect(Math.log2(length!) % 1).toBe(0);
     expect(bytes.every(([start, end]) => end + 1 - start === length)).toBe(true);

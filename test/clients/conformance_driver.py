@@ -23,6 +23,12 @@ def rows_in(directory):
     return hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest() if path.exists() else None
 
 
+def cuts_in(directory):
+    fields = [line.split("\t") for line in (Path(directory) / "spammer_phones" / "index.tsv").read_text().split("\n")]
+    cuts = [" ".join(of[at] for at in ((0, 3, 4, 5, 7) if len(of) == 8 else (0,))) for of in fields]
+    return hashlib.sha256("\n".join(cuts).encode()).hexdigest()
+
+
 def run_step(step, directory, root):
     try:
         if step["kind"] == "pull":
@@ -30,7 +36,8 @@ def run_step(step, directory, root):
             if pulled.failure is not None:
                 return {"error": pulled.failure.code, "rows": rows_in(directory)}
             refused = pulled.delta_refused is not None
-            return {"how": pulled.how, "version": pulled.version, "refused": refused, "rows": rows_in(directory)}
+            outcome = {"how": pulled.how, "version": pulled.version, "refused": refused, "rows": rows_in(directory)}
+            return {**outcome, "cuts": cuts_in(directory)}
         if step["kind"] == "find":
             found = find_in_copy(directory, ARTEFACT, step["phone"])
         else:

@@ -75,7 +75,12 @@ describe('the TypeScript client, installed from its tarball in an empty folder',
   it('depends on nothing, and has its licence, its documentation and its declarations', async () => {
     const { stdout } = await runFile('npm', ['ls', '--all', '--parseable', '--prefix', home]);
     expect(stdout.trim().split('\n').length).toBe(2); // the folder, and the package
-    for (const name of ['LICENSE', 'README.md', 'dist/clients/typescript/index.d.ts', 'dist/clients/typescript/node.d.ts'])
+    for (const name of [
+      'LICENSE',
+      'README.md',
+      'dist/clients/typescript/index.d.ts',
+      'dist/clients/typescript/node.d.ts',
+    ])
       expect((await readFile(join(installed, name))).length, name).toBeGreaterThan(200);
   });
 

@@ -1,13 +1,12 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { cutSegments, contentSha256 } from '../../format/artefact/content-digest.ts';
-import { crc32, formatCrc32 } from '../../format/gzip/crc32.ts';
-import { GzipMember } from '../../format/gzip/gzip-member.ts';
-import { formatSegmentIndex, type Segment } from '../../format/artefact/segment-index.ts';
-import { deflateBlock } from '../../clients/typescript/files/deflated-block.ts';
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { cutSegments } from '../../format/artefact/segment-cutter.ts';
+import { compressSegment, SegmentIndexWriter } from '../../format/artefact/segment-index.ts';
+import { gzipHeader } from '../../format/gzip/gzip-member.ts';
+import { writeGzip, writeMember } from '../../format/gzip/gzip-writing.ts';
 import type { Signed } from '../../format/trust/metadata.ts';
 import { targetHref, trustPath } from '../../format/trust/targets.ts';
-import { buildFilter } from '../../format/artefact/filter-building.ts';
-import { differenceOfRows } from '../../format/artefact/row-difference.ts';
+import { buildFilter } from '../../pipelines/caches/artefact/filter-building.ts';
+import { differenceOfRows } from '../../pipelines/caches/artefact/row-difference.ts';
 import {
   describeKey,
   describeMetadata,
@@ -22,8 +21,6 @@ import { sha256Of } from '../../runtime/digest.ts';
  */
 export type PublicationSet = ReadonlyMap<string, Buffer>;
 
-/** Rows of a segment at most; few, so that a file of some hundred rows has several. */
-const segmentRowsMax = 64;
 const columns = ['phone', 'reputation_level', 'reputation_category'].map((name) => ({ name, type: 'text' }));
 
 /** The key of a role, from a seed (RFC 8410). */
@@ -41,53 +38,63 @@ interface Signers {
 export const signers: Signers = { root: [keyOf(1), keyOf(2), keyOf(3)], online: keyOf(4) };
 export const otherSigners: Signers = { root: [keyOf(11), keyOf(12), keyOf(13)], online: keyOf(14) };
 
-/** The rows of a version: another tenth of them has another category in each, and 7 more are there. */
-export function rowsOf(version: number): Buffer {
-  const lines = Array.from({ length: 300 + 7 * version }, (_, n) => {
+/** Rows of a version. */
+export const rowCountOf = (version: number) => 33_001 + 7 * version;
+
+/** A listed number that all others begin with. */
+export const beginning = '+12025';
+
+/**
+ * The rows of a version: another tenth of them has another category in each, and 7 more are there. The first one has a segment of its
+ * own, the others 333 or 334 each: so the index has more than one page.
+ */
+export const rowsOf = onceEach((version) => {
+  const lines = Array.from({ length: rowCountOf(version) - 1 }, (_, n) => {
     const category = n % 10 === version % 10 ? 6 : 1 + (n % 4);
-    return `+1202${5_000_000 + n * 37}\tSPAM\t${category}\n`;
+    return `+1202${5_000_000 + n * 3}\tSPAM\t${category}\n`;
   });
-  return Buffer.from(lines.join(''));
-}
+  return Buffer.from(`${beginning}\tSPAM\t1\n${lines.join('')}`);
+});
 
-/** A file of rows with its index, and what a manifest says of it. */
-interface MadeFile {
-  readonly bytes: Buffer;
-  readonly index: Buffer;
-  readonly facts: Readonly<Record<string, unknown>>;
-}
-
-async function makeFile(plain: Buffer): Promise<MadeFile> {
-  const member = new GzipMember();
-  const parts: Uint8Array[] = [member.begin()];
-  const segments: (Segment & { readonly sha256: string })[] = [];
-  let offset = parts[0]!.length;
-  for await (const { prefix, plain: rows, rows: count, levels } of cutSegments(once(plain), segmentRowsMax)) {
-    const block = await deflateBlock(rows);
-    const { deflated, plainBytes, crc } = block;
-    const [sha256, blockCrc] = [sha256Of(rows), crc32(deflated)];
-    segments.push({ prefix, offset, bytes: deflated.length, plainBytes, rows: count, crc, levels, sha256, blockCrc });
-    offset += deflated.length;
-    parts.push(member.append(block));
-  }
-  parts.push(member.end());
-  const bytes = Buffer.concat(parts);
-  return {
-    bytes,
-    index: Buffer.from(formatSegmentIndex(segments)),
-    facts: {
-      href: '/v1/caches/spammer_phones',
-      mediaType: 'application/gzip',
-      bytes: bytes.length,
-      sha256: sha256Of(bytes),
-      plainBytes: plain.length,
-      plainCrc32: formatCrc32(crc32(plain)),
-      contentSha256: contentSha256(segments),
-      segmentRowsMax,
-      plainSha256: null,
-    },
+/** A function of a version that makes what it gives once. */
+function onceEach<Made>(make: (version: number) => Made): (version: number) => Made {
+  const made = new Map<number, Made>();
+  return (version) => {
+    if (!made.has(version)) made.set(version, make(version));
+    return made.get(version)!;
   };
 }
+
+/** A file of rows with its index, and what a manifest says of them. */
+export async function writeFile(rows: AsyncIterable<Uint8Array>) {
+  const [file, index]: [Uint8Array[], Uint8Array[]] = [[], []];
+  const [plain, writer] = [createHash('sha256'), new SegmentIndexWriter()];
+  let offset = gzipHeader.length;
+  async function* segments() {
+    for await (const cut of cutSegments(rows)) {
+      plain.update(cut.plain);
+      yield { ...cut, sha256: sha256Of(cut.plain) };
+    }
+  }
+  const facts = await writeMember(segments(), {
+    write: async (bytes) => void file.push(bytes),
+    compress: compressSegment,
+    onBlock({ segment }) {
+      index.push(writer.add({ ...segment, offset }));
+      offset += segment.bytes;
+    },
+  });
+  const end = writer.end();
+  return {
+    bytes: Buffer.concat(file),
+    index: Buffer.concat([...index, end.bytes]),
+    facts: { ...facts, plainSha256: plain.digest('hex') },
+    indexFacts: end.facts,
+  };
+}
+
+const makeFile = onceEach((version) => writeFile(once(rowsOf(version))));
+const makeFilter = onceEach((version) => filterOf(rowsOf(version)));
 
 function filterOf(rows: Buffer): Buffer {
   const phones = rows.toString().match(/^\+\d+/gm)!;
@@ -98,22 +105,29 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** The delta between two versions: that of each step, one after another. */
-async function makeDelta(from: number, to: number): Promise<Buffer> {
-  const steps = Array.from({ length: to - from }, (_, at) =>
-    differenceOfRows(rowsOf(from + at), rowsOf(from + at + 1)),
-  );
-  const block = await deflateBlock(Buffer.concat(steps));
-  const member = new GzipMember();
-  return Buffer.concat([member.begin(), member.append(block), member.end()]);
-}
+/** The deltas to a version: that of each step, one after another. */
+const makeDeltas = onceEach((to) =>
+  Promise.all(
+    Array.from({ length: to - 1 }, async (_, at) => {
+      const from = to - 1 - at;
+      const steps = Array.from(
+        { length: to - from },
+        (_each, step) => differenceOfRows(rowsOf(from + step), rowsOf(from + step + 1), true).text,
+      );
+      const parts: Uint8Array[] = [];
+      await writeGzip(once(Buffer.concat(steps)), async (bytes) => void parts.push(bytes));
+      return { from, bytes: Buffer.concat(parts) };
+    }),
+  ),
+);
 
 /** What is different from an ordinary set. */
 export interface Deviations {
   /** Instead of the manifest's entry for the filter. */
   readonly filter?: Readonly<Record<string, unknown>> | null;
-  /** Of the manifest's entry for the file. */
+  /** Of the manifest's entries for the file and the index. */
   readonly file?: Readonly<Record<string, unknown>>;
+  readonly index?: Readonly<Record<string, unknown>>;
   /** Changes bytes of files after they were signed. */
   readonly damage?: (kind: 'rows' | 'index' | 'filter' | 'delta' | 'manifest', bytes: Buffer) => Buffer;
   readonly by?: Signers;
@@ -155,23 +169,18 @@ export const anchor = makeRoot(1, signers, signers.root.slice(0, 2));
 /** The set of a version of the spammer cache, with the deltas from the versions before. */
 export async function makeSet(version: number, deviations: Deviations = {}): Promise<PublicationSet> {
   const { damage = (_kind, bytes) => bytes, by = signers, roots = [anchor] } = deviations;
-  const { bytes, index, facts } = await makeFile(rowsOf(version));
-  const filter = filterOf(rowsOf(version));
-  const deltas = await Promise.all(
-    Array.from({ length: version - 1 }, async (_, at) => ({
-      from: version - 1 - at,
-      bytes: await makeDelta(version - 1 - at, version),
-    })),
-  );
+  const { bytes, index, facts, indexFacts } = await makeFile(version);
+  const filter = makeFilter(version);
+  const deltas = await makeDeltas(version);
   const manifest = Buffer.from(
     JSON.stringify({
       schema: 'caller-trust/manifest/1',
       cache: 'spammer_phones',
       country: null,
       version,
-      rows: 300 + 7 * version,
+      rows: rowCountOf(version),
       columns,
-      file: { ...facts, ...deviations.file },
+      file: { href: '/v1/caches/spammer_phones', mediaType: 'application/gzip', ...facts, ...deviations.file },
       deltas: deltas.map((delta) => ({
         from: delta.from,
         href: `/v1/caches/spammer_phones/delta?from=${delta.from}`,
@@ -181,7 +190,7 @@ export async function makeSet(version: number, deviations: Deviations = {}): Pro
         changed: 0,
         removed: 0,
       })),
-      index: { href: '/v1/caches/spammer_phones/index', sha256: sha256Of(index), bytes: index.length },
+      index: { href: '/v1/caches/spammer_phones/index', ...indexFacts, ...deviations.index },
       filter:
         deviations.filter === undefined
           ? { href: '/v1/caches/spammer_phones/filter', sha256: sha256Of(filter), bytes: filter.length }

@@ -39,7 +39,7 @@ it('a request that queues a night begins the trace of the night; one that reads 
   const answer = await server.send({
     method: 'POST',
     url: '/api/nights',
-    payload: { only: null, full: false, acceptShrink: false },
+    payload: { only: null, acceptShrink: false },
     headers: { ...session, 'Idempotency-Key': '"traced"' },
   });
   expect(answer.statusCode).toBe(202);

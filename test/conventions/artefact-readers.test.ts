@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NumberFilter } from '../../format/artefact/number-filter.ts';
-import { buildFilter } from '../../format/artefact/filter-building.ts';
+import { buildFilter } from '../../pipelines/caches/artefact/filter-building.ts';
 import { readProjectFile } from './source-tree.ts';
 
 const rows = [

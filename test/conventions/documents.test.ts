@@ -73,6 +73,7 @@ describe('docs/configuration.md', () => {
     const notSettings = new Set([
       'DELAY_SECONDS_MAX',
       'CI_REQUIRE_REDIS',
+      'CHROMIUM_PATH',
       'TEST_SEED',
       'TEST_SIZE_FACTOR',
       'LC_ALL',
@@ -195,6 +196,14 @@ describe('a document', () => {
     }
     const partOfCard = /^models\/[^/]+\/about\.md$/; // its text is in the card
     expect(documents.filter((path) => !linked.has(path) && !partOfCard.test(path))).toEqual([]);
+  });
+
+  it('names no bench that the long tests do not run', () => {
+    const named = documents
+      .filter((path) => path.startsWith('docs/'))
+      .flatMap((path) => [...readProjectFile(path).matchAll(/\bbench\/([\w-]+)\.[jt]s\b/g)].map(([, name]) => name!));
+    expect(named).toContain('night');
+    expect(named.filter((name) => !existsSync(join(root, `test/bench/${name}.test.ts`)))).toEqual([]);
   });
 
   it('does not call anything easy', () => {

@@ -44,7 +44,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   sealing: ['audio', 'branding', 'caches', 'labels', 'webhooks'],
 };
 
-/** `caches` for pipelines/caches/build/build.ts. */
+/** `caches` for pipelines/caches/definition.ts. */
 function areaOf(path: string): string | undefined {
   return /^pipelines\/([a-z-]+)\//.exec(path)?.[1];
 }
@@ -166,7 +166,7 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   'node-cron': { where: /^jobs\/scheduler\.ts$/ },
   ioredis: { where: /^runtime\/redis\.ts$/ },
   pg: { where: /^runtime\/postgres\.ts$/, types: 'anywhere' },
-  'pg-copy-streams': { where: /^pipelines\/(feeds\/copy-in|caches\/build\/reading\/copy-out)\.ts$/ },
+  'pg-copy-streams': { where: /^pipelines\/(feeds\/copy-in|caches\/artefact\/copy-out)\.ts$/ },
   aws4fetch: { where: /^pipelines\/caches\/store\/object-store\.ts$/ },
   'fast-csv': { where: /^pipelines\/rows\/quoted-record\.ts$/ },
   'libphonenumber-js': { where: /^pipelines\/phone\/(phone-number|numbering-plan)\.ts$/ },

@@ -90,7 +90,7 @@ describe('the image, made in a plain folder', () => {
     app = join(image.root, image.workdir);
     for (const path of ['usr/local/bin/node', 'app/dist/cli.js']) expect(existsSync(join(image.root, path))).toBe(true);
     makeReadOnly();
-  }, 120_000);
+  });
 
   afterAll(() => {
     for (const child of running) child.kill('SIGKILL');

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
 import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
@@ -10,6 +10,7 @@ import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directo
 import { readNight, type NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
 import { loadConfig } from '../../runtime/config.ts';
+import { ERRORS } from '../../runtime/errors.ts';
 import { Seeded } from '../../runtime/seeded.ts';
 import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';
@@ -20,14 +21,14 @@ import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from
 import { isLongRun } from '../support/run-size.ts';
 import { WorkMaker } from '../support/service-work.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
-
 const { db, url } = await useTestDatabase();
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-frozen-'));
 const store = new ArtefactDirectory(join(stateDir, 'artefacts'));
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 let queues: Queues;
 let proxy: FreezingProxy | undefined;
+/** The worker of a test that falls silent. */
+let silent: ServiceProcess;
 killProcessesAfterEach();
 
 beforeEach(async () => {
@@ -43,9 +44,6 @@ afterEach(async () => {
   proxy = undefined;
 });
 
-/** What others need at most once a process is frozen. */
-const secondsMax = 60;
-
 function startWorker(databaseUrl: string): ServiceProcess {
   return startProcess('jobs/worker-main.js', {
     DATABASE_URL: databaseUrl,
@@ -60,15 +58,20 @@ function startWorker(databaseUrl: string): ServiceProcess {
 const ways = ['SIGSTOP', 'network'] as const;
 type Way = (typeof ways)[number];
 
-/** A worker that falls silent when it sends a statement. */
-async function startFreezingWorker(statement: string, way: Way): Promise<ServiceProcess> {
-  let worker: ServiceProcess | undefined;
+/** A road to the database that falls silent with the worker that {@link silent} is. */
+async function openRoad(way: Way): Promise<FreezingProxy> {
   proxy = await startFreezingProxy(url, () => {
-    if (way === 'SIGSTOP') worker!.signal('SIGSTOP');
+    if (way === 'SIGSTOP') silent.signal('SIGSTOP');
   });
-  proxy.freezeAt(statement);
-  worker = startWorker(proxy.url);
-  return worker;
+  return proxy;
+}
+
+/** Starts a worker that falls silent when it sends a statement of a job. */
+async function startFreezingWorker(statement: string, way: Way): Promise<void> {
+  const road = await openRoad(way);
+  silent = startWorker(road.url);
+  await until(async () => silent.log().includes('the worker runs'), 'the worker runs');
+  road.freezeAt(statement);
 }
 
 async function requestOneNight(): Promise<number> {
@@ -77,7 +80,6 @@ async function requestOneNight(): Promise<number> {
     trigger: 'operator',
     scope: everything,
     acceptShrink: true,
-    fullBuild: false,
     evaluatedAt: null,
     requestedBy: 'test',
   });
@@ -86,15 +88,11 @@ async function requestOneNight(): Promise<number> {
 }
 
 async function finishedReport(runId: number): Promise<NightReport> {
-  return until(
-    async () => {
-      await reconcile({ db, queues, log: silentLog });
-      const night = await readNight(db, { runId });
-      return night.state === 'finished' && night.report;
-    },
-    'the night is finished',
-    secondsMax,
-  );
+  return until(async () => {
+    await reconcile({ db, queues, log: silentLog });
+    const night = await readNight(db, { runId });
+    return night.state === 'finished' && night.report;
+  }, 'the night is finished');
 }
 
 async function expectWholeFiles(): Promise<void> {
@@ -119,31 +117,28 @@ const usualStatements: [title: string, text: string][] = [
   ['the collection of garbage', firstLine('caches/list_versions')],
 ];
 const furtherStatements = [
-  'nights/open_night_run',
-  'feeds/prepare_bulk_work',
-  'labels/store_scores',
-  'labels/apply_scores',
-  'labels/score_ranges',
-  'nights/describe_snapshot',
-  'nights/list_bases',
-  'caches/list_countries',
-  'nights/list_crashed_builds',
-  'nights/record_snapshot',
-  'nights/count_open_builds',
-  'nights/start_build',
-  'caches/copy_profile_phones',
-  'caches/copy_branded_phones',
-  'caches/copy_spammer_phones',
-  'nights/record_build',
-  'nights/lock_night_run',
-  'nights/ensure_publications',
-  'nights/list_builds_to_publish',
-  'nights/count_label_moves',
-  'nights/publish_version',
-  'nights/finish_night_run',
-  'nights/sweep_marks',
-  'nights/list_live_builds',
-].map((name): [string, string] => [name, firstLine(name)]);
+  ['the copy of a build', 'COPY (SELECT'],
+  ...[
+    'nights/open_night_run',
+    'feeds/prepare_bulk_work',
+    'labels/store_scores',
+    'labels/apply_scores',
+    'labels/score_ranges',
+    'labels/describe_snapshot',
+    'caches/list_countries',
+    'nights/list_crashed_builds',
+    'nights/record_snapshot',
+    'nights/count_open_builds',
+    'nights/start_build',
+    'nights/record_build',
+    'nights/lock_night_run',
+    'nights/ensure_publications',
+    'nights/list_builds_to_publish',
+    'nights/publish_version',
+    'nights/finish_night_run',
+    'nights/list_live_builds',
+  ].map((name) => [name, firstLine(name)]),
+] as [string, string][];
 
 /** Statements of a load, of a batch and of a branding request. */
 const workStatements: [kind: 'loadFeed' | 'verify' | 'addBrand', statement: string][] = [
@@ -157,11 +152,10 @@ const workStatements: [kind: 'loadFeed' | 'verify' | 'addBrand', statement: stri
     'feeds/lock_load',
   ].map((statement): ['loadFeed', string] => ['loadFeed', statement]),
   ...[
-    'insert_result',
+    'insert_results',
     'start_batch',
     'list_chunk_items',
-    'start_verification',
-    'record_audio_facts',
+    'start_verifications',
     'end_verifications',
     'finish_batch',
   ].map((name): ['verify', string] => ['verify', `audio/${name}`]),
@@ -175,7 +169,7 @@ const workStatements: [kind: 'loadFeed' | 'verify' | 'addBrand', statement: stri
   ].map((name): ['addBrand', string] => ['addBrand', `branding/${name}`]),
 ];
 const usualWorkStatements = workStatements.filter(([, statement]) =>
-  ['COPY', 'audio/insert_result', 'branding/finish_operation'].includes(statement),
+  ['COPY', 'audio/insert_results', 'branding/finish_operation'].includes(statement),
 );
 /** Works of this file. */
 let works = 0;
@@ -186,7 +180,7 @@ describe.each(ways)('a worker that falls silent (%s)', (way) => {
     async (_, statement) => {
       await runWholeNight({ db, url, store });
       await putNumbers(db, [{ phone: '+12025550001', name: 'Changed', level: 'SPAM' }]);
-      const silent = await startFreezingWorker(statement, way);
+      await startFreezingWorker(statement, way);
       const runId = await requestOneNight();
       await until(async () => proxy!.isFrozen(), 'the worker is silent');
       startWorker(url);
@@ -194,11 +188,7 @@ describe.each(ways)('a worker that falls silent (%s)', (way) => {
       expect(report.counts.failed).toBe(0);
       const nextRunId = await requestOneNight();
       await finishedReport(nextRunId);
-      await until(
-        async () => (await countHeartbeats()) === 1,
-        'the sessions of the silent worker are ended',
-        secondsMax,
-      );
+      await until(async () => (await countHeartbeats()) === 1, 'the sessions of the silent worker are ended');
       await expectWholeFiles();
       const before = await listVersions(db);
       silent.signal('SIGCONT');
@@ -223,18 +213,14 @@ describe.each(ways)('a worker that falls silent (%s)', (way) => {
         choose: new Seeded(1),
         checkNight: async () => [],
       });
-      const silent = await startFreezingWorker(statement === 'COPY' ? 'COPY ' : firstLine(statement), way);
+      await startFreezingWorker(statement === 'COPY' ? 'COPY ' : firstLine(statement), way);
       const work = await maker[kind](++works);
       await until(async () => proxy!.isFrozen(), 'the worker is silent');
       startWorker(url);
-      await until(
-        async () => {
-          await reconcile({ db, queues, log: silentLog });
-          return work.find();
-        },
-        'the work is done',
-        secondsMax,
-      );
+      await until(async () => {
+        await reconcile({ db, queues, log: silentLog });
+        return work.find();
+      }, 'the work is done');
       silent.signal('SIGCONT');
       proxy!.thaw();
       expect(await silent.end('SIGTERM')).toBe(0);
@@ -242,3 +228,27 @@ describe.each(ways)('a worker that falls silent (%s)', (way) => {
     },
   );
 });
+
+/** Statements of the queues' sessions with this text: each session of a worker begins with one. */
+const beginsSession = 'min_client_version';
+
+it.each([3, 12])(
+  'a worker that falls silent while it starts, at session %i of its queues, continues or ends by the loss of the database',
+  async (occurrence) => {
+    const road = await openRoad('SIGSTOP');
+    road.freezeAt(beginsSession, occurrence);
+    silent = startWorker(road.url);
+    await until(async () => road.isFrozen(), 'the worker is silent');
+    const { rows } = await db.query<{ tag: string }>(
+      "SELECT right(application_name, 8) AS tag FROM pg_stat_activity WHERE application_name LIKE 'caller-trust heartbeat #%' AND datname = current_database()",
+    );
+    await db.query(sql('jobs/end_sessions'), [rows[0]!.tag]); // as others do after a while
+    silent.signal('SIGCONT');
+    road.thaw();
+    await until(
+      async () => /the worker runs|the process ends|Node\.js v/.test(silent.log()),
+      'the worker has started or ended',
+    );
+    expect([0, ERRORS.database_unavailable.exit]).toContain(await silent.end('SIGTERM'));
+  },
+);

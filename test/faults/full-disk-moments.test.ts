@@ -17,11 +17,11 @@ import { Seeded } from '../../runtime/seeded.ts';
 import { silentLog } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { type Figures, inPortions, isLongRun, sizes } from '../support/run-size.ts';
-import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
+import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
 import { CacheReader, checkPublished, finish, persistent, type Work, WorkMaker } from '../support/service-work.ts';
 
 const { fullDisks } = sizes;
-vi.setConfig({ testTimeout: 180_000 + fullDisks * 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 + fullDisks * 60_000 });
 
 /** Work that was taken is done this many seconds after the disk has space again. */
 const secondsMax = 60;
@@ -79,7 +79,8 @@ class SmallDisk {
   }
 }
 
-async function runMoments(disk: SmallDisk, { size, seed }: { size: number; seed: number }): Promise<Figures> {
+/** Starts the processes of a service whose database is on the disk too. */
+async function startService(disk: SmallDisk): Promise<ServiceProcess[]> {
   const env = {
     STATE_DIR: mounted,
     NIGHT_SCHEDULE: '0 0 29 2 *', // no night but those that are asked for
@@ -89,9 +90,12 @@ async function runMoments(disk: SmallDisk, { size, seed }: { size: number; seed:
     RECONCILE_SECONDS: '2',
   };
   expect(await startProcess('cli.js', env, { args: ['migrate'], by: disk.by }).ended).toBe(0);
-  const [, , worker] = ['jobs/scheduler-main.js', 'api/main.js', 'jobs/worker-main.js'].map((path) =>
+  return ['jobs/scheduler-main.js', 'api/main.js', 'jobs/worker-main.js'].map((path) =>
     startProcess(path, env, { by: disk.by }),
   );
+}
+
+async function runMoments(disk: SmallDisk, { size, seed }: { size: number; seed: number }): Promise<Figures> {
   const stateDir = disk.seenFromHere;
   const url = await until(async () => {
     const cluster = await readFile(join(stateDir, 'postgres/cluster.json'), 'utf8').catch(() => undefined);
@@ -159,7 +163,6 @@ async function runMoments(disk: SmallDisk, { size, seed }: { size: number; seed:
   expect(wrong).toEqual([]);
   expect(reader.mismatched).toBe(0);
   expect(reader.reads).toBeGreaterThan(0);
-  expect(await worker!.end('SIGTERM')).toBe(0);
   return {
     moments: size,
     reads: reader.reads,
@@ -172,10 +175,15 @@ it.skipIf(whyNoDisk !== undefined)(
   `${fullDisks} times a full disk under the service and its PostgreSQL loses nothing that was taken (skipped where ${whyNoDisk ?? 'no disk can be mounted'})`,
   async () => {
     const disk = await SmallDisk.mount();
+    let service: ServiceProcess[] = [];
+    let codes: (number | null)[];
     try {
+      service = await startService(disk);
       await inPortions('full disks', { size: fullDisks, portion: fullDisks }, (part) => runMoments(disk, part));
     } finally {
+      codes = await Promise.all(service.map((each) => each.end('SIGTERM'))); // the last one stops the server
       await disk.end();
     }
+    expect(codes).toEqual([0, 0, 0]);
   },
 );

@@ -10,10 +10,10 @@ import { useTestDatabase } from '../support/database.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { type Figures, inPortions, sizes } from '../support/run-size.ts';
 import { inventedRows, PublishedHistory } from '../support/segmented-artefacts.ts';
-import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
+import { killProcessesAfterEach, startProcess, untilServing } from '../support/service-process.ts';
 
 const count = sizes.requests;
-vi.setConfig({ testTimeout: 120_000 + count * 5 });
+vi.setConfig({ testTimeout: 300_000 + count * 5 });
 
 const { db, url: databaseUrl, apiUrl } = await useTestDatabase();
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-hostile-requests-'));
@@ -180,13 +180,7 @@ it(`${count} odd and damaged requests are answered without a 5xx, within the lim
     API_REQUESTS_PER_MINUTE_MAX: '1000000000',
     LOG_LEVEL: 'error',
   });
-  const api = await until(async () => {
-    const { url } = JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => '{}')) as {
-      url?: string;
-    };
-    const ready = url === undefined ? undefined : await fetch(`${url}/readyz`).catch(() => undefined);
-    return ready?.ok === true ? new URL(url!) : undefined;
-  }, 'the API is ready');
+  const api = new URL((await untilServing(stateDir, 'api')).url);
 
   const sendMany = async ({ size, seed }: { size: number; seed: number }): Promise<Figures> => {
     const requests = new Requests(key, seed);

@@ -93,5 +93,4 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
       await queues.close();
     }
   },
-  120_000,
 );

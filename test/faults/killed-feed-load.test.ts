@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { readFeedLoad, submitFeed } from '../../pipelines/feeds/feed-load.ts';
@@ -10,8 +10,6 @@ import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const { db, url } = await useTestDatabase();
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-kill-feed-'));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import {
@@ -17,8 +17,6 @@ import { loadConfig } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
 import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const { db, url } = await useTestDatabase();
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-kill-held-'));

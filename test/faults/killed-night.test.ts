@@ -60,7 +60,6 @@ function startWorkerProcess(url: string, settings: Record<string, string> = {}):
     STATE_DIR: stateDir,
     JOB_LOCK_SECONDS: '2',
     SHUTDOWN_GRACE_SECONDS: '1',
-    SEGMENT_ROWS_MAX: '1000',
     ...settings,
   });
 }
@@ -71,7 +70,6 @@ async function askForNight(): Promise<number> {
     trigger: 'operator',
     scope: everything,
     acceptShrink: false,
-    fullBuild: false,
     evaluatedAt: null,
     requestedBy: 'test',
   });

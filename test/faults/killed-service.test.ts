@@ -3,12 +3,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { findEmbeddedHome, removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { isProcessAlive } from '../../runtime/files/file-lock.mjs';
-import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+import {
+  killProcessesAfterEach,
+  startProcess,
+  until,
+  untilServing,
+  type ServiceProcess,
+} from '../support/service-process.ts';
 
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-killed-service-'));
 const env = {
@@ -45,21 +49,9 @@ function family(pids: readonly number[]): number[] {
   return [...found];
 }
 
-async function isReady(): Promise<boolean> {
-  const path = join(stateDir, 'api.json');
-  if (!existsSync(path)) return false;
-  const { url, pid } = JSON.parse(readFileSync(path, 'utf8')) as { url: string; pid: number };
-  if (!isProcessAlive(pid)) return false;
-  const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-  return (
-    answer !== undefined &&
-    ((await answer.json()) as { database: { problem: string | null } }).database.problem === null
-  );
-}
-
 async function startService(): Promise<ServiceProcess> {
   const service = startProcess('cli.js', env, { args: ['start'] });
-  await until(isReady, 'the API reads the database', 60).catch((error: Error) => {
+  await untilServing(stateDir, 'api').catch((error: Error) => {
     throw new Error(`${error.message}: ${service.log()}`);
   });
   return service;
@@ -102,7 +94,7 @@ describe('the service', () => {
     ]);
     const pids = family([service.pid]);
     await service.end('SIGKILL');
-    await until(async () => (await postmaster()) === undefined, 'the database has stopped', 30);
-    await until(async () => !pids.some(isProcessAlive), 'every process has ended', 10);
+    await until(async () => (await postmaster()) === undefined, 'the database has stopped');
+    await until(async () => !pids.some(isProcessAlive), 'every process has ended');
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { enqueueJob } from '../../jobs/queues/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
@@ -22,8 +22,6 @@ import { startFreezingProxy } from '../support/freezing-proxy.ts';
 import { runWholeNight, silentLog } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const { db, url } = await useTestDatabase();
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-killed-signing-'));
@@ -77,7 +75,6 @@ async function startNight(): Promise<number> {
     trigger: 'operator',
     scope: everything,
     acceptShrink: false,
-    fullBuild: false,
     evaluatedAt: null,
     requestedBy: 'test',
   }))!;
@@ -86,14 +83,10 @@ async function startNight(): Promise<number> {
 }
 
 async function untilFinished(runId: number): Promise<void> {
-  await until(
-    async () => {
-      await reconcile({ db, queues, log: silentLog });
-      return (await readNight(db, { runId })).state === 'finished';
-    },
-    'the night is finished',
-    60,
-  );
+  await until(async () => {
+    await reconcile({ db, queues, log: silentLog });
+    return (await readNight(db, { runId })).state === 'finished';
+  }, 'the night is finished');
 }
 
 it.each(['signing/lock_trust', 'signing/list_signing_keys', 'signing/store_documents', 'nights/finish_night_run'])(
@@ -112,7 +105,7 @@ it.each(['signing/lock_trust', 'signing/list_signing_keys', 'signing/store_docum
     proxy.freezeAt(sql(statement).split('\n')[0]!);
     const doomed = startWorker(proxy.url);
     const runId = await startNight();
-    await until(async () => proxy.isFrozen(), 'the worker is in the middle of publishing', 60);
+    await until(async () => proxy.isFrozen(), 'the worker is in the middle of publishing');
     await doomed.end('SIGKILL');
     await proxy.close();
     expect(await signedVersion()).toBe(before);

@@ -42,7 +42,7 @@ async function measure(pid: number): Promise<Measured> {
   const tables = await queryRows<{ name: string; bytes: number }>(
     db,
     `SELECT relnamespace::regnamespace || '.' || relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
-     WHERE relkind IN ('r', 'p') AND (relnamespace::regnamespace::text LIKE 'caller_trust_queue%' OR relname LIKE '%mark%' OR relname = 'phone_number')`,
+     WHERE relkind IN ('r', 'p') AND (relnamespace::regnamespace::text LIKE 'caller_trust_queue%' OR relname = 'phone_number')`,
   );
   const sessions = await queryRows(db, 'SELECT FROM pg_stat_activity WHERE datname = current_database()');
   return {
@@ -60,7 +60,6 @@ async function runNight(queues: Queues): Promise<void> {
     trigger: 'operator',
     scope: everything,
     acceptShrink: false,
-    fullBuild: false,
     evaluatedAt: null,
     requestedBy: 'test',
   });
@@ -117,5 +116,5 @@ async function runNights({ size, seed }: { size: number; seed: number }): Promis
   };
 }
 
-it(`${serviceNights} nights with a writer leave memory, descriptors and the tables of queues and marks as they were`, () =>
+it(`${serviceNights} nights with a writer leave memory, descriptors and the tables of queues as they were`, () =>
   inPortions('nights of a service', { size: serviceNights, portion: serviceNights }, runNights));

@@ -2,7 +2,7 @@ import { loadConfig } from '../../runtime/config.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listPublications } from '../../pipelines/caches/publications.ts';
-import { sweepUnfinishedFiles } from '../../pipelines/caches/build/night-build.ts';
+import { sweepUnfinishedFiles } from '../../pipelines/caches/artefact/night-build.ts';
 import { failNight } from '../../pipelines/caches/night/night-opening.ts';
 import { type NightRequest, parseScope, requestNight } from '../../pipelines/caches/night/night-request.ts';
 import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
@@ -24,7 +24,6 @@ const nightRequest: NightRequest = {
   trigger: 'operator',
   scope: parseScope(only),
   acceptShrink: false,
-  fullBuild: false,
   evaluatedAt: null,
   requestedBy: 'test',
 };
@@ -53,8 +52,8 @@ describe('two nights at once', () => {
       const waiting = publishBuilt(db, second);
       await sleep(300);
       await client.query(
-        `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, rows, levels, categories_version, file_sha256, file_bytes, content_sha256, plain_bytes)
-         SELECT b.cache, b.country, 2, b.build_id, r.as_of, b.built_at, b.rows, b.levels_expected, 1, b.file_sha256, b.file_bytes, b.content_sha256, b.plain_bytes
+        `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, facts)
+         SELECT b.cache, b.country, 2, b.build_id, r.as_of, b.built_at, b.facts
          FROM build AS b JOIN night_run AS r USING (run_id) WHERE r.run_id = $1`,
         [first.runId],
       );
@@ -166,7 +165,7 @@ describe('what comes late', () => {
   it('a clearing made while complaints are scored is not undone by the scores', async () => {
     const phone = '+12025550123';
     await db.query(
-      "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('complaints', 'x', repeat('a', 64), 1, 'test', 'running')",
+      "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, merged_by) VALUES ('complaints', 'x', repeat('a', 64), 1, 'test', 'running', pg_current_xact_id())",
     );
     await db.query(
       `INSERT INTO complaint (phone, country, reported_at, violated_at, consumer_state, subject, occurrence, load_id)

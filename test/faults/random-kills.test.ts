@@ -23,7 +23,7 @@ import { CacheReader, checkPublished, finish, persistent, WorkMaker } from '../s
 
 const portions = { postgres: { size: sizes.kills, portion: 100 }, redis: { size: sizes.redisKills, portion: 50 } };
 
-vi.setConfig({ testTimeout: 180_000 + Math.max(sizes.kills, sizes.redisKills) * 30_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 + Math.max(sizes.kills, sizes.redisKills) * 30_000 });
 
 /** Short, so that many kills fit into an hour. */
 const times: Record<string, string> = { JOB_LOCK_SECONDS: '2', RECONCILE_SECONDS: '2' };

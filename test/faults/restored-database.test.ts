@@ -181,7 +181,7 @@ describe.skipIf(programs === undefined)(
         code: 69,
         stderr: expect.stringContaining('key_secret_differs') as string,
       });
-    }, 120_000);
+    });
   },
 );
 

@@ -11,7 +11,7 @@ import { readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { makeSampleLetters } from '../../samples/letters/sample-letters.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
-import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { startProcess, until, untilServing, type ServiceProcess } from '../support/service-process.ts';
 import { digestField, intakeSettings, makeClient, IntakeClient } from './support/running-intake.ts';
 
 const database = await useTestDatabase();
@@ -29,12 +29,7 @@ describe('the intake', () => {
   const startIntakeProcess = async () => {
     await rm(join(stateDir, 'intake.json'), { force: true });
     intake = startProcess('intake/main.js', { ...env, INTAKE_DATABASE_URL: database.intakeUrl });
-    const url = await until(async () => {
-      const facts = JSON.parse(await readFile(join(stateDir, 'intake.json'), 'utf8').catch(() => 'null')) as { url: string } | null; // prettier-ignore
-      return facts?.url;
-    }, `the intake listens: ${intake.log()}`);
-    await until(async () => (await fetch(`${url}/readyz`)).ok, 'the intake is ready');
-    return url;
+    return (await untilServing(stateDir, 'intake')).url;
   };
 
   beforeAll(async () => {
@@ -44,7 +39,7 @@ describe('the intake', () => {
     await until(async () => worker.log().includes('the worker runs'), `the worker runs: ${worker.log()}`);
     const url = await startIntakeProcess();
     client = await makeClient(database, url, ['batches:write', 'branding:write', 'feeds:write'], { client: 'Remote' });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await Promise.all([intake.end('SIGTERM'), worker.end('SIGTERM')]);
@@ -160,7 +155,7 @@ describe('the intake', () => {
       { source: 'call-1.wav', state: 'performed', model: 'phone/v8.2' },
     ]);
     expect(await readdir(join(stateDir, 'intake'))).toEqual([]);
-  }, 120_000);
+  });
 
   it('has a letter read with the request that it came with', async () => {
     const [letter] = (await makeSampleLetters({ seed: 20260102, count: 4, asOf: new Date(), scans: false })).filter(
@@ -190,7 +185,7 @@ describe('the intake', () => {
     expect(rows).toEqual([{ owner: 'Remote' }]);
     const bad = await client.post('/v1/branding-requests', { operation: 'add_phone_number', handle: 'remote-brand' });
     expect([bad.status, ((await bad.json()) as { code: string }).code]).toEqual([400, 'brand_request_invalid']);
-  }, 120_000);
+  });
 
   it('has a feed loaded, once for its key', async () => {
     const bytes = new TextEncoder().encode(

@@ -15,7 +15,7 @@ import { addBrand } from '../api/support/brands.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { putNumbers } from '../support/numbers.ts';
 import { tinyRecording } from '../support/recording-batch.ts';
-import { until } from '../support/service-process.ts';
+import { until, untilServing } from '../support/service-process.ts';
 import { digestField, IntakeClient, outcomeOf, useTestIntake } from './support/running-intake.ts';
 
 const database = await useTestDatabase();
@@ -367,7 +367,7 @@ describe('a limit of the process', () => {
     const log = createLog({ level: 'silent', process: 'intake' });
     const { key } = await intake.client(['feeds:write']); // before the process, which reads the keys when it starts
     const limited = await startIntake({ ...intake.config, intakeRequestsPerMinuteMax: 3 }, { log });
-    await until(async () => (await fetch(`${limited.url}/readyz`)).ok, 'it is ready');
+    await untilServing(intake.config.stateDir, 'intake');
     const client = new IntakeClient(limited.url, key);
     const answers = [];
     for (let count = 0; count < 4; count++) answers.push(await client.fetch('/v1/loads/0'));

@@ -63,7 +63,7 @@ export async function openBackend(
 export async function until<Value>(
   read: () => Promise<Value> | Value,
   wanted: (value: Value) => boolean,
-  seconds = 20,
+  seconds = 120,
 ): Promise<Value> {
   const end = Date.now() + seconds * 1000;
   for (;;) {

@@ -143,14 +143,13 @@ async function fill({ database: { db } }: TestBackend): Promise<void> {
       (current_date, 'operator', 'phones', 'finished', 'failed', 1, 't', now(), now(), now(), now(), '{"counts": {}}'),
       (current_date, 'operator', NULL, 'due', NULL, 0, 't', now() - interval '10 minutes', NULL, NULL, NULL, NULL)`);
   await db.query(`
-    INSERT INTO build (run_id, generation, cache, country, state, rows_expected, levels_expected, started_at, built_at)
-    SELECT run_id, g, 'spammer_phones', '', 'built', 1, '{}', as_of, as_of + g * interval '150 seconds'
+    INSERT INTO build (run_id, generation, cache, country, state, facts, started_at, built_at)
+    SELECT run_id, g, 'spammer_phones', '', 'built', '{}', as_of, as_of + g * interval '150 seconds'
     FROM night_run, generate_series(1, 2) AS g WHERE outcome = 'partial'`);
   await db.query(`
     WITH v AS (
-      INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, rows, levels, categories_version, file_sha256,
-        file_bytes, plain_bytes, plain_sha256, published_at)
-      SELECT 'spammer_phones', '', 1, min(build_id), now(), now(), 30, '{"SPAM": 20, "FRAUD": 10}', 1, repeat('a', 64), 900, 9000, repeat('b', 64), now()
+      INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, facts)
+      SELECT 'spammer_phones', '', 1, min(build_id), now(), now(), '{"rows": 30, "levels": {"SPAM": 20, "FRAUD": 10}, "file": {"bytes": 900}}'
       FROM build RETURNING 1)
     INSERT INTO publication (cache, country, version, status, confirmed_as_of) SELECT 'spammer_phones', '', 1, 'fresh', now() - interval '1 hour' FROM v`);
   await db.query(`

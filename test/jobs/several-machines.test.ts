@@ -50,20 +50,15 @@ async function makeMachine(backend: TestBackend, homes: string[]): Promise<Recor
  */
 async function startMachines(machines: readonly Record<string, string>[]): Promise<ServiceProcess[]> {
   const workers = machines.map((env) => startProcess('jobs/worker-main.js', env));
-  for (const worker of workers)
-    await until(async () => worker.log().includes('"the worker runs"'), 'a worker runs', 60);
+  for (const worker of workers) await until(async () => worker.log().includes('"the worker runs"'), 'a worker runs');
   return [...workers, ...machines.map((env) => startProcess('jobs/scheduler-main.js', env))];
 }
 
 async function finishedReport({ database: { db } }: TestBackend, runId: number): Promise<NightReport> {
-  return until(
-    async () => {
-      const night = await readNight(db, { runId });
-      return night?.state === 'finished' ? night.report : undefined;
-    },
-    'the night is finished',
-    100,
-  );
+  return until(async () => {
+    const night = await readNight(db, { runId });
+    return night?.state === 'finished' ? night.report : undefined;
+  }, 'the night is finished');
 }
 
 /** Nights, builds by attempts, and versions of each artefact, as the database has them. */
@@ -86,7 +81,6 @@ async function facts({
 describe.each(backends)('two machines with queues in $kind', ({ kind, skipped }) => {
   it.skipIf(skipped !== undefined)(
     `${skipped === undefined ? '' : `(${skipped}) `}make one night together, build each file once, and publish it once`,
-    { timeout: 200_000 },
     async () => {
       const backend = await openBackend(kind, { JOB_LOCK_SECONDS: '15' });
       const homes: string[] = [];
@@ -95,14 +89,10 @@ describe.each(backends)('two machines with queues in $kind', ({ kind, skipped })
         const processes = await startMachines([await makeMachine(backend, homes), await makeMachine(backend, homes)]);
 
         // The schedulers find that last night was missed; only one of them may make it up.
-        const [missed] = await until(
-          async () => {
-            const rows = await queryRows<{ runId: number }>(backend.database.db, 'SELECT run_id FROM night_run');
-            return rows.length > 0 && rows;
-          },
-          'a scheduler asks for the missed night',
-          60,
-        );
+        const [missed] = await until(async () => {
+          const rows = await queryRows<{ runId: number }>(backend.database.db, 'SELECT run_id FROM night_run');
+          return rows.length > 0 && rows;
+        }, 'a scheduler asks for the missed night');
         const first = await finishedReport(backend, missed!.runId);
         expect(first.counts).toMatchObject({ published: artefacts, failed: 0 });
         expect(await facts(backend)).toEqual({ nights: 1, attempts: [1], versions: [1] });
@@ -124,7 +114,6 @@ describe.each(backends)('two machines with queues in $kind', ({ kind, skipped })
           trigger: 'operator',
           scope: everything,
           acceptShrink: false,
-          fullBuild: false,
           evaluatedAt: null,
           requestedBy: 'test',
         }))!;

@@ -50,7 +50,6 @@ describe.each(backends)('a night that is traced, with the queues in $kind', ({ k
       await until(
         () => queryRow<{ state: string }>(database.db, 'SELECT state FROM night_run'),
         (night) => night?.state === 'finished',
-        55,
       );
       for (const { child } of started) child.kill('SIGTERM');
       await Promise.all(started.map(({ child }) => once(child, 'exit')));

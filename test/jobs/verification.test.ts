@@ -61,7 +61,7 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
       workers.push(worker);
       return worker;
     };
-    const untilEnded = ({ id }: Batch) => until(() => readBatch(db(), id), hasEnded, 50);
+    const untilEnded = ({ id }: Batch) => until(() => readBatch(db(), id), hasEnded);
 
     beforeAll(async () => {
       backend = await openBackend(kind, { STATE_DIR: join(folder, kind), RECONCILE_SECONDS: '1' });

@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { isProcessAlive } from '../../runtime/files/file-lock.mjs';
 import { useTestDatabase } from '../support/database.ts';
 import { until } from '../support/service-process.ts';
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 }); // npm, and every process of the Procfile
 const { url } = await useTestDatabase();
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const processes = ['api', 'worker', 'scheduler', 'console'];
@@ -66,6 +65,14 @@ function pidsIn(log: string): Map<string, number> {
   );
 }
 
+/** A number that Linux states about a process. */
+function factOf(pid: number, name: 'PPid' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)![1]);
+}
+
+const peakMiB = (pid: number) => factOf(pid, 'VmHWM') / 1024;
+
 const started: (() => string)[] = [];
 afterEach(() => {
   for (const log of started.splice(0))
@@ -76,7 +83,7 @@ describe('npm start', () => {
   it.each([
     { what: 'npm alone gets SIGTERM', signal: 'SIGTERM', toGroup: false },
     { what: 'everything gets SIGINT, as by Ctrl-C in a terminal', signal: 'SIGINT', toGroup: true },
-  ] as const)('ends with every process of the service when $what', async ({ signal, toGroup }) => {
+  ] as const)('needs two small processes, and ends with every process when $what', async ({ signal, toGroup }) => {
     const { npm, stateDir, log, silent } = await startByNpm();
     await until(
       async () => existsSync(join(stateDir, 'console.json')) && processes.every((name) => pidsIn(log()).has(name)),
@@ -85,6 +92,9 @@ describe('npm start', () => {
     ).catch((error: Error) => {
       throw new Error(`${error.message}: ${log()}`);
     });
+    const supervisor = pidsIn(log()).get('start')!;
+    expect(peakMiB(factOf(supervisor, 'PPid'))).toBeLessThan(80); // scripts/start.mjs
+    expect(peakMiB(supervisor)).toBeLessThan(120);
     process.kill(toGroup ? -npm.pid! : npm.pid!, signal);
     await silent;
     expect([...pidsIn(log())].filter(([, pid]) => isProcessAlive(pid))).toEqual([]);

@@ -3,8 +3,11 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface FreezingProxy {
   /** The URL of the database through the proxy. */
   readonly url: string;
-  /** Freezes at the next statement with this text: it is still passed on, and then nothing is, either way. */
-  freezeAt(text: string): void;
+  /**
+   * Freezes at the next statement with this text, or at a later `occurrence` of it: it is still passed on, and then nothing is,
+   * either way.
+   */
+  freezeAt(text: string, occurrence?: number): void;
   /** The same for the one connection that sends the statement; the others continue. */
   freezeConnectionAt(text: string): void;
   /** True while everything is frozen, and after one connection was. */
@@ -21,7 +24,7 @@ export interface FreezingProxy {
 export async function startFreezingProxy(databaseUrl: string, onFreeze: () => void = () => {}): Promise<FreezingProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let watched: { readonly text: string; readonly alone: boolean } | undefined;
+  let watched: { readonly text: string; readonly alone: boolean; left: number } | undefined;
   let frozen: 'no' | 'all' | 'one' = 'no';
   const freeze = (connection: readonly Socket[]): void => {
     frozen = watched!.alone ? 'one' : 'all';
@@ -43,7 +46,8 @@ export async function startFreezingProxy(databaseUrl: string, onFreeze: () => vo
       });
       from.on('data', (chunk: Buffer) => {
         to.write(chunk);
-        if (from === client && watched !== undefined && chunk.includes(watched.text)) freeze([client, upstream]);
+        if (from === client && watched !== undefined && chunk.includes(watched.text) && --watched.left === 0)
+          freeze([client, upstream]);
       });
       if (frozen === 'all') from.pause();
     }
@@ -53,8 +57,8 @@ export async function startFreezingProxy(databaseUrl: string, onFreeze: () => vo
   proxied.port = String((server.address() as AddressInfo).port);
   return {
     url: proxied.href,
-    freezeAt: (text) => (watched = { text, alone: false }),
-    freezeConnectionAt: (text) => (watched = { text, alone: true }),
+    freezeAt: (text, occurrence = 1) => (watched = { text, alone: false, left: occurrence }),
+    freezeConnectionAt: (text) => (watched = { text, alone: true, left: 1 }),
     isFrozen: () => frozen !== 'no',
     thaw() {
       frozen = 'no';

@@ -3,6 +3,7 @@ import { acquireEmbeddedDatabase } from '../../runtime/services/embedded-postgre
 import { connect } from '../../runtime/postgres.ts';
 import { migrate } from '../../sql/migrate.ts';
 import { makeRunDirectory } from './run-directory.ts';
+import { listTemporaryFiles, RunWatch } from './run-watch.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -18,8 +19,9 @@ declare module 'vitest' {
 /** The cluster of a run is never started again after a crash. Tests that kill a server start one of their own. */
 const unneededDurability = ['fsync', 'full_page_writes'];
 
-/** Starts one PostgreSQL for the whole run, with a migrated template database. */
+/** Starts one PostgreSQL for the whole run, with a migrated template database; at its end, the run fails by what it has left. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const watch = new RunWatch();
   const directory = await makeRunDirectory({ isLarge: process.env['TEST_SET'] === 'long' });
   process.env['TMPDIR'] = directory.temporary; // for the workers, and the programs that they start
   const embedded = await acquireEmbeddedDatabase(directory.stateDir);
@@ -30,9 +32,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await client.end();
   project.provide('databaseUrl', embedded.url);
   project.provide('apiDatabaseUrl', embedded.apiUrl);
-  project.provide('intakeDatabaseUrl', embedded.intakeUrl!); // this version has started the server
+  project.provide('intakeDatabaseUrl', embedded.intakeUrl);
   return async () => {
     await embedded.release();
+    const left = [...(await watch.end()), ...(await listTemporaryFiles(directory.temporary))];
     await directory.remove();
+    left.push(...watch.listDataDirectories().map((path) => `folder ${path}`));
+    if (left.length === 0) return;
+    process.exitCode = 1; // vitest prints what is thrown here, and does not fail by it
+    throw new Error(`the tests have left behind:\n${left.join('\n')}`);
   };
 }

@@ -7,20 +7,18 @@ import { createLog } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
-import { runNightBuild } from '../../pipelines/caches/build/night-build.ts';
+import { runNightBuild } from '../../pipelines/caches/artefact/night-build.ts';
 import {
   type Attempt,
   takeNight,
   beginPreparation,
   takeSnapshot,
-  planNight,
   recordBuilds,
   untilBuilt,
 } from '../../pipelines/caches/night/night-opening.ts';
 import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
 import type { NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { parseScope, everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
-import { SegmentIndexes } from '../../pipelines/caches/build/plan/basis.ts';
 import { type Failure, failureOf } from '../../runtime/errors.ts';
 
 export const silentLog = createLog({ level: 'silent', process: 'test' });
@@ -36,6 +34,7 @@ export async function useStore(): Promise<ArtefactStore> {
 interface NightLimits {
   readonly gateRowsMin?: number;
   readonly copyIdleSecondsMax?: number;
+  readonly segmentRowsMax?: number;
 }
 
 interface WholeNightOptions {
@@ -44,16 +43,11 @@ interface WholeNightOptions {
   readonly store: ArtefactStore;
   readonly only?: string;
   readonly acceptShrink?: boolean;
-  readonly fullBuild?: boolean;
   readonly evaluatedAt?: Date;
   /** URL that the builds connect to, for example of a proxy. */
   readonly buildUrl?: string;
   readonly settings?: Record<string, string>;
   readonly limits?: NightLimits;
-  /** Plain bytes of a range that a build reads with one COPY. */
-  readonly rangeBytes?: number;
-  /** As of `runNightBuild`. */
-  readonly callHelpers?: Parameters<typeof runNightBuild>[0]['callHelpers'];
   /** What the night does before its snapshot; default: nothing. */
   readonly prepare?: (evaluatedAt: Date) => Promise<void>;
 }
@@ -66,7 +60,6 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
     trigger: 'operator',
     scope: options.only === undefined ? everything : parseScope(options.only),
     acceptShrink: options.acceptShrink ?? false,
-    fullBuild: options.fullBuild ?? false,
     evaluatedAt: options.evaluatedAt ?? null,
     requestedBy: 'test',
   });
@@ -77,18 +70,14 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
   try {
     await beginPreparation(night);
     await options.prepare?.(night.evaluatedAt);
-    const planning = { indexes: new SegmentIndexes(store), settings, log: silentLog };
-    const snapshot = await takeSnapshot(night, planning);
-    const builds = await planNight(night, snapshot, planning);
-    for (const buildId of await recordBuilds(db, { night, snapshot, builds })) {
+    for (const buildId of await recordBuilds(db, night, await takeSnapshot(night))) {
       let record: (failure: Failure) => Promise<unknown> = async () => undefined;
       await runNightBuild({
         db,
         databaseUrl: options.buildUrl ?? url,
         store,
-        settings: options.rangeBytes === undefined ? settings : { ...settings, rangeBytes: options.rangeBytes },
+        settings,
         buildId,
-        callHelpers: options.callHelpers,
         onFailure: (given) => (record = given),
         signal,
         log: silentLog,

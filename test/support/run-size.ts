@@ -23,6 +23,7 @@ export const sizes = isLongRun
       flowChildren: 2_000,
       requests: 1_000_000,
       publications: 1_000,
+      lookUpRows: 5_000_000,
     })
   : {
       letterMutants: 40,
@@ -38,6 +39,7 @@ export const sizes = isLongRun
       flowChildren: 200,
       requests: 4_000,
       publications: 3,
+      lookUpRows: 200_000,
     };
 
 function grow<Sizes extends Record<string, number>>(long: Sizes): Sizes {

@@ -1,64 +1,78 @@
-import { createHash, randomBytes } from 'node:crypto';
-import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
-import { filterOf } from '../../pipelines/caches/build/filter-file.ts';
+import { randomBytes } from 'node:crypto';
+import { applyDelta } from '../../format/artefact/delta-lines.ts';
+import { parseSegmentIndex, type Segment } from '../../format/artefact/segment-index.ts';
+import { chainDeltas, DeltaFile, type DeltaPlace } from '../../pipelines/caches/artefact/delta-files.ts';
+import { filterOf } from '../../pipelines/caches/artefact/filter-file.ts';
+import { PreviousRows } from '../../pipelines/caches/artefact/previous-rows.ts';
+import { writeArtefact, type WrittenArtefact } from '../../pipelines/caches/artefact/write-artefact.ts';
+import type { StoredDelta, VersionFacts } from '../../pipelines/caches/artefact-facts.ts';
 import { findCache, type ArtefactName } from '../../pipelines/caches/definition.ts';
-import {
-  compareFiles,
-  writeDeltas,
-  type DeltaPlace,
-  type IndexedFile,
-} from '../../pipelines/caches/build/delta-files.ts';
-import type { ArtefactFile, FilterFile, StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
-import { findRows } from '../../format/artefact/row-block.ts';
-import { SegmentCutter } from '../../format/artefact/segment-cutter.ts';
-import { formatSegmentIndex, type Segment } from '../../format/artefact/segment-index.ts';
-import { compressSegment } from '../../pipelines/caches/format/segment-work.ts';
-import { SegmentWriter } from '../../pipelines/caches/format/segment-writer.ts';
-import { sha256Of } from '../../runtime/digest.ts';
+import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
+import { writeAll } from '../../runtime/files/whole-file.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 /** An artefact in a store, with its index. */
-export interface StoredArtefact {
-  readonly file: ArtefactFile;
+export interface StoredArtefact extends Pick<WrittenArtefact, 'file' | 'index' | 'rows'> {
   readonly segments: readonly Segment[];
-  readonly index: { readonly sha256: string; readonly bytes: number };
-  readonly rows: number;
+  /** Those from the version before, and from those that it has deltas from. */
+  readonly deltas: readonly StoredDelta[];
 }
 
-/** Stores rows as an artefact of segments, and its index. */
+interface StoreOptions {
+  readonly plain: Buffer;
+  readonly segmentRowsMax?: number | undefined;
+  /** The version before, from which deltas lead. */
+  readonly before?: (StoredArtefact & { readonly version: number }) | undefined;
+  readonly onLost?: DeltaPlace['onLost'];
+}
+
+/** Stores rows as a night does, with the index and the deltas to them. */
 export async function storeArtefact(
   store: ArtefactStore,
   artefact: ArtefactName,
-  { plain, segmentRowsMax = 500 }: { plain: Buffer; segmentRowsMax?: number },
+  { plain, segmentRowsMax = 500, before, onLost = fail }: StoreOptions,
 ): Promise<StoredArtefact> {
-  const unfinished = await store.start(`test-${randomBytes(6).toString('hex')}`);
-  const writer = await SegmentWriter.begin(unfinished.handle, segmentRowsMax);
-  const cutter = new SegmentCutter({
-    regions: ['+'],
-    rowsMax: segmentRowsMax,
-    hasLevels: artefact.cache !== 'branded_phones',
+  const owner = `test-${randomBytes(6).toString('hex')}`;
+  const place = { store, artefact, owner, onLost };
+  const [file, index] = [await store.start(owner), await store.start(`${owner}.index`)];
+  const previous = before === undefined ? null : await PreviousRows.open(store, artefact, before, fail);
+  const delta = before === undefined ? undefined : await DeltaFile.begin(place, before.version);
+  const indexBytes: Uint8Array[] = [];
+  const written = await writeArtefact({
+    rows: inOneChunk(plain),
+    previous,
+    hasLevels: findCache(artefact.cache).columns.some(({ type }) => type === 'level'),
+    segmentRowsMax,
+    writeFile: (bytes) => writeAll(file.handle, bytes),
+    async writeIndex(bytes) {
+      indexBytes.push(bytes);
+      await writeAll(index.handle, bytes);
+    },
+    addToDelta: async (text) => delta?.add(text),
+    onProgress: () => {},
+    onLost: fail,
   });
-  for (const cut of [...cutter.push(findRows(plain)), ...cutter.end()])
-    await writer.append(await compressSegment({ cut, before: null, profile: 'compact' }));
-  const { file, segments, rows } = await writer.end(sha256Of(plain));
-  await unfinished.keep({ ...artefact, sha256: file.sha256 });
-  const text = formatSegmentIndex(segments);
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  const index = await store.start(`test-${randomBytes(6).toString('hex')}`);
-  await index.handle.writeFile(text);
-  await index.keep({ ...artefact, sha256, kind: 'index' });
-  return { file, segments, rows, index: { sha256, bytes: text.length } };
+  await previous?.close();
+  await file.keep({ ...artefact, sha256: written.file.sha256 });
+  await index.keep({ ...artefact, sha256: written.index.sha256, kind: 'index' });
+  const deltas =
+    delta === undefined ? [] : await chainDeltas(place, await delta.end(written.difference!), before!.deltas);
+  return { ...written, segments: parseSegmentIndex(Buffer.concat(indexBytes), written.index), deltas };
 }
 
-export const indexed = ({ file: { sha256 }, segments }: StoredArtefact): IndexedFile => ({ sha256, segments });
+function fail(...[from, error]: readonly unknown[]): never {
+  throw error ?? from;
+}
 
-/** The deltas to a stored artefact: from the one before, by a comparison, and those that follow from it. */
-export async function deltasBetween(
-  place: DeltaPlace,
-  basis: IndexedFile & { readonly version: number },
-  { built, earlier }: { readonly built: IndexedFile; readonly earlier: readonly StoredDelta[] },
-): Promise<StoredDelta[]> {
-  return writeDeltas({ ...place, step: await compareFiles(place, basis, built), built, earlier });
+async function* inOneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
+  if (bytes.length > 0) yield bytes;
+}
+
+/** The rows that a delta of one step gives. */
+export async function applied(plain: Buffer, delta: Uint8Array): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of applyDelta([plain], delta.length === 0 ? [] : [delta])) parts.push(part);
+  return Buffer.concat(parts);
 }
 
 interface PublishOptions {
@@ -67,12 +81,18 @@ interface PublishOptions {
   readonly deltasKept?: number;
 }
 
+interface PublishedArtefact {
+  readonly version: number;
+  readonly stored: StoredArtefact;
+  readonly deltas: readonly StoredDelta[];
+}
+
 /** Versions of one artefact, published the way nights do it: files first, then the rows, the pointer last. */
 export class PublishedHistory {
   readonly #db: Pool;
   readonly #store: ArtefactStore;
   readonly #artefact: ArtefactName;
-  #current: { version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] } | undefined;
+  #current: PublishedArtefact | undefined;
 
   constructor({ db, store, artefact }: { db: Pool; store: ArtefactStore; artefact: ArtefactName }) {
     this.#db = db;
@@ -84,26 +104,24 @@ export class PublishedHistory {
   async publish(
     plain: Buffer | string,
     { segmentRowsMax, deltasKept = 4 }: PublishOptions = {},
-  ): Promise<{ version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] }> {
+  ): Promise<PublishedArtefact> {
+    const basis = this.#current;
+    const before =
+      basis === undefined || deltasKept === 0
+        ? undefined
+        : { ...basis.stored, version: basis.version, deltas: basis.deltas.slice(0, deltasKept - 1) };
     const stored = await storeArtefact(this.#store, this.#artefact, {
       plain: Buffer.from(plain),
-      ...(segmentRowsMax === undefined ? {} : { segmentRowsMax }),
+      segmentRowsMax,
+      before,
+      onLost: () => {}, // clients of that version take the whole file
     });
-    const basis = this.#current;
-    const deltas =
-      basis === undefined || deltasKept === 0
-        ? []
-        : await deltasBetween(
-            { store: this.#store, artefact: this.#artefact, owner: `test-${randomBytes(6).toString('hex')}` },
-            { ...indexed(basis.stored), version: basis.version },
-            { built: indexed(stored), earlier: basis.deltas.slice(0, deltasKept - 1) },
-          );
-    this.#current = { version: (basis?.version ?? 0) + 1, stored, deltas };
-    await this.#record({ ...this.#current, filter: await this.#makeFilter(stored) });
+    this.#current = { version: (basis?.version ?? 0) + 1, stored, deltas: stored.deltas };
+    await this.#record(this.#current);
     return this.#current;
   }
 
-  async #makeFilter(stored: StoredArtefact): Promise<FilterFile | null> {
+  async #makeFilter({ file, rows }: StoredArtefact): Promise<VersionFacts['filter']> {
     const { filterKeys: keyType } = findCache(this.#artefact.cache);
     if (keyType === null) return null;
     return filterOf({
@@ -111,69 +129,28 @@ export class PublishedHistory {
       artefact: this.#artefact,
       kind: { keyType, bits: 8 },
       known: null,
-      built: { ...indexed(stored), rows: stored.rows },
+      built: { sha256: file.sha256, rows },
       owner: `test-${randomBytes(6).toString('hex')}`,
     });
   }
 
-  async #record({
-    version,
-    stored,
-    deltas,
-    filter,
-  }: {
-    version: number;
-    stored: StoredArtefact;
-    deltas: readonly StoredDelta[];
-    filter: FilterFile | null;
-  }): Promise<void> {
+  async #record({ version, stored }: PublishedArtefact): Promise<void> {
     const { cache, country } = this.#artefact;
-    const run = await this.#db.query<{ run_id: number }>(
-      "INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id",
-    );
-    const build = await this.#db.query<{ build_id: number }>(
-      "INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, 1, $2, $3, 0, '{}') RETURNING build_id",
-      [run.rows[0]!.run_id, cache, country],
-    );
+    const { rows, file, index, deltas } = stored;
+    const filter = await this.#makeFilter(stored);
+    const facts = { rows, levels: {}, categoriesVersion: 1, file, index, filter, deltas };
     await this.#db.query(
-      `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, index_sha256, index_bytes, segments, plain_crc32, content_sha256, segment_rows_max, filter)
-       VALUES ($1, $2, $3, $4, now(), now(), now(), $5, '{}', 1, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-      [
-        cache,
-        country,
-        version,
-        build.rows[0]!.build_id,
-        stored.rows,
-        stored.file.sha256,
-        stored.file.bytes,
-        stored.file.plainSha256,
-        stored.file.plainBytes,
-        stored.index.sha256,
-        stored.index.bytes,
-        stored.segments.length,
-        stored.file.plainCrc32,
-        stored.file.contentSha256,
-        stored.file.segmentRowsMax,
-        filter === null ? null : JSON.stringify(filter),
-      ],
-    );
-    for (const { from, sha256, bytes, added, changed, removed } of deltas) {
-      await this.#db.query('INSERT INTO artefact_delta VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
-        cache,
-        country,
-        from,
-        version,
-        sha256,
-        bytes,
-        added,
-        changed,
-        removed,
-      ]);
-    }
-    await this.#db.query(
-      `INSERT INTO publication (cache, country, version, status, confirmed_as_of) VALUES ($1, $2, $3, 'fresh', now())
+      `WITH run AS (
+         INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id
+       ), build AS (
+         INSERT INTO build (run_id, generation, cache, country) SELECT run_id, 1, $1, $2 FROM run RETURNING build_id
+       ), version AS (
+         INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, facts)
+         SELECT $1, $2, $3, build_id, now(), now(), $4 FROM build
+       )
+       INSERT INTO publication (cache, country, version, status, confirmed_as_of) VALUES ($1, $2, $3, 'fresh', now())
        ON CONFLICT (cache, country) DO UPDATE SET version = excluded.version, confirmed_as_of = excluded.confirmed_as_of`,
-      [cache, country, version],
+      [cache, country, version, JSON.stringify(facts)],
     );
   }
 }

@@ -55,11 +55,35 @@ export function startProcess(
   };
 }
 
+/** Where a process of the service listens, as it writes it into its state directory. */
+interface ServiceAddress {
+  readonly url: string;
+  readonly metricsUrl: string;
+}
+
+/**
+ * Waits until the API, the console or the intake of a state directory serves: it listens before it has read its keys, and
+ * answers 503 until then.
+ */
+export function untilServing(stateDir: string, name: 'api' | 'console' | 'intake'): Promise<ServiceAddress> {
+  return until(async () => {
+    const written = await readFile(join(stateDir, `${name}.json`), 'utf8').catch(() => 'null');
+    const address = JSON.parse(written) as ServiceAddress | null;
+    return address !== null && (await isServing(address.url)) && address;
+  }, `the ${name} serves`);
+}
+
+/** The console has no such path, and is ready when it listens. */
+async function isServing(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/readyz`).catch(() => undefined); // the address may be that of a killed process
+  return answer !== undefined && answer.status !== 503;
+}
+
 /** A whole service, as `start` runs it. */
 export interface WholeService {
   readonly service: ServiceProcess;
   readonly env: Record<string, string>;
-  readonly api: { readonly url: string; readonly metricsUrl: string };
+  readonly api: ServiceAddress;
 }
 
 /** Starts every process of the service in a state directory, with no night but those that are asked for, and waits for its API. */
@@ -75,13 +99,7 @@ export async function startWholeService(stateDir: string, settings: Record<strin
     ...settings,
   };
   const service = startProcess('cli.js', env, { args: ['start'] });
-  const discovery = () => readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null');
-  const api = await until(
-    async () => JSON.parse(await discovery()) as WholeService['api'] | null,
-    'the API listens',
-    60,
-  );
-  return { service, env, api };
+  return { service, env, api: await untilServing(stateDir, 'api') };
 }
 
 /** Kills what a test left running, and shows the logs of a failed one. Call it at the top level of a test file. */
@@ -99,11 +117,14 @@ export function killProcessesAfterEach(): void {
   });
 }
 
+/** A state that has not come by then does not come: work that takes a second may take half a minute beside other work. */
+const stateSecondsMax = 120;
+
 /** Waits until `read` gives a value that is neither undefined, null nor false. */
 export async function until<Value>(
   read: () => Promise<Value | undefined | null | false>,
   what: string,
-  secondsMax = 40,
+  secondsMax = stateSecondsMax,
 ): Promise<Value> {
   const deadline = Date.now() + secondsMax * 1000;
   for (;;) {

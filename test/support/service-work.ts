@@ -132,7 +132,6 @@ export class WorkMaker {
       trigger: 'operator',
       scope: everything,
       acceptShrink: false,
-      fullBuild: choose.chance(0.2),
       evaluatedAt: null,
       requestedBy: 'test',
     });

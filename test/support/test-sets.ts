@@ -23,13 +23,23 @@ export function listQuickTests(root: string): string[] {
     seen.set(file, needs);
     return needs;
   };
-  return listTests(root).filter((name) => !needsProcess(join(root, name)));
+  return listUsualTests(root).filter((name) => !needsProcess(join(root, name)));
 }
 
-/** The test files whose size is a choice (`run-size.ts`), relative to `root`: the long run (`npm run test:long`). */
-export function listLongTests(root: string): string[] {
-  return listTests(root).filter((name) => readFileSync(join(root, name), 'utf8').includes('support/run-size.ts'));
+/** The test files of the usual run, relative to `root`: all but those of benches. */
+export function listUsualTests(root: string): string[] {
+  return listTests(root).filter((name) => !isBench(name));
 }
+
+/** The test files whose size is a choice (`run-size.ts`), and those of benches: the long run (`npm run test:long`). */
+export function listLongTests(root: string): string[] {
+  return listTests(root).filter(
+    (name) => isBench(name) || readFileSync(join(root, name), 'utf8').includes('support/run-size.ts'),
+  );
+}
+
+/** Tests that run a bench at a small size. They compare times, so they have three tries. */
+const isBench = (name: string): boolean => name.startsWith('test/bench/');
 
 function listTests(root: string): string[] {
   return readdirSync(join(root, 'test'), { recursive: true })

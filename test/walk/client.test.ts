@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PulledArtefact } from '../../clients/typescript/files/pull.ts';
 import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
-import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { startProcess, until, untilServing, type ServiceProcess } from '../support/service-process.ts';
 
 /** A client's copies over several nights of the real service, on an embedded database. */
 describe('a client', () => {
@@ -19,24 +19,13 @@ describe('a client', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'caller-trust-walk-'));
-    env = {
-      STATE_DIR: directory,
-      API_PORT: '0',
-      METRICS_PORT: '0',
-      CONSOLE_PORT: '0',
-      POLL_MS: '100',
-      SEGMENT_ROWS_MAX: '50',
-    };
+    env = { STATE_DIR: directory, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', POLL_MS: '100' };
     service = startProcess('cli.js', env, { args: ['start'] });
-    ({ url } = await until(
-      async () =>
-        JSON.parse(await readFile(join(directory, 'api.json'), 'utf8').catch(() => 'null')) as { url: string } | null,
-      'the API listens',
-    ));
+    ({ url } = await untilServing(directory, 'api'));
     ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'walker'));
     keyFile = join(directory, 'client.key');
     await writeFile(keyFile, key);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await service.end('SIGKILL').catch(() => {});
@@ -98,7 +87,7 @@ describe('a client', () => {
     await night({ 3: 'SPAM,2', 6: 'FRAUD,9' });
     await night({ 3: 'FRAUD,8', 901: 'SPAM,6' });
     expect(await pulled()).toMatchObject({ how: 'delta', from: 2, version: 4, rows: 302, deltaRefused: null });
-  }, 240_000);
+  });
 
   it('looks a number up in the file of the last night', async () => {
     expect(await runCliJson({}, 'lookup', url, '+12024561003', '--key-file', keyFile)).toMatchObject({

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleTrustRootPem, writeSampleLetters, type WrittenSamples } from '../../samples/letters/sample-letters.ts';
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
 import type { LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
@@ -11,8 +11,6 @@ import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { writeSignedForm } from '../support/signed-form.ts';
 import { type ServiceProcess, startWholeService, until, type WholeService } from '../support/service-process.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const { db, url, apiUrl } = await useTestDatabase();
 const owner = 'Walker Agency';

@@ -3,13 +3,11 @@ import { mkdir, mkdtemp, readFile, readdir, rename, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeStateDirectory } from '../../runtime/services/embedded-postgres.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { startRedis, whyNoRedis, type TestRedis } from '../support/redis.ts';
 import { type ServiceProcess, startWholeService, until, type WholeService } from '../support/service-process.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const phone = '+12024561111';
 const header =
@@ -90,7 +88,6 @@ describe.each([
       async () =>
         (await readdir(done, { recursive: true }).catch(() => [])).find((path) => path.endsWith(`${name}.result.json`)),
       `${name} is loaded`,
-      120,
     );
     return JSON.parse(await readFile(join(done, result), 'utf8')) as Record<string, unknown>;
   }

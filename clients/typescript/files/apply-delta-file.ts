@@ -3,9 +3,8 @@ import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DamagedCompression, decompressGzip } from '../../../format/base/compression.ts';
 import { ClientError, isClientError } from '../../../format/base/errors.ts';
-import { sha256Of } from '../../../format/base/sha256.ts';
-import { contentSha256, cutSegments, type SegmentContent } from '../../../format/artefact/content-digest.ts';
-import { crc32 } from '../../../format/gzip/crc32.ts';
+import { joinBytes } from '../../../format/base/bytes.ts';
+import { beginSha256, sha256Of } from '../../../format/base/sha256.ts';
 import {
   applyDelta,
   composeDeltas,
@@ -14,13 +13,11 @@ import {
   type Chunks,
   type DeltaCounts,
 } from '../../../format/artefact/delta-lines.ts';
-import { gzipHeader, type CompressedBlock, type GzipFacts } from '../../../format/gzip/gzip-member.ts';
+import { cutSegments } from '../../../format/artefact/segment-cutter.ts';
+import { compressSegment, SegmentIndexWriter, type IndexFacts } from '../../../format/artefact/segment-index.ts';
+import { gzipHeader, type GzipFacts } from '../../../format/gzip/gzip-member.ts';
 import { readGzip } from '../../../format/gzip/gzip-reading.ts';
-import { writeGzip, writeMember } from '../../../format/gzip/gzip-writing.ts';
-import type { CutSegment } from '../../../format/artefact/segment-cutter.ts';
-import type { Segment } from '../../../format/artefact/segment-index.ts';
-import type { ExpectedContent } from '../service/manifest.ts';
-import { deflateBlock } from './deflated-block.ts';
+import { writeMember } from '../../../format/gzip/gzip-writing.ts';
 import { writeAll } from '../../../runtime/files/whole-file.ts';
 
 interface ApplyDeltaOptions {
@@ -29,18 +26,18 @@ interface ApplyDeltaOptions {
   readonly deltaPath: string;
   /** Overwritten, and complete only when the promise has resolved: give it a name that nobody reads. */
   readonly outputPath: string;
-  /** The content digest of the resulting rows. */
-  readonly expected?: ExpectedContent | undefined;
+  /** SHA-256 of the resulting text; absent: any. */
+  readonly plainSha256?: string | undefined;
 }
 
 /** The result of applying a delta. */
-export interface AppliedDelta extends GzipFacts, DeltaCounts {
-  /** The segments of the file; empty where no content was expected, because then nothing says where to cut. */
-  readonly segments: readonly Segment[];
-}
+export interface AppliedDelta extends WrittenRows, DeltaCounts {}
 
-/** A written file with its segments. */
-type WrittenRows = GzipFacts & Pick<AppliedDelta, 'segments'>;
+/** A written file. */
+interface WrittenRows extends GzipFacts {
+  readonly plainSha256: string;
+  readonly index: IndexFacts & { readonly content: Uint8Array };
+}
 
 /**
  * Makes the file of a version from the file of an earlier one and a delta, in constant memory. The text is that of the
@@ -52,64 +49,48 @@ export async function applyDeltaFile({
   oldPath,
   deltaPath,
   outputPath,
-  expected,
+  plainSha256,
 }: ApplyDeltaOptions): Promise<AppliedDelta> {
   const counter = new OperationCounter();
   const steps = await countSteps(counter.watch(readDelta(deltaPath)));
   const file = await withOneDelta({ path: deltaPath, steps, parent: dirname(outputPath) }, (delta) =>
-    writeAppliedRows({ outputPath, expected }, applyDelta(readRows(oldPath), delta)),
+    writeRows(outputPath, applyDelta(readRows(oldPath), delta)),
   );
+  if (plainSha256 !== undefined && file.plainSha256 !== plainSha256) throw otherRows();
   const { added, changed, removed } = counter;
   return { ...file, added, changed, removed };
 }
 
-async function writeAppliedRows(
-  { outputPath, expected }: Pick<ApplyDeltaOptions, 'outputPath' | 'expected'>,
-  rows: AsyncIterable<Uint8Array>,
-): Promise<WrittenRows> {
-  const output = await open(outputPath, 'w', 0o644);
-  const write = (bytes: Uint8Array) => writeAll(output, bytes);
+/** Writes rows segment by segment, so that the file has an index of its own. */
+async function writeRows(path: string, rows: AsyncIterable<Uint8Array>): Promise<WrittenRows> {
+  const output = await open(path, 'w', 0o644);
+  const plain = beginSha256();
+  const index = new SegmentIndexWriter();
+  const lines: Uint8Array[] = [];
+  let offset = gzipHeader.length;
+  async function* segments() {
+    for await (const cut of cutSegments(rows)) {
+      plain.update(cut.plain);
+      yield { ...cut, sha256: sha256Of(cut.plain) };
+    }
+  }
   try {
-    return expected === undefined
-      ? { ...(await writeGzip(rows, { write, compress: deflateBlock })), segments: [] }
-      : await writeSegments(rows, expected, write);
+    const file = await writeMember(segments(), {
+      write: (bytes) => writeAll(output, bytes),
+      compress: compressSegment,
+      onBlock({ segment }) {
+        lines.push(index.add({ ...segment, offset }));
+        offset += segment.bytes;
+      },
+    });
+    const { bytes, facts } = index.end();
+    const content = joinBytes([...lines, bytes]);
+    return { ...file, plainSha256: plain.digest('hex'), index: { ...facts, content } };
+  } catch (error) {
+    throw isClientError(error, 'rows_differ') ? otherRows(error) : error;
   } finally {
     await output.close();
   }
-}
-
-/** A segment that is compressed, without its place in the file. */
-interface SegmentBlock extends CompressedBlock {
-  readonly segment: Omit<Segment, 'offset'> & SegmentContent;
-}
-
-/** Writes the rows segment by segment, so that the file has an index of its own. */
-async function writeSegments(
-  rows: AsyncIterable<Uint8Array>,
-  expected: ExpectedContent,
-  write: (bytes: Uint8Array) => Promise<void>,
-): Promise<WrittenRows> {
-  const segments: (Segment & SegmentContent)[] = [];
-  let offset = gzipHeader.length;
-  const facts = await writeMember(cutSegments(rows, expected.segmentRowsMax), {
-    write,
-    compress: deflateSegment,
-    onBlock({ segment }) {
-      segments.push({ ...segment, offset });
-      offset += segment.bytes;
-    },
-  }).catch((error: unknown) => {
-    throw isClientError(error, 'rows_differ') ? otherRows(error) : error;
-  });
-  if (contentSha256(segments) !== expected.contentSha256) throw otherRows();
-  return { ...facts, segments };
-}
-
-async function deflateSegment({ prefix, plain, rows, levels }: CutSegment): Promise<SegmentBlock> {
-  const block = await deflateBlock(plain);
-  const { deflated, plainBytes, crc } = block;
-  const [sha256, blockCrc] = [sha256Of(plain), crc32(deflated)];
-  return { ...block, segment: { prefix, bytes: deflated.length, plainBytes, rows, crc, levels, sha256, blockCrc } };
 }
 
 function otherRows(cause?: unknown): ClientError {

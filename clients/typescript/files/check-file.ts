@@ -5,12 +5,10 @@ import { ClientError } from '../../../format/base/errors.ts';
 import { beginSha256 } from '../../../format/base/sha256.ts';
 import { measureGzip } from '../../../format/gzip/gzip-reading.ts';
 
-/** Digests of a file in its manifest; without a content digest its text is not checked. */
+/** Digests of a file in its manifest; without `plainSha256` its text is not checked. */
 export interface PromisedFile {
   readonly sha256: string;
-  readonly plainCrc32?: string | null;
-  readonly contentSha256?: string | null;
-  readonly segmentRowsMax?: number | null;
+  readonly plainSha256?: string | undefined;
 }
 
 const readBytesMax = 1 << 20;
@@ -22,11 +20,10 @@ const readBytesMax = 1 << 20;
 export async function checkFile(path: string, promised: PromisedFile): Promise<void> {
   const { size } = await stat(path);
   const bytes = createReadStream(path, { highWaterMark: Math.min(Math.max(size, 1), readBytesMax) }); // each read allocates as much
-  const content = promised.contentSha256 ?? null;
   const found =
-    content === null
-      ? { sha256: await sha256OfFile(bytes) }
-      : await measureGzip(bytes, promised.segmentRowsMax ?? null).catch((error: unknown) => {
+    promised.plainSha256 === undefined
+      ? { sha256: await sha256OfFile(bytes), plainSha256: undefined }
+      : await measureGzip(bytes).catch((error: unknown) => {
           if (!(error instanceof DamagedCompression)) throw error;
         });
   const wrong =
@@ -34,7 +31,7 @@ export async function checkFile(path: string, promised: PromisedFile): Promise<v
       ? 'cannot be decompressed'
       : found.sha256 !== promised.sha256
         ? 'is not as it was published'
-        : 'contentSha256' in found && (found.contentSha256 !== content || isOtherCrc(found.plainCrc32, promised))
+        : found.plainSha256 !== promised.plainSha256
           ? 'holds other rows'
           : undefined;
   if (wrong !== undefined)
@@ -42,10 +39,6 @@ export async function checkFile(path: string, promised: PromisedFile): Promise<v
       operation: 'check download',
       problem: `The downloaded file ${wrong}.`,
     });
-}
-
-function isOtherCrc(found: string, { plainCrc32 }: PromisedFile): boolean {
-  return plainCrc32 !== undefined && plainCrc32 !== null && found !== plainCrc32;
 }
 
 async function sha256OfFile(chunks: AsyncIterable<Uint8Array>): Promise<string> {

@@ -6,16 +6,15 @@ import {
   nullable,
   objectForm,
   textForm,
-  withDefault,
   type Form,
   type ValueOf,
 } from '../../../format/base/json-forms.ts';
-import { manifestInFile } from '../service/manifest.ts';
+import { directoryForm, manifestInFile } from '../service/manifest.ts';
 
 /** Format of the state file. */
 const stateSchema = 'caller-trust/copy/1';
 
-/** Names of the files in the directory of a copy. The index is missing in copies that were made before there was one. */
+/** Names of the files in the directory of a copy. */
 export const copyFiles = { rows: 'rows.tsv.gz', index: 'index.tsv', state: 'state.json' } as const;
 
 const yesOrNo: Form<boolean> = (value) => value === true;
@@ -24,11 +23,13 @@ const stateForm = objectForm({
   schema: exactForm(stateSchema),
   /** Of the local file, whose bytes may differ from those of the served one. */
   bytes: integerForm(1),
+  /** Of the index of the local file. */
+  directory: directoryForm,
   /** Entity tag of the manifest. */
   manifestEtag: nullable(textForm()),
   manifest: manifestInFile,
   /** A signature vouched for the manifest. */
-  isVerified: withDefault(yesOrNo, false),
+  isVerified: yesOrNo,
 });
 
 /** The state of a complete local copy. */
@@ -42,8 +43,8 @@ export async function readCopyState(directory: string): Promise<CopyState | unde
 }
 
 /** The text of a state file. */
-export function formatState({ bytes, manifestEtag, manifest, isVerified }: CopyState): string {
-  return `${JSON.stringify({ schema: stateSchema, bytes, manifestEtag, isVerified, manifest }, null, 2)}\n`;
+export function formatState({ bytes, directory, manifestEtag, manifest, isVerified }: CopyState): string {
+  return `${JSON.stringify({ schema: stateSchema, bytes, directory, manifestEtag, isVerified, manifest }, null, 2)}\n`;
 }
 
 /** Undefined if the text is incomplete, or not that of a state file. */

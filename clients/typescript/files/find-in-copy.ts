@@ -1,19 +1,18 @@
-import { createReadStream } from 'node:fs';
-import { open, readFile, realpath } from 'node:fs/promises';
+import { open, realpath, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fromUtf8, joinBytes } from '../../../format/base/bytes.ts';
-import { decompressGzip } from '../../../format/base/compression.ts';
 import { ClientError } from '../../../format/base/errors.ts';
 import { copyName, findPublishedCache, formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
 import {
+  findPage,
   findSegment,
   inflateSegment,
   notAsIndexed,
-  parseSegmentIndex,
+  parseDirectory,
+  parsePage,
   type Segment,
 } from '../../../format/artefact/segment-index.ts';
 import { findRow, type Row } from '../../../format/artefact/find-row.ts';
-import { copyFiles, readCopyState } from './copy-state.ts';
+import { copyFiles, readCopyState, type CopyState } from './copy-state.ts';
 
 interface FindInCopyOptions {
   /** Directory of the copies, as `pull` keeps it. */
@@ -32,8 +31,8 @@ interface FoundRow {
 }
 
 /**
- * Looks a number up in a copy that `pull` keeps, without the service: reads one segment of the file, by its index. A run of `pull`
- * that replaces the copy meanwhile changes nothing.
+ * Looks a number up in a copy that `pull` keeps, without the service: reads the directory and a page of the index, and one segment of
+ * the file. A run of `pull` that replaces the copy meanwhile changes nothing.
  * @throws ClientError `artefact_not_found` if there is no copy; `segment_index_invalid`, `download_damaged` if it is damaged
  */
 export async function findInCopy({ directory, artefact, phone }: FindInCopyOptions): Promise<FoundRow> {
@@ -47,7 +46,8 @@ export async function findInCopy({ directory, artefact, phone }: FindInCopyOptio
       hint: 'Run `caller-trust pull` first.',
     });
   const key = findPublishedCache(artefact.cache).keyOf(phone);
-  const rows = await readRowsAround(version, key);
+  const segment = await findInIndex(join(version, copyFiles.index), state, key);
+  const rows = segment && (await readSegment(join(version, copyFiles.rows), segment));
   const { version: number, columns } = state.manifest;
   return {
     version: number,
@@ -56,28 +56,36 @@ export async function findInCopy({ directory, artefact, phone }: FindInCopyOptio
   };
 }
 
-/** The rows among which a key would be; undefined if there are none. */
-async function readRowsAround(directory: string, key: string): Promise<Uint8Array | undefined> {
-  const index = await readFile(join(directory, copyFiles.index)).catch(() => undefined);
-  const rows = join(directory, copyFiles.rows);
-  if (index === undefined) return readAllRows(rows); // a copy from before copies had an index
-  const segment = findSegment(parseSegmentIndex(fromUtf8(index)), key);
-  return segment && inflateSegment(await readBlock(rows, segment), segment);
+/** The segment that would have a key; undefined if none can. */
+async function findInIndex(path: string, { directory }: CopyState, key: string): Promise<Segment | undefined> {
+  return withFile(path, async (index) => {
+    const page = findPage(parseDirectory(await readBytes(index, directory), { directory }), key);
+    return page && findSegment(parsePage(await readBytes(index, page), page), key);
+  });
 }
 
-async function readBlock(path: string, { offset, bytes }: Segment): Promise<Uint8Array> {
-  const file = await open(path);
+function readSegment(path: string, segment: Segment): Promise<Uint8Array> {
+  return withFile(path, async (rows) => inflateSegment(await readBytes(rows, segment), segment));
+}
+
+async function withFile<Result>(path: string, work: (file: FileHandle) => Promise<Result>): Promise<Result> {
+  const file = await open(path).catch(notThere);
   try {
-    const { bytesRead, buffer } = await file.read(new Uint8Array(bytes), 0, bytes, offset);
-    if (bytesRead < bytes) throw notAsIndexed();
-    return buffer;
+    return await work(file);
   } finally {
     await file.close();
   }
 }
 
-async function readAllRows(path: string): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of decompressGzip(createReadStream(path))) parts.push(part);
-  return joinBytes(parts);
+function notThere(cause: unknown): never {
+  throw notAsIndexed(cause);
+}
+
+async function readBytes(
+  file: FileHandle,
+  { offset, bytes }: { readonly offset: number; readonly bytes: number },
+): Promise<Uint8Array> {
+  const { bytesRead, buffer } = await file.read(new Uint8Array(bytes), 0, bytes, offset);
+  if (bytesRead < bytes) throw notAsIndexed();
+  return buffer;
 }

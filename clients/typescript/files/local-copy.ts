@@ -50,12 +50,12 @@ export class LocalCopy {
   }
 
   /**
-   * Makes the begun version the copy, in one step; `index` is that of its file, or undefined if there is none.
+   * Makes the begun version the copy, in one step; `index` is that of its file.
    * @throws as {@link begin}
    */
-  async replace(state: CopyState, index: Uint8Array | undefined): Promise<void> {
+  async replace(state: CopyState, index: Uint8Array): Promise<void> {
     await this.#lock.requireHeld();
-    if (index !== undefined) await writeWholeFile(join(this.#unfinished, copyFiles.index), index, { durable: true });
+    await writeWholeFile(join(this.#unfinished, copyFiles.index), index, { durable: true });
     await syncPath(join(this.#unfinished, copyFiles.rows));
     await writeWholeFile(join(this.#unfinished, copyFiles.state), formatState(state), { durable: true });
     const { version, file } = state.manifest;

@@ -1,13 +1,12 @@
 import { rename } from 'node:fs/promises';
-import { ClientError, isClientError } from '../../../format/base/errors.ts';
-import { formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
-import { formatSegmentIndex } from '../../../format/artefact/segment-index.ts';
-import { contentOf, type OfferedDelta, type ServedManifest } from '../service/manifest.ts';
+import { isClientError, type ClientError } from '../../../format/base/errors.ts';
+import type { ArtefactName } from '../../../format/artefact/caches.ts';
+import type { OfferedDelta, ServedManifest } from '../service/manifest.ts';
 import { fetchManifest, type KnownManifest, type ManifestSource } from '../service/manifest-source.ts';
-import { fetchIndex, VersionChanged, versionChangesMax } from '../service/served-file.ts';
+import { onPresentVersion, readWhole } from '../service/served-file.ts';
 import { planUpdate } from '../service/update-plan.ts';
 import { applyDeltaFile } from './apply-delta-file.ts';
-import { checkFile, type PromisedFile } from './check-file.ts';
+import { checkFile } from './check-file.ts';
 import { discardDownload, downloadFile, type DownloadOptions } from './download-file.ts';
 import type { CopyState } from './copy-state.ts';
 import type { LocalCopy } from './local-copy.ts';
@@ -31,23 +30,12 @@ interface UpdateOptions extends ManifestSource {
  * @throws ClientError `download_failed`, `download_damaged`, or the service's own error
  */
 export async function bringUpToDate(options: UpdateOptions, { manifest, ...artefact }: Target): Promise<UpdatedCopy> {
-  let known = manifest === undefined ? undefined : { manifest, manifestEtag: null, isVerified: false };
-  for (let changes = 0; ; changes++) {
-    try {
-      if (changes > 0) await options.trust?.refresh();
-      return await updateTo(options, known ?? (await fetchManifest(options, artefact, options.local)));
-    } catch (error) {
-      if (!(error instanceof VersionChanged)) throw error;
-      if (changes === versionChangesMax)
-        throw new ClientError('download_failed', {
-          operation: 'pull',
-          object: formatArtefact(artefact),
-          problem: 'New versions are published faster than they can be downloaded.',
-          cause: error,
-        });
-      known = undefined;
-    }
-  }
+  let given = manifest === undefined ? undefined : { manifest, manifestEtag: null, isVerified: false };
+  return onPresentVersion({ trust: options.trust, artefact }, async () => {
+    const known = given ?? (await fetchManifest(options, artefact, options.local));
+    given = undefined;
+    return updateTo(options, known);
+  });
 }
 
 /** An artefact, with its manifest if it is known already, from a service that does not sign. */
@@ -63,12 +51,13 @@ async function updateTo(
   const plan = planUpdate(local?.manifest, manifest);
   if (plan.kind === 'unchanged') {
     if (manifestEtag === null || manifestEtag !== local!.manifestEtag || isVerified !== local!.isVerified)
-      await copy.confirm({ bytes: local!.bytes, manifestEtag, manifest, isVerified });
+      await copy.confirm({ ...local!, manifestEtag, manifest, isVerified });
     return { how: 'unchanged', manifest, deltaRefused: null };
   }
   const applied = plan.kind === 'delta' ? await tryDelta(options, plan.delta, manifest) : undefined;
   const made = applied !== undefined && 'bytes' in applied ? applied : await downloadWhole(options, manifest);
-  await copy.replace({ bytes: made.bytes, manifestEtag, manifest, isVerified }, made.index);
+  const { bytes, directory, index } = made;
+  await copy.replace({ bytes, directory, manifestEtag, manifest, isVerified }, index);
   for (const kind of ['full', 'delta'] as const) await discardDownload(await copy.downloadPath(kind));
   if (applied === undefined) return { how: 'full', manifest, deltaRefused: null };
   return 'bytes' in applied
@@ -98,10 +87,9 @@ function isRefusedDelta(error: unknown): error is ClientError {
   );
 }
 
-/** The file of a version: its bytes and its segment index; undefined where it has none. */
-interface MadeFile {
-  readonly bytes: number;
-  readonly index: Uint8Array | undefined;
+/** The file of a version: its bytes and its segment index, and where the directory of that is. */
+interface MadeFile extends Pick<CopyState, 'bytes' | 'directory'> {
+  readonly index: Uint8Array;
 }
 
 /** Applies a delta to the copy. */
@@ -112,36 +100,34 @@ async function applyOffered(
 ): Promise<MadeFile> {
   const path = await copy.downloadPath('delta');
   await downloadChecked({ client, path, parallel, remote: delta });
-  const { bytes, segments } = await applyDeltaFile({
+  const { bytes, index } = await applyDeltaFile({
     oldPath: copy.rowsPath,
     deltaPath: path,
     outputPath: await copy.begin(),
-    expected: contentOf(file),
+    plainSha256: file.plainSha256,
   });
-  return { bytes, index: formatSegmentIndex(segments) };
+  return { bytes, directory: index.directory, index: index.content };
 }
 
 async function downloadWhole(
   { client, copy, parallel }: UpdateOptions,
   { file, index }: ServedManifest,
 ): Promise<MadeFile> {
-  const indexBytes = index === null ? undefined : await fetchIndex(client, index);
-  if (index !== null && indexBytes === undefined) throw new VersionChanged();
+  const indexBytes = await readWhole(client, index);
   const path = await copy.downloadPath('full');
-  const { plainCrc32 } = file;
-  await downloadChecked({ client, path, parallel, remote: file, content: { plainCrc32, ...contentOf(file) } });
+  await downloadChecked({ client, path, parallel, remote: file, plainSha256: file.plainSha256 });
   await rename(path, await copy.begin()); // LocalCopy.replace makes it durable with its directory
-  return { bytes: file.bytes, index: indexBytes };
+  return { bytes: file.bytes, directory: index.directory, index: indexBytes };
 }
 
-type CheckedDownload = DownloadOptions & { readonly content?: Omit<PromisedFile, 'sha256'> | undefined };
+type CheckedDownload = DownloadOptions & { readonly plainSha256?: string };
 
 /** Downloads and checks a file. If a resumed download is damaged, as by a crash of the machine, the file is downloaded again. */
-async function downloadChecked({ content, ...download }: CheckedDownload): Promise<void> {
+async function downloadChecked({ plainSha256, ...download }: CheckedDownload): Promise<void> {
   for (;;) {
     const { resumedBytes } = await downloadFile(download);
     try {
-      return await checkFile(download.path, { sha256: download.remote.sha256, ...content });
+      return await checkFile(download.path, { sha256: download.remote.sha256, plainSha256 });
     } catch (error) {
       await discardDownload(download.path);
       if (resumedBytes === 0 || !isClientError(error, 'download_damaged')) throw error;

@@ -305,18 +305,13 @@ export type ApiManifest = {
     /** SHA-256 in lower-case hex. */
     readonly sha256: string;
     readonly plainBytes: number;
-    /** CRC-32 of the text. Null, as the next two, in a version that was published before there was a content digest. */
-    readonly plainCrc32: string | null;
-    /** SHA-256 of the list of segments of the text. */
-    readonly contentSha256: string | null;
-    /** Rows of a segment at most, by which the text is cut. */
-    readonly segmentRowsMax: number | null;
-    /** SHA-256 of the text; null unless all of it was read as one range. Will go with release 1.0. */
-    readonly plainSha256: string | null;
+    /** SHA-256 of the decompressed text. */
+    readonly plainSha256: string;
   };
   readonly previous: {
     readonly version: number;
-    readonly contentSha256: string | null;
+    /** SHA-256 in lower-case hex. */
+    readonly plainSha256: string;
   } | null;
   /** Deltas that lead to this version, newest first. */
   readonly deltas: readonly ({
@@ -334,7 +329,7 @@ export type ApiManifest = {
     /** Lines that remove a row. */
     readonly removed: number;
   })[];
-  /** Where each range of phones is in the file; null for a version from before there was an index. */
+  /** Where each range of phones is in the file. */
   readonly index: {
     /** Path and query of the segment index. */
     readonly href: string;
@@ -343,8 +338,20 @@ export type ApiManifest = {
     readonly sha256: string;
     readonly bytes: number;
     readonly segments: number;
+    /** Bytes of the largest segment in the file. */
+    readonly blockBytesMax: number;
+    /** Its last bytes, which say where its pages are. */
+    readonly directory: {
+      readonly offset: number;
+      readonly bytes: number;
+      /** SHA-256 in lower-case hex. */
+      readonly sha256: string;
+    };
+    /** Of a segment. */
     readonly columns: readonly (string)[];
-  } | null;
+    /** Of a page. */
+    readonly directoryColumns: readonly (string)[];
+  };
   /** A small set of the keys for phones; null in caches without one, and until one was made. */
   readonly filter: {
     /** Path of the filter. */
@@ -482,7 +489,7 @@ export type ApiNumber = {
   readonly level: 'NEUTRAL' | 'SPAM' | 'FRAUD';
   /** As `/v1/reputation/categories` names it; null where there is none. */
   readonly category: number | null;
-  /** When level and category came to be what they are. Null for a number that never had a label, and for a label that is older than the history. */
+  /** When level and category came to be what they are. Null for a number that never had a label. */
   readonly since: string | null;
   /** Whose word it is: that of a reputation feed, of the rule on complaints, or of an operator who cleared the number. Null where nobody has spoken of the number. */
   readonly source: 'feed' | 'complaints' | 'clearing' | null;
@@ -692,19 +699,19 @@ export type ApiVerification = {
       /** Probability that the recording is NOT a replay; null where the model has no such score. */
       readonly replay: number | null;
     };
-    /** `thresholds/2` leaves open what is not known; results made before it have `thresholds/1`, without the fields below. */
-    readonly policy: 'thresholds/1' | 'thresholds/2';
+    /** How scores become a label: what is not known is left open. */
+    readonly policy: 'thresholds/2';
     /** Why it is `undecided`; null for other labels. */
-    readonly reason?: 'between_thresholds' | 'acceptance_unknown' | null;
+    readonly reason: 'between_thresholds' | 'acceptance_unknown' | null;
     /** From here on a score is authentic; null where no score is known to be enough. */
-    readonly authenticFrom?: {
+    readonly authenticFrom: {
       /** Probability that the voice is NOT synthesized; null where the model has no such score. */
       readonly synthesis: number | null;
       /** Probability that the recording is NOT a replay; null where the model has no such score. */
       readonly replay: number | null;
     };
     /** Share of attacks of a kind never seen that reach `authenticFrom`, as measured; null where it is. */
-    readonly falseAcceptance?: {
+    readonly falseAcceptance: {
       /** Probability that the voice is NOT synthesized; null where the model has no such score. */
       readonly synthesis: number | null;
       /** Probability that the recording is NOT a replay; null where the model has no such score. */
@@ -772,19 +779,19 @@ export type ApiVerificationDetail = {
       /** Probability that the recording is NOT a replay; null where the model has no such score. */
       readonly replay: number | null;
     };
-    /** `thresholds/2` leaves open what is not known; results made before it have `thresholds/1`, without the fields below. */
-    readonly policy: 'thresholds/1' | 'thresholds/2';
+    /** How scores become a label: what is not known is left open. */
+    readonly policy: 'thresholds/2';
     /** Why it is `undecided`; null for other labels. */
-    readonly reason?: 'between_thresholds' | 'acceptance_unknown' | null;
+    readonly reason: 'between_thresholds' | 'acceptance_unknown' | null;
     /** From here on a score is authentic; null where no score is known to be enough. */
-    readonly authenticFrom?: {
+    readonly authenticFrom: {
       /** Probability that the voice is NOT synthesized; null where the model has no such score. */
       readonly synthesis: number | null;
       /** Probability that the recording is NOT a replay; null where the model has no such score. */
       readonly replay: number | null;
     };
     /** Share of attacks of a kind never seen that reach `authenticFrom`, as measured; null where it is. */
-    readonly falseAcceptance?: {
+    readonly falseAcceptance: {
       /** Probability that the voice is NOT synthesized; null where the model has no such score. */
       readonly synthesis: number | null;
       /** Probability that the recording is NOT a replay; null where the model has no such score. */

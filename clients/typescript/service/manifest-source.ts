@@ -96,7 +96,7 @@ function withSignedHrefs(manifest: ServedManifest, artefact: ArtefactName): Serv
   return {
     ...manifest,
     file: { ...file, href: at({ ...artefact, kind: 'rows' }, file.sha256) },
-    index: index === null ? null : { ...index, href: at({ ...artefact, kind: 'index' }, index.sha256) },
+    index: { ...index, href: at({ ...artefact, kind: 'index' }, index.sha256) },
     filter: filter === null ? null : { ...filter, href: at({ ...artefact, kind: 'filter' }, filter.sha256) },
     deltas: deltas.map((delta) => ({
       ...delta,

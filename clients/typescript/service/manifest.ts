@@ -7,8 +7,6 @@ import {
   nullable,
   objectForm,
   textForm,
-  withDefault,
-  type Form,
   type ValueOf,
 } from '../../../format/base/json-forms.ts';
 import type { ByteStore } from './byte-store.ts';
@@ -22,8 +20,8 @@ const count = integerForm(0);
 /** A path of the same service, never a full URL: the request carries the key. */
 const href = textForm(/^\/(?!\/)[\x21-\x7e]*$/);
 
-/** Null in versions that were published before there was one. */
-const optional = <Value>(form: Form<Value>) => withDefault(nullable(form), null);
+/** Where the directory of an index is. */
+export const directoryForm = objectForm({ offset: count, bytes: count, sha256 });
 
 const manifestForm = objectForm({
   schema: exactForm(schemaKnown),
@@ -32,18 +30,10 @@ const manifestForm = objectForm({
   version: integerForm(1),
   rows: count,
   columns: listForm(objectForm({ name: textForm(), type: textForm() }), { min: 1 }),
-  file: objectForm({
-    href,
-    sha256,
-    bytes: integerForm(1),
-    plainBytes: count,
-    plainCrc32: optional(textForm(/^[0-9a-f]{8}$/)),
-    contentSha256: optional(sha256),
-    segmentRowsMax: optional(integerForm(1)),
-  }),
+  file: objectForm({ href, sha256, bytes: integerForm(1), plainBytes: count, plainSha256: sha256 }),
   deltas: listForm(objectForm({ from: integerForm(1), href, sha256, bytes: integerForm(1) })),
-  index: optional(objectForm({ href, sha256, bytes: count })),
-  filter: optional(objectForm({ href, sha256, bytes: integerForm(1) })),
+  index: objectForm({ href, sha256, bytes: count, blockBytesMax: count, directory: directoryForm }),
+  filter: nullable(objectForm({ href, sha256, bytes: integerForm(1) })),
 });
 
 /** The fields of a manifest that the client uses. */
@@ -66,23 +56,6 @@ export function parseManifest(document: unknown): ServedManifest {
       cause,
     });
   }
-}
-
-/** The content digest of a manifest, and the rows by which it is cut (content-digest.ts). */
-export interface ExpectedContent {
-  readonly contentSha256: string;
-  readonly segmentRowsMax: number;
-}
-
-/** The content digest that a manifest promises; undefined for a version from before there was one. */
-export function contentOf({
-  contentSha256,
-  segmentRowsMax,
-}: {
-  readonly contentSha256: string | null;
-  readonly segmentRowsMax: number | null;
-}): ExpectedContent | undefined {
-  return contentSha256 === null || segmentRowsMax === null ? undefined : { contentSha256, segmentRowsMax };
 }
 
 /** Checks a list of manifests. @throws as {@link parseManifest} */

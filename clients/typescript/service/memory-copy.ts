@@ -1,14 +1,13 @@
 import { collectBytes, joinBytes } from '../../../format/base/bytes.ts';
 import { ClientError, isClientError } from '../../../format/base/errors.ts';
-import { findPublishedCache, formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
+import { sha256Of } from '../../../format/base/sha256.ts';
+import { findPublishedCache, type ArtefactName } from '../../../format/artefact/caches.ts';
 import { applyDelta, divideSteps } from '../../../format/artefact/delta-lines.ts';
 import { readGzip } from '../../../format/gzip/gzip-reading.ts';
-import { ContentWatch } from '../../../format/artefact/content-digest.ts';
-import { crc32, formatCrc32 } from '../../../format/gzip/crc32.ts';
 import { findRow, type Row } from '../../../format/artefact/find-row.ts';
-import { contentOf, type OfferedDelta, type ServedManifest } from './manifest.ts';
+import type { OfferedDelta, ServedManifest } from './manifest.ts';
 import { fetchManifest, type KnownManifest, type ManifestSource } from './manifest-source.ts';
-import { downloadToMemory, VersionChanged, versionChangesMax } from './served-file.ts';
+import { onPresentVersion, readWhole } from './served-file.ts';
 import { planUpdate } from './update-plan.ts';
 
 /** How a copy in memory was made or updated. */
@@ -45,21 +44,9 @@ export class MemoryCopy {
    * @throws ClientError `download_failed`, `download_damaged`, those of the trust, or the service's own; the copy is as it was
    */
   async update(): Promise<MemoryUpdate> {
-    for (let changes = 0; ; changes++) {
-      try {
-        if (changes > 0 || this.#known !== undefined) await this.#source.trust?.refresh(); // it was opened a moment ago, or long ago
-        return await this.#updateOnce();
-      } catch (error) {
-        if (!(error instanceof VersionChanged)) throw error;
-        if (changes === versionChangesMax)
-          throw new ClientError('download_failed', {
-            operation: 'update copy',
-            object: formatArtefact(this.artefact),
-            problem: 'New versions are published faster than they can be downloaded.',
-            cause: error,
-          });
-      }
-    }
+    const { trust } = this.#source;
+    if (this.#known !== undefined) await trust?.refresh(); // it was opened a moment ago, or long ago
+    return onPresentVersion({ trust, artefact: this.artefact }, () => this.#updateOnce());
   }
 
   /** The row about a number in E.164: in `spam_ranges` that of its range. Null if there is none. */
@@ -84,8 +71,7 @@ export class MemoryCopy {
   /** Undefined if the delta is damaged or does not fit: then the whole file is taken. */
   async #tryDelta(delta: OfferedDelta, { file }: ServedManifest): Promise<Uint8Array | undefined> {
     try {
-      const bytes = await downloadToMemory(this.#source.client, delta);
-      return await applyToRows(this.#rows, bytes, file);
+      return await applyToRows(this.#rows, await readWhole(this.#source.client, delta), file);
     } catch (error) {
       const isRefused = ['delta_invalid', 'delta_gone', 'download_damaged'] as const;
       if (isRefused.some((code) => isClientError(error, code))) return undefined;
@@ -94,19 +80,9 @@ export class MemoryCopy {
   }
 
   async #downloadWhole({ file }: ServedManifest): Promise<Uint8Array> {
-    const bytes = await downloadToMemory(this.#source.client, file);
-    const parts: Uint8Array[] = [];
-    const content = contentOf(file);
-    const watch = content && new ContentWatch(content.segmentRowsMax);
-    const text = readGzip(inOneChunk(bytes));
-    let crc = 0;
-    for await (const part of watch?.watch(text) ?? text) {
-      parts.push(part);
-      crc = crc32(part, crc);
-    }
-    if (file.plainCrc32 !== null && formatCrc32(crc) !== file.plainCrc32) throw otherRows('download_damaged');
-    if (watch !== undefined && watch.sha256() !== content!.contentSha256) throw otherRows('download_damaged');
-    return joinBytes(parts);
+    const rows = await collectBytes(readGzip(inOneChunk(await readWhole(this.#source.client, file))));
+    if (sha256Of(rows) !== file.plainSha256) throw otherRows('download_damaged');
+    return rows;
   }
 }
 
@@ -115,21 +91,17 @@ async function* inOneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * The text of a version, from that of an earlier one and a delta in gzip, which is checked by the content digest.
+ * The text of a version, from that of an earlier one and a delta in gzip, which is checked by the digest of the text.
  * @throws ClientError `delta_invalid`
  */
 export async function applyToRows(
   rows: Uint8Array,
   delta: Uint8Array,
-  file: Parameters<typeof contentOf>[0],
+  { plainSha256 }: Pick<ServedManifest['file'], 'plainSha256'>,
 ): Promise<Uint8Array> {
-  const content = contentOf(file);
   let text = rows;
   for (const step of await listSteps(delta)) text = await collectBytes(applyDelta([text], [step]));
-  if (content === undefined) return text;
-  const watch = new ContentWatch(content.segmentRowsMax);
-  await collectBytes(watch.watch(inOneChunk(text)));
-  if (watch.sha256() !== content.contentSha256) throw otherRows('delta_invalid');
+  if (sha256Of(text) !== plainSha256) throw otherRows('delta_invalid');
   return text;
 }
 

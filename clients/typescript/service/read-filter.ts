@@ -1,10 +1,9 @@
 import { ClientError } from '../../../format/base/errors.ts';
-import { sha256Of } from '../../../format/base/sha256.ts';
 import { formatArtefact } from '../../../format/artefact/caches.ts';
 import { filterBytesMax, NumberFilter } from '../../../format/artefact/number-filter.ts';
 import type { ServedManifest } from './manifest.ts';
-import { keptName, onPresentVersion, type PublishedSource } from './present-manifest.ts';
-import { downloadToMemory, VersionChanged } from './served-file.ts';
+import { readKept, readPresentManifest, type PublishedSource } from './present-manifest.ts';
+import { onPresentVersion } from './served-file.ts';
 
 /** The filter of a published version. */
 export interface ReadFilter {
@@ -18,38 +17,26 @@ export interface ReadFilter {
  * `download_damaged`, or the service's own error
  */
 export function readFilter(source: PublishedSource): Promise<ReadFilter> {
-  return onPresentVersion(source, async (manifest) => {
-    const filter = await filterOfManifest(source, manifest);
-    return filter === 'changed' ? filter : { version: manifest.version, filter };
+  return onPresentVersion(source, async () => {
+    const manifest = await readPresentManifest(source);
+    return { version: manifest.version, filter: await filterOfManifest(source, manifest) };
   });
 }
 
-/** The filter that a manifest names. @throws as {@link readFilter} */
-export async function filterOfManifest(
-  { client, artefact, store }: PublishedSource,
-  { filter: remote }: ServedManifest,
-): Promise<NumberFilter | 'changed'> {
-  if (remote === null)
+/** The filter that a manifest names. @throws as {@link readFilter}; VersionChanged */
+export async function filterOfManifest(source: PublishedSource, { filter }: ServedManifest): Promise<NumberFilter> {
+  const object = formatArtefact(source.artefact);
+  if (filter === null)
     throw new ClientError('artefact_not_found', {
       operation: 'read filter',
-      object: formatArtefact(artefact),
+      object,
       problem: 'The published version has no filter.',
     });
-  if (remote.bytes > filterBytesMax)
+  if (filter.bytes > filterBytesMax)
     throw new ClientError('filter_invalid', {
       operation: 'read filter',
-      object: formatArtefact(artefact),
+      object,
       problem: `The filter is longer than ${filterBytesMax} bytes.`,
     });
-  const name = keptName(artefact, 'filter.bin');
-  const kept = await store?.read(name);
-  if (kept !== undefined && sha256Of(kept) === remote.sha256) return new NumberFilter(kept);
-  const bytes = await downloadToMemory(client, remote).catch((error: unknown) => {
-    if (error instanceof VersionChanged) return undefined;
-    throw error;
-  });
-  if (bytes === undefined) return 'changed';
-  const filter = new NumberFilter(bytes);
-  await store?.write(name, bytes);
-  return filter;
+  return new NumberFilter(await readKept(source, filter, { ...filter, offset: 0, ending: 'filter.bin' }));
 }

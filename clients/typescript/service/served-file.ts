@@ -1,6 +1,9 @@
 import { ClientError } from '../../../format/base/errors.ts';
 import { sha256Of } from '../../../format/base/sha256.ts';
+import { formatArtefact, type ArtefactName } from '../../../format/artefact/caches.ts';
+import type { ByteRange } from '../../../format/artefact/padded-range.ts';
 import { isTargetHref } from '../../../format/trust/targets.ts';
+import type { PublicationTrust } from './publication-trust.ts';
 import { ConnectionLost, type FetchedBytes, type ServiceClient } from './service-client.ts';
 
 /** A file of the service as its manifest names it. */
@@ -15,19 +18,42 @@ export interface RemoteFile {
 export class VersionChanged extends Error {}
 
 /** New versions that may be published during one operation of the client. */
-export const versionChangesMax = 3;
+const versionChangesMax = 3;
+
+/**
+ * Does work on the version that is published now, again if a new one is published meanwhile, for which the work throws
+ * {@link VersionChanged}.
+ * @throws ClientError `download_failed`, and what the work throws
+ */
+export async function onPresentVersion<Result>(
+  { trust, artefact }: { readonly trust?: PublicationTrust | undefined; readonly artefact: ArtefactName },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let changes = 0; ; changes++) {
+    try {
+      if (changes > 0) await trust?.refresh();
+      return await work();
+    } catch (error) {
+      if (!(error instanceof VersionChanged)) throw error;
+      if (changes === versionChangesMax)
+        throw new ClientError('download_failed', {
+          operation: 'read published version',
+          object: formatArtefact(artefact),
+          problem: 'New versions are published faster than they can be read.',
+          cause: error,
+        });
+    }
+  }
+}
 
 /** A part of a file, and the consumer of its bytes. */
-interface WantedRange {
-  readonly start: number;
-  /** Exclusive. */
-  readonly end: number;
+interface WantedRange extends ByteRange {
   /** Called with bytes and their offset in the file, in order. */
   readonly take: (bytes: Uint8Array, at: number) => Promise<void> | void;
 }
 
 /**
- * Downloads a range of a file. After a lost connection, only the missing bytes are requested.
+ * Downloads a range of a file, of one byte at least. After a lost connection, only the missing bytes are requested.
  * @throws VersionChanged; ClientError `download_failed`, or the service's own error
  */
 export function downloadRange(
@@ -57,14 +83,36 @@ export function downloadRange(
   });
 }
 
+/** Downloads a range of a file into memory, without checking a digest. @throws as {@link downloadRange} */
+export async function readRange(
+  client: ServiceClient,
+  remote: RemoteFile,
+  { start, end }: ByteRange,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(end - start);
+  if (end > start)
+    await downloadRange(client, remote, { start, end, take: (chunk, at) => bytes.set(chunk, at - start) });
+  return bytes;
+}
+
+/** A part of a file whose digest is known. */
+export interface FilePart {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /**
- * Downloads a file into memory and checks its digest.
+ * Downloads a part of a file into memory and checks its digest.
  * @throws as {@link downloadRange}; ClientError `download_damaged`
  */
-export async function downloadToMemory(client: ServiceClient, remote: RemoteFile): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(remote.bytes);
-  await downloadRange(client, remote, { start: 0, end: remote.bytes, take: (chunk, at) => bytes.set(chunk, at) });
-  if (sha256Of(bytes) === remote.sha256) return bytes;
+export async function readPart(
+  client: ServiceClient,
+  remote: RemoteFile,
+  { offset, bytes, sha256 }: FilePart,
+): Promise<Uint8Array> {
+  const part = await readRange(client, remote, { start: offset, end: offset + bytes });
+  if (sha256Of(part) === sha256) return part;
   throw new ClientError('download_damaged', {
     operation: 'check download',
     object: remote.href,
@@ -72,20 +120,13 @@ export async function downloadToMemory(client: ServiceClient, remote: RemoteFile
   });
 }
 
-/** Most bytes of an index. It is requested by its cache alone, so that a newer one may come. 100,000 segments have 12 MB. */
-const indexBytesMax = 64 * 1024 * 1024;
-
-/** Reads a segment index; undefined if it is not served any more. */
-export async function fetchIndex(
-  client: ServiceClient,
-  { href, sha256, bytes }: RemoteFile,
-): Promise<Uint8Array | undefined> {
-  const index = await client.findBytes(href, { bytesMax: isTargetHref(href) ? bytes : indexBytesMax });
-  return index === undefined || sha256Of(index) !== sha256 ? undefined : index;
+/** Downloads a file into memory and checks its digest. @throws as {@link readPart} */
+export function readWhole(client: ServiceClient, remote: RemoteFile): Promise<Uint8Array> {
+  return readPart(client, remote, { offset: 0, ...remote });
 }
 
 /** The bytes below a digest never change, and a mirror has entity tags of its own. */
-export function ifStill({ href, sha256 }: Pick<RemoteFile, 'href' | 'sha256'>): Record<string, string> {
+function ifStill({ href, sha256 }: RemoteFile): Record<string, string> {
   return isTargetHref(href) ? {} : { 'If-Range': `"${sha256}"` };
 }
 

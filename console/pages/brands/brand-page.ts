@@ -150,7 +150,7 @@ function BrandDecision({ brand, onDecided }: { brand: Json<ShownBrand>; onDecide
         ];
   return html`<${Section} title=${what}>
     <p>${effect}</p>
-    ${brand.whyNotDecide === null ? null : html`<${Notice}><p>${visible(brand.whyNotDecide)} Another person decides it.</p></${Notice}>`}
+    ${brand.whyNotDecide === null ? null : html`<${Notice}><p>${visible(brand.whyNotDecide)}</p></${Notice}>`}
     <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail." />
     <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject</${ActionButton}></div>
   </${Section}>`;

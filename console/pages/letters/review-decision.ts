@@ -44,7 +44,7 @@ export function LetterDecision({
       waits
         ? html`
       <p>${whatApprovalMeans(request)}</p>
-      ${whyNot === null ? null : html`<${Notice}><p>${visible(whyNot)} Another person decides it.</p></${Notice}>`}
+      ${whyNot === null ? null : html`<${Notice}><p>${visible(whyNot)}</p></${Notice}>`}
       <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail, and shown to the owner of the brand." />
       <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve the letter</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject the letter</${ActionButton}></div>`
         : html`<${DecidedNotice} letter=${letter} /><${NextLetter} />`

@@ -79,15 +79,14 @@ function ManifestFacts({ artefact, manifest }: { artefact: Json<ArtefactDetail>;
     ['Built', html`<${When} at=${manifest.builtAt} />`],
     ['Published', html`<${When} at=${artefact.publishedAt} />`],
     ['File', `${formatBytes(file.bytes)}, ${formatBytes(file.plainBytes)} plain`],
-    ['Segments', index === null ? null : `${formatCount(index.segments)}, index of ${formatBytes(index.bytes)}`],
+    ['Segments', `${formatCount(index.segments)}, index of ${formatBytes(index.bytes)}`],
     ['Filter', filter === null ? null : `${formatBytes(filter.bytes)}, ${filter.fingerprintBits} bits a fingerprint`],
     ['Build', manifest.buildId],
     ['Categories', `version ${manifest.categoriesVersion}`],
     ['Columns', manifest.columns.map(({ name }) => name).join(', ')],
     ['Path for readers', html`<code>${file.href}</code>`],
     ['SHA-256 of the file', html`<code>${file.sha256}</code>`],
-    ['Content digest', html`<code>${file.contentSha256}</code>`],
-    ['CRC-32 of the rows', html`<code>${file.plainCrc32}</code>`],
+    ['SHA-256 of the rows', html`<code>${file.plainSha256}</code>`],
   ]} /></${Section}>`;
 }
 
@@ -98,7 +97,6 @@ function BuildTrends({ api }: { api: string }): VNode | null {
   type Day = (typeof days)[number];
   return html`<${Section} title="The last 30 days"><div class="trends">
     <${TrendChart} title="Time to build" days=${days} value=${({ seconds }: Day) => seconds} format=${formatSeconds} />
-    <${TrendChart} title="Rows read" days=${days} value=${({ rowsRead }: Day) => rowsRead} format=${formatCount} />
     <${TrendChart} title="Rows" days=${days} value=${({ rows }: Day) => rows} format=${formatCount} />
     <${TrendChart} title="Bytes" days=${days} value=${({ bytes }: Day) => bytes} format=${formatBytes} />
   </div></${Section}>`;

@@ -72,18 +72,16 @@ function progressOf({ night, builds }: Json<NightDetail>): Parameters<typeof Nig
     files: builds.length,
     filesEnded: builds.filter(({ state }) => state !== 'pending' && state !== 'running').length,
     rows: sum(({ rows }) => rows ?? 0),
-    rowsExpected: sum(({ rowsExpected }) => rowsExpected),
+    rowsExpected: sum(({ rowsExpected }) => rowsExpected ?? 0),
   };
 }
 
 /** The failures, with advice. */
 function Troubles({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode | null {
   const failed = builds.filter((build) => build.failure !== null);
-  const differing = builds.filter(({ segmentsDiffering }) => (segmentsDiffering ?? 0) > 0);
-  if (night.failure === null && failed.length === 0 && differing.length === 0) return null;
+  if (night.failure === null && failed.length === 0) return null;
   return html`<div>
     ${night.failure === null ? null : html`<${Notice} kind="bad"><${Failure} what="The night could not be opened" failure=${night.failure} /></${Notice}>`}
-    ${differing.map((build) => html`<${Notice} key=${nameOf(build)} kind="bad"><p><strong>Alarm: ${nameOf(build)}: ${formatCount(build.segmentsDiffering)} segments changed without a mark.</strong> Nights since the last full build may have published old rows. This file is right. Find out what writes to the tables past the triggers.</p></${Notice}>`)}
     ${sameFailures(failed).map(
       ({ failure, names }) => html`<${Notice} key=${names[0]} kind="bad">
       <${Failure} what=${listNames(names)} failure=${failure} />
@@ -160,12 +158,12 @@ const buildColumns: Columns<Json<NightBuild>> = [
   [
     'Rows',
     ({ rows, rowsExpected, builtAt }) =>
-      builtAt === null && rows !== null ? `${formatCount(rows)} of ${formatCount(rowsExpected)}` : formatCount(rows),
+      builtAt === null && rows !== null && rowsExpected !== null
+        ? `${formatCount(rows)} of ${formatCount(rowsExpected)}`
+        : formatCount(rows),
     'number',
   ],
   ['Before', ({ rowsBefore }) => formatCount(rowsBefore), 'number'],
-  ['Read', ({ rowsRead }) => formatCount(rowsRead), 'number'],
-  ['Build', ({ kind }) => kinds[kind]],
   ['Bytes', ({ bytes }) => formatBytes(bytes), 'number'],
   [
     'Took',
@@ -183,9 +181,6 @@ function Builds({ detail: { night, builds } }: { detail: Json<NightDetail> }): V
     return html`<${Section} title="Artefacts"><${Empty} title="No file was counted yet.">${night.state === 'finished' ? 'The night ended before it knew what to build.' : 'They are shown when a worker has opened the night.'}</${Empty}></${Section}>`;
   return html`<${Section} title="Artefacts"><${Table} caption="Artefacts of the night" rows=${builds} keyOf=${nameOf} columns=${buildColumns} /></${Section}>`;
 }
-
-/** How a file was built, for people. */
-const kinds = { full: 'full', incremental: 'changes', keep: 'copy' } as const;
 
 const lapsedColumns: Columns<Json<NightDetail>['lapsed'][number]> = [
   [

@@ -11,7 +11,6 @@ import { html, useId, useState, type VNode } from '../shell/view.ts';
 /** The request of a night. */
 interface NightChoice {
   readonly only: string;
-  readonly full: boolean;
   readonly acceptShrink: boolean;
 }
 
@@ -71,15 +70,13 @@ function Choices({
   run: (choice: NightChoice) => Promise<void>;
   onLeave: () => void;
 }): VNode {
-  const [choice, setChoice] = useState<NightChoice>({ only, full: false, acceptShrink: false });
+  const [choice, setChoice] = useState<NightChoice>({ only, acceptShrink: false });
   const { value: settings } = useReading<NightSettings>('/api/nights/settings');
   const caches = [...new Set(choices.map((name) => name.split('/')[0]!))];
   const names = [...new Set([...caches, ...choices, ...(only === '' ? [] : [only])])].sort();
   return html`
     <p>It builds from the data as they are when a worker opens it, as today's night. Readers keep what is published until a file is whole.</p>
     <${ChoiceField} label="What to build" value=${choice.only} choices=${[['', 'everything'], ...names.map((name) => [name, name])]} onChoose=${(only: string) => setChoice({ ...choice, only })} />
-    <${Check} label="Read all rows" isOn=${choice.full} onChange=${(full: boolean) => setChoice({ ...choice, full })}
-      hint="Otherwise only changed ranges are read, and the rest is copied from the previous version. A full build takes longer and compares: it finds changes that were not marked, and writes a damaged file again." />
     <${Check} label="Accept files that shrink" isOn=${choice.acceptShrink} onChange=${(acceptShrink: boolean) => setChoice({ ...choice, acceptShrink })}
       hint=${`Otherwise a file that would lose more than ${settings === undefined ? 'the allowed share' : `${settings.shrinkPercentMax} %`} of its rows is not published. Find out why rows are missing before.`} />
     <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Asking …" act=${() => run(choice)}>Run the night</${ActionButton}></div>`;

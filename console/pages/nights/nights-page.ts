@@ -126,12 +126,6 @@ export function NightTable({ nights }: { nights: readonly Json<NightSummary>[] }
 }
 
 /** The request of a night in words. */
-export function describeScope({
-  only,
-  full,
-  acceptShrink,
-}: Pick<Json<NightSummary>, 'only' | 'full' | 'acceptShrink'>): Shown {
-  return [only ?? 'everything', full ? 'all rows read' : '', acceptShrink ? 'shrinking accepted' : '']
-    .filter((part) => part !== '')
-    .join(', ');
+export function describeScope({ only, acceptShrink }: Pick<Json<NightSummary>, 'only' | 'acceptShrink'>): Shown {
+  return `${only ?? 'everything'}${acceptShrink ? ', shrinking accepted' : ''}`;
 }

@@ -19,6 +19,6 @@ const columns: Columns<Json<ShownLabelChange>> = [
 /** The changes of a label, newest first, each with its cause. */
 export function LabelChanges({ changes }: { changes: readonly Json<ShownLabelChange>[] }): VNode {
   if (changes.length === 0)
-    return html`<${Empty} title="Its label has not changed since the history began.">Changes by feeds, complaints, clearings and disputes appear here.</${Empty}>`;
+    return html`<${Empty} title="Its label has not changed.">Changes by feeds, complaints, clearings and disputes appear here.</${Empty}>`;
   return html`<${Table} box="wide-list" caption="Changes of the label" rows=${changes} keyOf=${({ eventId }: Json<ShownLabelChange>) => eventId} columns=${columns} />`;
 }

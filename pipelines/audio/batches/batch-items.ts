@@ -192,7 +192,6 @@ async function recordItems(
   await client.query(sql('audio/insert_verifications'), [
     batch.batchId,
     column(({ line }) => line),
-    column(({ line }) => chunkOf(line)),
     column(({ source }) => source),
     column((item) => item.audio?.sha256 ?? null),
     column((item) => item.requestedModel),
@@ -264,25 +263,4 @@ export function conflict(id: string, problem: string): ServiceError {
     problem,
     hint: 'Use another key for another request.',
   });
-}
-
-/** Items in each of the first chunks of a batch: about a second of work at 60 files of 8 s a second. */
-const chunkItemsMin = 50;
-
-/** Chunks after which the next ones are twice as large: 100,000 items make 675 chunks, 10 million less than 2,000. */
-const chunksOfOneSize = 200;
-
-/**
- * The chunk of an item, by its line from 1, and with it the job that performs it. Independent of the size of the batch, which is
- * unknown while items arrive; a chunk is larger the later it comes, so that no batch has more jobs than one flow of the queue
- * should hold.
- */
-export function chunkOf(line: number): number {
-  let [size, first, chunk] = [chunkItemsMin, 1, 0];
-  while (line >= first + size * chunksOfOneSize) {
-    first += size * chunksOfOneSize;
-    chunk += chunksOfOneSize;
-    size *= 2;
-  }
-  return chunk + Math.floor((line - first) / size);
 }

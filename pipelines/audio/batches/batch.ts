@@ -204,12 +204,34 @@ export interface DueBatch {
   readonly chunks: readonly number[];
 }
 
+/** Items in each of the first chunks of a batch: about a second of work at 60 files of 8 s a second. */
+const chunkItemsMin = 50;
+
+/** Chunks after which the next ones are twice as large: 100,000 items make 675 chunks, 10 million less than 2,000. */
+const chunksOfOneSize = 200;
+
+/**
+ * The lines of a chunk, which one job performs. Independent of the size of the batch, which is unknown while items arrive; a chunk is
+ * larger the later it comes, so that no batch has more jobs than one flow of the queue should hold.
+ */
+export function linesOfChunk(chunk: number): { readonly first: number; readonly last: number } {
+  const growth = 2 ** Math.floor(chunk / chunksOfOneSize);
+  const first = chunkItemsMin * (chunksOfOneSize * (growth - 1) + (chunk % chunksOfOneSize) * growth) + 1;
+  return { first, last: first + chunkItemsMin * growth - 1 };
+}
+
 /** The jobs that a batch needs in its present state. */
 export async function readDueBatch(
   db: Queryable,
-  { batchId, generation }: { batchId: number; generation: number },
+  { batchId, generation, items }: Pick<Batch, 'batchId' | 'generation' | 'items'>,
 ): Promise<DueBatch> {
-  const rows = await queryRows<{ chunk: number }>(db, sql('audio/list_open_chunks'), [batchId]);
+  const chunks = [];
+  for (let lines = linesOfChunk(0); lines.first <= items; lines = linesOfChunk(chunks.length)) chunks.push(lines);
+  const rows = await queryRows<{ chunk: number }>(db, sql('audio/list_open_chunks'), [
+    batchId,
+    chunks.map(({ first }) => first),
+    chunks.map(({ last }) => last),
+  ]);
   return { batchId, generation, chunks: rows.map(({ chunk }) => chunk) };
 }
 
@@ -218,6 +240,9 @@ export async function renewDueBatch(
   db: Queryable,
   { batchId, generation }: { batchId: number; generation: number },
 ): Promise<DueBatch | undefined> {
-  const row = await queryRow<{ generation: number }>(db, sql('audio/renew_batch'), [batchId, generation]);
-  return row && readDueBatch(db, { batchId, generation: row.generation });
+  const row = await queryRow<{ generation: number; items: number }>(db, sql('audio/renew_batch'), [
+    batchId,
+    generation,
+  ]);
+  return row && readDueBatch(db, { batchId, ...row });
 }

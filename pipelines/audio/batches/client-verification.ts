@@ -63,21 +63,17 @@ export const verificationForm = z.object({
     .object({
       label: z.enum(DECISION_LABELS),
       thresholds: scoresForm.describe('A score below its threshold is not authentic.'),
-      policy: z
-        .enum(['thresholds/1', 'thresholds/2'])
-        .describe(
-          '`thresholds/2` leaves open what is not known; results made before it have `thresholds/1`, without the fields below.',
-        ),
+      policy: z.literal('thresholds/2').describe('How scores become a label: what is not known is left open.'),
       reason: z
         .enum(Object.keys(UNDECIDED_REASONS) as [UndecidedReason, ...UndecidedReason[]])
-        .nullish()
+        .nullable()
         .describe('Why it is `undecided`; null for other labels.'),
-      authenticFrom: scoresForm
-        .optional()
-        .describe('From here on a score is authentic; null where no score is known to be enough.'),
-      falseAcceptance: scoresForm
-        .optional()
-        .describe('Share of attacks of a kind never seen that reach `authenticFrom`, as measured; null where it is.'),
+      authenticFrom: scoresForm.describe(
+        'From here on a score is authentic; null where no score is known to be enough.',
+      ),
+      falseAcceptance: scoresForm.describe(
+        'Share of attacks of a kind never seen that reach `authenticFrom`, as measured; null where it is.',
+      ),
     })
     .nullable()
     .describe('Null unless `performed`. No decision is not a pass: see `nextStep`.'),

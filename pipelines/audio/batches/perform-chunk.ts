@@ -1,12 +1,13 @@
-import { isServiceError, factsOf } from '../../../runtime/errors.ts';
+import { isServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
-import { isConnectionLoss, queryRow, queryRows, sqlStateOf, type Pool } from '../../../runtime/postgres.ts';
+import { queryRows, type Pool } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { AudioStore } from '../store/audio-store.ts';
-import { findBatchOfJob, hasEnded, type Batch } from './batch.ts';
+import { findBatchOfJob, hasEnded, linesOfChunk, type Batch } from './batch.ts';
 import type { ModelRegistry, ResolvedModel } from '../models/registry.ts';
-import { recordResult, endByStoredResults } from './perform-result.ts';
+import { isTemporary, OutcomePages } from './outcome-pages.ts';
 import { performSeveral } from './perform-several.ts';
+import { endByStoredResults, type Outcome, type OutcomeCounts } from './record-outcomes.ts';
 import { AUDIO_REASONS, AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording } from '../verification.ts';
 import { modelOrRefusal, type ModelChoice } from '../models/named-model.ts';
@@ -34,15 +35,7 @@ interface ChunkOfBatch {
   readonly chunk: number;
 }
 
-/** How many items a run of a chunk has ended; the others had an outcome, or their batch was cancelled. */
-interface ChunkEnd {
-  readonly scored: number;
-  readonly reused: number;
-  readonly refused: number;
-}
-
 interface Item {
-  readonly verificationId: number;
   readonly publicId: string;
   readonly line: number;
   readonly audioSha256: string;
@@ -53,31 +46,28 @@ interface Item {
 /** Crashes of its worker that an item survives: as many as the job that scores it. */
 const itemCrashesMax = 5;
 
-/** Items in memory at a time. */
+/** Items in memory at a time. All that was begun in a page is written at its end, so a crash lies in the first page that is left. */
 const pageItems = 200;
 
 /**
  * Gives each pending item of a chunk an outcome: a stored result of the same audio, model and settings, or a score, or a reason.
- * Each outcome is written at once. Safe to run again at any point. Items whose scoring was begun and never ended come last
- * and one at a time, so that an item that crashes the process affects no other; after {@link itemCrashesMax} crashes it ends in error.
+ * Outcomes are written by the page, at most a second late. Safe to run again at any point. Items that were begun and never ended show
+ * that a worker has died: they come last, and they and the first page of the others are performed one at a time and counted before, so that
+ * an item that crashes the process affects no other; after {@link itemCrashesMax} crashes it ends in error.
  */
-export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<ChunkEnd> {
-  const { db } = work;
-  const end = { scored: 0, reused: 0, refused: 0 };
+export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<OutcomeCounts> {
+  const { db, log } = work;
   const batch = await findBatchOfJob(db, job.batchId);
   if (batch === undefined || batch.generation !== job.generation || batch.state === 'open' || hasEnded(batch))
-    return end;
+    return { scored: 0, reused: 0, refused: 0 };
   if (batch.state === 'queued') await db.query(sql('audio/start_batch'), [job.batchId, job.generation]);
-  const run: ChunkRun = { ...work, job, batch, models: new Map(), end };
-  for (
-    let page = await listItems(run, 0, false);
-    page.length > 0;
-    page = await listItems(run, page.at(-1)!.line, false)
-  ) {
-    await performPage(run, page, work.limits.audioScorers);
+  const pages = new OutcomePages({ db, batch, log });
+  try {
+    await performItems({ ...work, job, batch, models: new Map(), pages });
+  } finally {
+    await pages.write(); // what has ended before a failure is kept
   }
-  await performPage(run, await listItems(run, 0, true), 1);
-  return end;
+  return pages.counts;
 }
 
 /** A chunk that is being performed. */
@@ -86,26 +76,40 @@ interface ChunkRun extends ChunkWork {
   readonly batch: Batch;
   /** Models by name, resolved once. */
   readonly models: Map<string, ResolvedModel | AudioRefusal>;
-  readonly end: { scored: number; reused: number; refused: number };
+  readonly pages: OutcomePages;
+}
+
+async function performItems(run: ChunkRun): Promise<void> {
+  const begunBefore = await listItems(run, 0, true);
+  run.pages.isCareful = begunBefore.length > 0;
+  for (let after = 0, isLast = false; !isLast;) {
+    const page = await listItems(run, after, false);
+    await performPage(run, page);
+    isLast = page.length < pageItems;
+    after = page.at(-1)?.line ?? after;
+    run.pages.isCareful = false;
+  }
+  run.pages.isCareful = true;
+  await performPage(run, begunBefore);
 }
 
 function listItems({ db, job }: ChunkRun, after: number, begunBefore: boolean): Promise<Item[]> {
-  return queryRows<Item>(db, sql('audio/list_chunk_items'), [job.batchId, job.chunk, after, pageItems, begunBefore]);
+  const { first, last } = linesOfChunk(job.chunk);
+  const lines = [Math.max(first, after + 1), last];
+  return queryRows<Item>(db, sql('audio/list_chunk_items'), [job.batchId, ...lines, begunBefore, pageItems]);
 }
 
-async function performPage(run: ChunkRun, page: readonly Item[], atOnce: number): Promise<void> {
+async function performPage(run: ChunkRun, page: readonly Item[]): Promise<void> {
   if (page.length === 0) return;
   run.signal.throwIfAborted();
-  const reused = new Set(
-    await endByStoredResults(run.db, {
-      verificationIds: page.map(({ verificationId }) => verificationId),
-      generation: run.job.generation,
-      models: usableModels(run, page),
-    }),
-  );
-  run.end.reused += reused.size;
-  const groups = groupByAudio(page.filter(({ verificationId }) => !reused.has(verificationId)));
-  await performSeveral(groups, atOnce, (group) => performGroup(run, group));
+  const reused = await endByStoredResults(run.db, run.batch, {
+    items: page.map(({ line }) => ({ line })),
+    models: usableModels(run, page),
+  });
+  run.pages.counts.reused += reused.size;
+  const groups = groupByAudio(page.filter(({ line }) => !reused.has(line)));
+  await performSeveral(groups, run.pages.isCareful ? 1 : run.limits.audioScorers, (group) => performGroup(run, group));
+  await run.pages.write(); // the next page finds the results
 }
 
 /** Groups items of the same audio and model, which share one result. */
@@ -123,67 +127,46 @@ function groupByAudio(items: readonly Item[]): Item[][] {
 /** Scores the first item, and the next one only if the first failed for a reason that may not apply to it. */
 async function performGroup(run: ChunkRun, group: readonly Item[]): Promise<void> {
   for (let left = group; left.length > 0;) {
-    const [first, ...others] = left;
     run.signal.throwIfAborted();
-    const outcome = await performItem(run, first!, left);
-    if (outcome === 'ended all') return;
-    left = others;
+    left = left.slice(await performItem(run, left));
   }
 }
 
-/** `ended all`: the item and its duplicates have an outcome, or their batch was cancelled. */
-async function performItem(run: ChunkRun, item: Item, duplicates: readonly Item[]): Promise<'ended all' | 'ended one'> {
+/** Performs the first of items with the same audio. Returns how many have an outcome now, or were cancelled. */
+async function performItem(run: ChunkRun, items: readonly Item[]): Promise<number> {
+  const [item, ...others] = items as [Item, ...Item[]];
+  const endAll = async (ended: Outcome['ended']): Promise<number> => {
+    await run.pages.end({ first: item, others, ended });
+    return items.length;
+  };
   const known = refusalBeforeScoring(run, item);
-  if (known !== null) return refuse(run, duplicates, known);
-  const attempts = await start(run, item);
-  if (attempts === undefined) return 'ended all';
+  if (known !== null) return endAll(known);
+  const attempts = await run.pages.begin(item);
+  if (attempts === undefined) return items.length;
   if (attempts > (run.limits.itemCrashesMax ?? itemCrashesMax))
-    return refuse(
-      run,
-      duplicates,
-      new AudioRefusal('scorer_crashed', `The worker that scored it has died ${attempts - 1} times.`),
-    );
+    return endAll(new AudioRefusal('scorer_crashed', `The worker that scored it has died ${attempts - 1} times.`));
+  const ended = await scoreOrRefuse(run, item);
+  if (!(ended instanceof AudioRefusal) || !AUDIO_REASONS[ended.reason].retry) return endAll(ended);
+  await run.pages.end({ first: item, others: [], ended });
+  return 1;
+}
+
+async function scoreOrRefuse(run: ChunkRun, item: Item): Promise<Outcome['ended']> {
   try {
-    return await scoreItem(run, item, duplicates);
+    return await scoreItem(run, item);
   } catch (error) {
-    if (error instanceof AudioRefusal)
-      return refuse(run, AUDIO_REASONS[error.reason].retry ? [item] : duplicates, error);
-    if (run.signal.aborted || isPassing(error) || !(await isReachable(run))) {
-      await run.db.query(sql('audio/release_verification'), [item.verificationId, run.job.generation]).catch(() => {}); // the attempt is counted then
+    if (error instanceof AudioRefusal) return error;
+    if (run.signal.aborted || (await isTemporary(run.db, error))) {
+      run.pages.release(item);
       throw error;
     }
     run.log.error({ err: error, verification: item.publicId }, 'a recording could not be scored');
-    return refuse(run, [item], new AudioRefusal('scoring_failed'));
+    return new AudioRefusal('scoring_failed');
   }
 }
 
-/**
- * Temporary faults: an unavailable service, a broken connection, a deadlock, a full disk, a database that shuts down (SQLSTATE
- * classes 40, 53, 55, 57).
- */
-function isPassing(error: unknown): boolean {
-  return (
-    (isServiceError(error) && factsOf(error).retry) ||
-    isConnectionLoss(error) ||
-    /^(40|53|55|57)/.test(sqlStateOf(error) ?? '')
-  );
-}
-
-/** An unreachable database is not the recording's fault: the job is retried. */
-async function isReachable({ db }: ChunkRun): Promise<boolean> {
-  return db.query('SELECT 1').then(
-    () => true,
-    () => false,
-  );
-}
-
-async function start({ db, job }: ChunkRun, { verificationId }: Item): Promise<number | undefined> {
-  return (await queryRow<{ attempts: number }>(db, sql('audio/start_verification'), [verificationId, job.generation]))
-    ?.attempts;
-}
-
-async function scoreItem(run: ChunkRun, item: Item, duplicates: readonly Item[]): Promise<'ended all'> {
-  const { db, job, batch, store } = run;
+async function scoreItem(run: ChunkRun, item: Item): Promise<Outcome['ended']> {
+  const { batch, store } = run;
   const scored = await run
     .score({ file: store.pathOf(item.audioSha256), model: modelsOf(run, item), settings: batch.settings }, run.signal)
     .catch(async (error: unknown) => {
@@ -193,19 +176,7 @@ async function scoreItem(run: ChunkRun, item: Item, duplicates: readonly Item[])
     });
   const model = usableModel(run, scored.model);
   if (model === null) throw new Error(`the scoring process answered for ${scored.model}, which was not requested`);
-  const endable = {
-    verificationIds: duplicates.map(({ verificationId }) => verificationId),
-    generation: job.generation,
-    models: [model],
-  };
-  const ended = await recordResult(
-    db,
-    { audioSha256: item.audioSha256, model, settingsSha256: batch.settingsSha256 },
-    { scored, endable, verificationId: item.verificationId },
-  );
-  run.end.scored += ended.includes(item.verificationId) ? 1 : 0;
-  run.end.reused += ended.filter((id) => id !== item.verificationId).length;
-  return 'ended all';
+  return { scored, model };
 }
 
 /** The audio may have been deleted since its page was read. */
@@ -222,22 +193,6 @@ function refusalBeforeScoring(run: ChunkRun, item: Item): AudioRefusal | null {
   const models = modelNames(run, item).map((name) => findModel(run, name));
   const refusals = models.filter((model) => model instanceof AudioRefusal);
   return refusals.length === models.length ? (refusals[0] ?? null) : null; // where the rate decides, the other model may be the one
-}
-
-async function refuse(
-  { db, job, end }: ChunkRun,
-  items: readonly Item[],
-  { reason, detail }: AudioRefusal,
-): Promise<'ended all' | 'ended one'> {
-  const ids = items.map(({ verificationId }) => verificationId);
-  const ended = await queryRows(db, sql('audio/fail_verifications'), [
-    ids,
-    job.generation,
-    reason,
-    detail === AUDIO_REASONS[reason].meaning ? null : detail,
-  ]);
-  end.refused += ended.length;
-  return items.length > 1 ? 'ended all' : 'ended one';
 }
 
 /** The models that an item may need: its own, or those of the two families. */
@@ -286,5 +241,6 @@ function resolveModel(registry: ModelRegistry, name: string, log: Log): Resolved
 /** Ends the pending items of a chunk whose job has failed permanently. */
 export async function failChunk(db: Pool, { batchId, generation, chunk }: ChunkOfBatch, detail: string): Promise<void> {
   const reason = 'scoring_failed' satisfies AudioRefusal['reason'];
-  await db.query(sql('audio/fail_chunk'), [batchId, generation, chunk, reason, detail]);
+  const { first, last } = linesOfChunk(chunk);
+  await db.query(sql('audio/fail_chunk'), [batchId, generation, first, last, reason, detail]);
 }

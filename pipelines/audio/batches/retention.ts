@@ -68,7 +68,7 @@ interface RetentionEnd {
 }
 
 /**
- * Deletes the audio that was not used for `retentionDays`, unless an item waits for it, and files that killed processes left in the
+ * Deletes the audio that was not submitted for `retentionDays`, unless an item waits for it, and files that killed processes left in the
  * store. Several processes may do so at the same time.
  */
 export async function runRetention(

@@ -4,8 +4,8 @@ import type { AudioStore } from '../store/audio-store.ts';
 import { readBatch, type Batch } from '../batches/batch.ts';
 import type { ModelRegistry, ResolvedModel } from '../models/registry.ts';
 import { requireModel, type NamedModel } from '../models/named-model.ts';
-import { storeResult } from '../batches/perform-result.ts';
 import { performSeveral } from '../batches/perform-several.ts';
+import { storeResults } from '../batches/record-outcomes.ts';
 import { AudioRefusal, refusalOrThrow } from '../reasons.ts';
 import type { ScoringPool } from '../scorers/scoring-pool.ts';
 import type { Scores } from '../verification.ts';
@@ -136,7 +136,7 @@ async function askModel(
   const request = { file: store.pathOf(audioSha256), model: choice, settings: batch.settings };
   const scored = await pool.score(request, signal).catch(refusalOrThrow);
   if (scored instanceof AudioRefusal) return { kind: 'failed', reason: scored.reason };
-  await storeResult(db, { audioSha256, model, settingsSha256: batch.settingsSha256 }, scored);
+  await storeResults(db, [{ audioSha256, model, settingsSha256: batch.settingsSha256, scored }]);
   return modelAnswerOf(scored);
 }
 

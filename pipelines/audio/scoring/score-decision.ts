@@ -5,7 +5,7 @@ import {
   type ScoreName,
   type Scores,
   type UndecidedReason,
-  type ThresholdDecision,
+  type VerificationDecision,
 } from '../verification.ts';
 
 /** Logits by score: higher is authentic. A score that the model does not give is absent. */
@@ -119,7 +119,7 @@ interface JudgedScore extends Standard {
 }
 
 /** The decision on a recording by the thresholds of its model: each score is taken from the channel where it says the worst. */
-export function decideByThresholds(channels: readonly ChannelEvidence[], model: JudgedModel): ThresholdDecision {
+export function decideByThresholds(channels: readonly ChannelEvidence[], model: JudgedModel): VerificationDecision {
   const judged = Object.fromEntries(SCORE_NAMES.map((name) => [name, worstOf(channels, model, name)])) as Record<
     ScoreName,
     JudgedScore | undefined

@@ -17,7 +17,7 @@ export interface NameCheck {
 }
 
 /**
- * Checks the names of a profile. The comparison takes milliseconds (bench/names.ts), so it is done before the lock of changes is
+ * Checks the names of a profile. The comparison takes milliseconds, so it is done before the lock of changes is
  * taken where possible.
  */
 export async function checkNames(

@@ -1,11 +1,5 @@
+import type { LabelMoves } from '../artefact/row-difference.ts';
 import type { LevelCounts } from '../../../format/artefact/levels.ts';
-
-/** Numbers whose label a night changes: from none to one, from one to none, and between SPAM and FRAUD. */
-export interface LabelMoves {
-  readonly rises: number;
-  readonly falls: number;
-  readonly flips: number;
-}
 
 /** Limits of the gates: the settings of the same names, and a limit that tests lower. */
 export interface NightGateLimits {
@@ -17,13 +11,13 @@ export interface NightGateLimits {
 }
 
 /**
- * A difference of fewer rows holds no build: labels that build up from nothing pass (bench/night-gates.ts). For lost rows the
+ * A difference of fewer rows holds no build: labels that build up from nothing pass (measured at commit dc73ae54). For lost rows the
  * percentage alone counts.
  */
 const gateRowsMin = 1000;
 
 /**
- * The limits of labels as shares of `labelChangePercentMax`, as usual nights differ (bench/night-gates.ts): fewer fall than rise,
+ * The limits of labels as shares of `labelChangePercentMax`, as usual nights differ (commit dc73ae54): fewer fall than rise,
  * and few change their level.
  */
 const labelLimits = { rise: 1, fall: 0.8, flip: 0.4, fraudSharePoints: 0.8 } as const;
@@ -45,12 +39,16 @@ export interface ComparedRows {
   readonly levels: LevelCounts;
 }
 
-/** The gates that a build does not pass, compared with the published version. `moves` is null if unknown. */
+/**
+ * The gates that a build does not pass, compared with the published version. `moves` is null if unknown. No gate compares with
+ * nothing: the first rows and the first labels pass.
+ */
 export function judgeBuild(
   build: ComparedRows & { readonly moves: LabelMoves | null; readonly rowsLeft: number },
   published: ComparedRows,
   limits: NightGateLimits,
 ): NightBreach[] {
+  if (published.rows === 0) return [];
   return [
     ...judgeRows(build, published, limits),
     ...judgeMoves(build.moves, countLabels(published), limits),
@@ -92,7 +90,7 @@ function judgeMoves(
   labels: number,
   { labelChangePercentMax, gateRowsMin: rowsMin = gateRowsMin }: NightGateLimits,
 ): NightBreach[] {
-  if (moves === null) return [];
+  if (moves === null || labels === 0) return [];
   const limitOf = (share: number) => Math.round(labelChangePercentMax * share);
   const gates = [
     { gate: 'label_rise', numbers: moves.rises, limit: limitOf(labelLimits.rise), words: 'get a label' },
@@ -147,7 +145,7 @@ function countLabels({ levels }: ComparedRows): number {
   return (levels.SPAM ?? 0) + (levels.FRAUD ?? 0);
 }
 
-/** With two decimals; a whole of 0 counts as 1. */
+/** With two decimals. */
 function percentOf(part: number, whole: number): number {
-  return Math.round((part / Math.max(1, whole)) * 10_000) / 100;
+  return Math.round((part / whole) * 10_000) / 100;
 }

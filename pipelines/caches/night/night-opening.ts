@@ -2,23 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { connect, queryRow, queryRows, type Pool } from '../../../runtime/postgres.ts';
-import type { Log } from '../../../runtime/log.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { PlannedBuild } from '../build/plan/build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
 import { listPublications } from '../publications.ts';
-import {
-  draftPlans,
-  planBuilds,
-  readSeenTransactions,
-  type DraftPlan,
-  type PlanOptions,
-  type PlanSettings,
-  type SeenTransactions,
-} from './night-planning.ts';
 import type { NightScope } from './night-request.ts';
-import { exportSnapshot, type Snapshot } from '../build/reading/snapshot.ts';
-import { SegmentIndexes } from '../build/plan/basis.ts';
+import { exportSnapshot, type Snapshot } from '../artefact/snapshot.ts';
 
 /** One attempt at a night. A later attempt has a higher generation and makes this one void. */
 export interface Attempt {
@@ -31,19 +19,11 @@ export interface TakenNight extends Attempt {
   readonly evaluatedAt: Date;
   readonly onlyCache: NightScope['cache'];
   readonly onlyCountry: string | null;
-  readonly fullBuild: boolean;
   readonly holder: Client;
   /** Fires when the connection has ended. */
   readonly broken: AbortSignal;
   /** Releases lock and snapshot. */
   close(): Promise<void>;
-}
-
-/** Settings and indexes for the planning of builds. */
-interface NightPlanning {
-  readonly indexes: SegmentIndexes;
-  readonly settings: PlanSettings;
-  readonly log: Log;
 }
 
 interface OpenedRunRow {
@@ -52,7 +32,6 @@ interface OpenedRunRow {
   evaluatedAt: Date;
   onlyCache: NightScope['cache'];
   onlyCountry: string | null;
-  fullBuild: boolean;
 }
 
 const lockClass = 7_224_202; // of the advisory locks of nights; any constant
@@ -131,42 +110,31 @@ export async function beginPreparation({ holder }: TakenNight): Promise<void> {
   await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, preparing]);
 }
 
-/** A snapshot with the drafts of the night's builds, which were made in it. */
-type NightSnapshot = Snapshot & SeenTransactions & { readonly drafts: readonly DraftPlan[] };
-
-/** Takes the snapshot of the night, drafts the builds in it, and ends the preparation. */
-export async function takeSnapshot(night: TakenNight, planning: NightPlanning): Promise<NightSnapshot> {
-  const { holder } = night;
-  const snapshot = await exportSnapshot(holder);
-  const drafts = await draftPlans(holder, await planOptions(night, planning));
-  await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
-  return { ...snapshot, drafts, ...(await readSeenTransactions(holder)) };
+/** The snapshot of a night with what it is to build. */
+interface NightSnapshot extends Snapshot {
+  /** The transactions that it sees (a pg_snapshot as text), and the database cluster of their ids. */
+  readonly transactions: string;
+  readonly cluster: string;
+  /** Those that were large last time first, so that no long build starts last. */
+  readonly artefacts: readonly ArtefactName[];
 }
 
 /**
- * Plans the build of each artefact of the night's scope and counts its rows, in the night's snapshot.
+ * Takes the snapshot of the night, lists the artefacts of its scope in it, and ends the preparation.
  * @throws ServiceError `night_empty`
  */
-export async function planNight(
-  night: TakenNight,
-  { drafts }: NightSnapshot,
-  { settings }: NightPlanning,
-): Promise<PlannedBuild[]> {
-  const builds = await planBuilds(night.holder, drafts, { evaluatedAt: night.evaluatedAt, settings });
-  if (builds.length > 0) return builds;
-  throw new ServiceError('night_empty', {
-    operation: 'open night',
-    object: formatArtefact({ cache: night.onlyCache ?? '', country: night.onlyCountry ?? '' }),
-  });
-}
-
-async function planOptions(night: TakenNight, planning: NightPlanning): Promise<PlanOptions> {
-  return {
-    ...planning,
-    artefacts: await expectedArtefacts(night),
-    evaluatedAt: night.evaluatedAt,
-    fullBuild: night.fullBuild,
-  };
+export async function takeSnapshot(night: TakenNight): Promise<NightSnapshot> {
+  const { holder } = night;
+  const snapshot = await exportSnapshot(holder);
+  const artefacts = await expectedArtefacts(night);
+  await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
+  if (artefacts.length === 0)
+    throw new ServiceError('night_empty', {
+      operation: 'open night',
+      object: formatArtefact({ cache: night.onlyCache ?? '', country: night.onlyCountry ?? '' }),
+    });
+  const seen = await queryRow<{ transactions: string; cluster: string }>(holder, sql('labels/describe_snapshot'));
+  return { ...snapshot, ...seen!, artefacts };
 }
 
 /**
@@ -179,49 +147,39 @@ async function expectedArtefacts({ holder, onlyCache, onlyCountry }: TakenNight)
   const names: ArtefactName[] = CACHES.flatMap(({ name, perCountry }): ArtefactName[] =>
     perCountry ? countries.map(({ country }) => ({ cache: name, country })) : [{ cache: name, country: '' }],
   );
-  const byName = new Map(
-    [...names, ...published].map(({ cache, country }) => [formatArtefact({ cache, country }), { cache, country }]),
-  );
-  return [...byName.values()].filter(
-    ({ cache, country }) =>
-      (onlyCache === null || onlyCache === cache) && (onlyCountry === null || onlyCountry === country),
-  );
+  const byName = new Map(names.map((name) => [formatArtefact(name), { ...name, rowsBefore: Infinity }]));
+  for (const { cache, country, published: version } of published)
+    byName.set(formatArtefact({ cache, country }), { cache, country, rowsBefore: version!.rows });
+  return [...byName.values()]
+    .filter(
+      ({ cache, country }) =>
+        (onlyCache === null || onlyCache === cache) && (onlyCountry === null || onlyCountry === country),
+    )
+    .sort((a, b) => b.rowsBefore - a.rowsBefore)
+    .map(({ cache, country }) => ({ cache, country }));
 }
 
 /**
- * Records the snapshot and the builds, the largest first, so that no long build starts last. Returns the ids of those to run:
- * a build whose process ended too often in earlier attempts is set aside as failed, so that it does not end the night.
+ * Records the snapshot and the builds. Returns the ids of those to run: a build whose process ended too often in earlier attempts
+ * is set aside as failed, so that it does not end the night.
  */
 export async function recordBuilds(
   db: Pool,
-  {
-    night,
-    snapshot,
-    builds,
-  }: {
-    readonly night: TakenNight;
-    readonly snapshot: Snapshot & SeenTransactions;
-    readonly builds: readonly PlannedBuild[];
-  },
+  { runId, generation }: TakenNight,
+  { artefacts, ...snapshot }: NightSnapshot,
 ): Promise<number[]> {
-  const largestFirst = builds.toSorted(
-    (a, b) => Number(b.plan.kind === 'full') - Number(a.plan.kind === 'full') || b.rows - a.rows,
-  );
-  const crashed = await queryRows<CrashedBuild>(db, sql('nights/list_crashed_builds'), [night.runId]);
-  const ordered = spreadCrashed(largestFirst, crashed);
+  const crashed = await queryRows<CrashedBuild>(db, sql('nights/list_crashed_builds'), [runId]);
+  const ordered = spreadCrashed(artefacts, crashed);
   const rows = await queryRows<{ buildId: number; state: string }>(db, sql('nights/record_snapshot'), [
-    night.runId,
-    night.generation,
+    runId,
+    generation,
     snapshot.asOf,
     snapshot.id,
-    snapshot.transactions,
-    snapshot.cluster,
     ordered.map(({ cache }) => cache),
     ordered.map(({ country }) => country),
-    ordered.map((build) => build.rows),
-    ordered.map(({ levels }) => JSON.stringify(levels)),
-    ordered.map(({ plan }) => JSON.stringify(plan)),
     ordered.map((build) => reasonToSetAside(crashesOf(build, crashed))),
+    snapshot.transactions,
+    snapshot.cluster,
   ]);
   return rows.filter(({ state }) => state === 'pending').map(({ buildId }) => buildId);
 }
@@ -243,7 +201,7 @@ function reasonToSetAside(crashes: number): string | null {
  * Builds run concurrently, and a crash counts against all that run then. So the build with the most crashes goes first and the
  * others that have crashed go last: the one that causes them has other neighbours each time.
  */
-function spreadCrashed(builds: readonly PlannedBuild[], crashed: readonly CrashedBuild[]): PlannedBuild[] {
+function spreadCrashed(builds: readonly ArtefactName[], crashed: readonly CrashedBuild[]): ArtefactName[] {
   const suspects = builds
     .filter((build) => crashesOf(build, crashed) > 0)
     .sort((a, b) => crashesOf(b, crashed) - crashesOf(a, crashed));

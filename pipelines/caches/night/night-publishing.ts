@@ -1,10 +1,10 @@
 import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../../runtime/postgres.ts';
 import type { Vault } from '../../../runtime/secrets/vault.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { BuildPlan } from '../build/plan/build-plan.ts';
-import { findCache, type CacheName } from '../definition.ts';
-import { categoriesVersion } from '../artefact-facts.ts';
-import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import { formatArtefact, type ArtefactName, type CacheName } from '../definition.ts';
+import { listPublications } from '../publications.ts';
+import { versionFacts, type VersionFacts } from '../artefact-facts.ts';
+import type { LabelMoves } from '../artefact/row-difference.ts';
 import { signPublications } from '../signing/sign-publications.ts';
 import type { Attempt } from './night-opening.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type NightReport,
   type ReportedArtefact,
 } from './night-report.ts';
-import type { LabelMoves, NightBreach, NightGateLimits } from './night-gates.ts';
+import type { NightBreach, NightGateLimits } from './night-gates.ts';
 import {
   decidePublication,
   holdTogether,
@@ -52,30 +52,15 @@ interface EndedBuildRow {
   cache: CacheName;
   country: string;
   state: 'pending' | 'running' | 'built' | 'failed';
-  rowsExpected: number;
-  levelsExpected: LevelCounts;
-  plan: BuildPlan & { readonly basisLost?: boolean };
-  rowsRead: number | null;
-  segmentsDiffering: number | null;
   attempts: number;
   startedAt: Date | null;
   builtAt: Date | null;
-  rows: number;
-  fileSha256: string;
-  fileBytes: number;
-  plainSha256: string | null;
-  contentSha256: string | null;
-  plainBytes: number;
+  /** Of a build that stored its files. */
+  facts: VersionFacts | null;
+  moves: LabelMoves | null;
   failureCode: string;
   failureReason: string;
-  publishedVersion: number | null;
-  publishedRows: number;
-  publishedPlainSha256: string | null;
-  publishedContentSha256: string | null;
-  publishedAsOf: Date;
-  publishedLevels: LevelCounts;
-  basisTransactions: string | null;
-  transactions: string;
+  published: { version: number; facts: VersionFacts; asOf: Date } | null;
   releasedGates: NightBreach[] | null;
 }
 
@@ -110,7 +95,7 @@ export async function publishNight({
     if (run === undefined) return { kind: 'void' };
     await client.query(sql('nights/ensure_publications'), [runId, generation]);
     await client.query(sql('nights/lock_publications'), [runId, generation]);
-    const builds = await queryRows<EndedBuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
+    const builds = await listEndedBuilds(client, { runId, generation });
     if (lostSnapshot(builds) && generation < nightAttemptsMax) return { kind: 'reopen' };
     const artefacts = await publishBuilds(client, builds, { asOf: run.asOf, acceptShrink: run.acceptShrink, limits });
     await signPublications(client, { vault, now: new Date() });
@@ -123,9 +108,17 @@ export async function publishNight({
       finishedAt: new Date(),
     });
     await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);
-    await client.query(sql('nights/sweep_marks'));
     return { kind: 'published', report };
   });
+}
+
+async function listEndedBuilds(client: PoolClient, { runId, generation }: Attempt): Promise<EndedBuildRow[]> {
+  const rows = await queryRows<EndedBuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
+  return rows.map(({ facts, published, ...build }) => ({
+    ...build,
+    facts: facts && versionFacts.parse(facts),
+    published: published && { ...published, facts: versionFacts.parse(published.facts) },
+  }));
 }
 
 async function listLapsed(client: PoolClient, runId: number): Promise<LapsedBrand[]> {
@@ -151,89 +144,51 @@ async function publishBuilds(
   builds: EndedBuildRow[],
   rules: Omit<PublishRules, 'rowsLeft' | 'released'>,
 ): Promise<ReportedArtefact[]> {
-  const moves = await countLabelMoves(client, builds);
   const decided = [];
   for (const build of builds) {
     const rowsLeft = await countRowsLeft(client, build);
-    const decision = decidePublication(buildOutcome(build, moves), currentOf(build), {
+    const decision = decidePublication(buildOutcome(build), currentOf(build), {
       ...rules,
       rowsLeft,
       released: build.releasedGates,
     });
-    decided.push({ build, cache: build.cache, country: build.country, decision });
+    decided.push({ build, cache: build.cache, country: build.country, decision, moves: build.moves });
   }
-  const together = holdTogether(decided);
+  const together = holdTogether(decided, await listFilesNotBuilt(client, builds));
   for (const { build, decision } of together) await applyDecision(client, build, decision, rules.asOf);
   return together.map(({ build, decision }) => reportArtefact(build, decision));
 }
 
-/** Label moves by basis and country; '' means all countries. */
-type MovesByBasis = ReadonlyMap<string, ReadonlyMap<string, LabelMoves>>;
-
-async function countLabelMoves(client: PoolClient, builds: readonly EndedBuildRow[]): Promise<MovesByBasis> {
-  const moves = new Map<string, Map<string, LabelMoves>>();
-  for (const { basisTransactions: basis, transactions } of builds) {
-    if (basis === null || moves.has(basis)) continue;
-    const rows = await queryRows<LabelMoves & { country: string }>(client, sql('nights/count_label_moves'), [
-      basis,
-      transactions,
-    ]);
-    const sum = (key: keyof LabelMoves) => rows.reduce((total, row) => total + row[key], 0);
-    const countries = rows.map(({ country, rises, falls, flips }): [string, LabelMoves] => [
-      country,
-      { rises, falls, flips },
-    ]);
-    moves.set(
-      basis,
-      new Map([
-        ...countries.filter(([country]) => country !== ''),
-        ['', { rises: sum('rises'), falls: sum('falls'), flips: sum('flips') }],
-      ]),
-    );
-  }
-  return moves;
-}
-
-function movesOf({ cache, country, basisTransactions }: EndedBuildRow, moves: MovesByBasis): LabelMoves | null {
-  const hasLabels = findCache(cache).columns.some(({ type }) => type === 'level');
-  const counted = basisTransactions === null || !hasLabels ? undefined : moves.get(basisTransactions);
-  return counted === undefined ? null : (counted.get(country) ?? { rises: 0, falls: 0, flips: 0 });
+/** The published files that have rows and no build in this night: those outside of its scope. */
+async function listFilesNotBuilt(client: PoolClient, builds: readonly EndedBuildRow[]): Promise<ArtefactName[]> {
+  const built = new Set(builds.map(formatArtefact));
+  return (await listPublications(client)).filter(
+    (publication) => (publication.published?.rows ?? 0) > 0 && !built.has(formatArtefact(publication)),
+  );
 }
 
 /** 0 for other caches than the branded one: no other loses rows by decisions. */
-async function countRowsLeft(client: PoolClient, { cache, publishedAsOf }: EndedBuildRow): Promise<number> {
-  if (cache !== 'branded_phones' || publishedAsOf === null) return 0;
-  const row = await queryRow<{ numbers: number }>(client, sql('nights/count_numbers_left'), [publishedAsOf]);
+async function countRowsLeft(client: PoolClient, { cache, published }: EndedBuildRow): Promise<number> {
+  if (cache !== 'branded_phones' || published === null) return 0;
+  const row = await queryRow<{ numbers: number }>(client, sql('nights/count_numbers_left'), [published.asOf]);
   return row!.numbers;
 }
 
-function buildOutcome(build: EndedBuildRow, moves: MovesByBasis): BuildOutcome {
-  switch (build.state) {
+function buildOutcome({ state, facts, moves, failureCode, failureReason }: EndedBuildRow): BuildOutcome {
+  switch (state) {
     case 'built':
-      return {
-        state: 'built',
-        rows: build.rows,
-        text: build,
-        levels: build.levelsExpected,
-        moves: movesOf(build, moves),
-        basisLost: build.plan.basisLost === true,
-      };
+      return { state: 'built', rows: facts!.rows, plainSha256: facts!.file.plainSha256, levels: facts!.levels, moves };
     case 'failed':
-      return { state: 'failed', code: build.failureCode, reason: build.failureReason };
+      return { state: 'failed', code: failureCode, reason: failureReason };
     default:
       return { state: 'lost' };
   }
 }
 
-function currentOf(build: EndedBuildRow): CurrentVersion | null {
-  if (build.publishedVersion === null) return null;
-  return {
-    version: build.publishedVersion,
-    rows: build.publishedRows,
-    levels: build.publishedLevels,
-    text: { contentSha256: build.publishedContentSha256, plainSha256: build.publishedPlainSha256 },
-    asOf: build.publishedAsOf,
-  };
+function currentOf({ published }: EndedBuildRow): CurrentVersion | null {
+  if (published === null) return null;
+  const { version, asOf, facts } = published;
+  return { version, asOf, rows: facts.rows, levels: facts.levels, plainSha256: facts.file.plainSha256 };
 }
 
 async function applyDecision(
@@ -244,7 +199,7 @@ async function applyDecision(
 ): Promise<void> {
   switch (decision.action) {
     case 'publish':
-      await client.query(sql('nights/publish_version'), [buildId, decision.version, asOf, categoriesVersion]);
+      await client.query(sql('nights/publish_version'), [buildId, decision.version, asOf]);
       await client.query(sql('nights/use_release'), [buildId]);
       break;
     case 'confirm':
@@ -259,26 +214,20 @@ async function applyDecision(
 }
 
 function reportArtefact(build: EndedBuildRow, decision: PublishDecision): ReportedArtefact {
+  const { cache, country, facts, published, startedAt, builtAt, attempts } = build;
   const kept = decision.action === 'keep';
   return {
-    cache: build.cache,
-    country: build.country,
+    cache,
+    country,
     outcome: kept ? 'failed' : decision.action === 'publish' ? 'published' : 'unchanged',
-    version: decision.action === 'publish' ? decision.version : build.publishedVersion,
-    rowsExpected: build.rowsExpected,
-    rows: build.builtAt === null ? null : build.rows,
-    rowsBefore: build.publishedVersion === null ? null : build.publishedRows,
-    build: build.plan.kind,
-    rowsRead: build.builtAt === null ? null : build.rowsRead,
-    segmentsDiffering: build.segmentsDiffering,
-    levels: build.levelsExpected,
-    bytes: build.builtAt === null ? null : build.fileBytes,
-    plainBytes: build.builtAt === null ? null : build.plainBytes,
-    seconds:
-      build.builtAt === null || build.startedAt === null
-        ? null
-        : (build.builtAt.getTime() - build.startedAt.getTime()) / 1000,
-    attempts: build.attempts,
+    version: decision.action === 'publish' ? decision.version : (published?.version ?? null),
+    rows: facts?.rows ?? null,
+    rowsBefore: published?.facts.rows ?? null,
+    levels: facts?.levels ?? {},
+    bytes: facts?.file.bytes ?? null,
+    plainBytes: facts?.file.plainBytes ?? null,
+    seconds: builtAt === null || startedAt === null ? null : (builtAt.getTime() - startedAt.getTime()) / 1000,
+    attempts,
     failure: kept ? { code: decision.code, reason: decision.reason } : null,
     gates: kept ? (decision.gates ?? []) : [],
   };

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { BuildPlan } from '../build/plan/build-plan.ts';
 import type { CacheName } from '../definition.ts';
 import type { LevelCounts } from '../../../format/artefact/levels.ts';
 import type { NightBreach } from './night-gates.ts';
@@ -13,22 +12,16 @@ export interface ReportedArtefact {
   readonly outcome: 'published' | 'unchanged' | 'failed';
   /** The published version after the night; null if there is none. */
   readonly version: number | null;
-  readonly rowsExpected: number;
   readonly rows: number | null;
   readonly rowsBefore: number | null;
-  /** How it was built, and the rows that were read from the database; the others were copied from the previous version. */
-  readonly build: BuildPlan['kind'];
-  readonly rowsRead: number | null;
-  /** Segments that a full build found changed without a mark; null if the build could not show that. */
-  readonly segmentsDiffering: number | null;
   readonly levels: LevelCounts;
   readonly bytes: number | null;
   readonly plainBytes: number | null;
   readonly seconds: number | null;
   readonly attempts: number;
   readonly failure: { readonly code: string; readonly reason: string } | null;
-  /** The gates that hold it, with figures; reports of earlier releases lack the list. */
-  readonly gates?: readonly NightBreach[];
+  /** The gates that hold it, with figures. */
+  readonly gates: readonly NightBreach[];
 }
 
 /** Numbers of a brand that are no longer published because their letters have ended since the previous night. */
@@ -65,8 +58,7 @@ export interface NightReport {
   readonly counts: { readonly published: number; readonly unchanged: number; readonly failed: number };
   readonly artefacts: readonly ReportedArtefact[];
   readonly lapsed: readonly LapsedBrand[];
-  /** Reports of earlier releases lack the list. */
-  readonly lateFeeds?: readonly LateFeed[];
+  readonly lateFeeds: readonly LateFeed[];
   /** The OpenTelemetry trace id of the night; absent without tracing. */
   readonly traceId?: string | undefined;
 }
@@ -124,7 +116,8 @@ export interface BuildState {
   readonly cache: CacheName;
   readonly country: string;
   readonly state: 'pending' | 'running' | 'built' | 'published' | 'unchanged' | 'failed';
-  readonly rowsExpected: number;
+  /** Null before the build has begun. */
+  readonly rowsExpected: number | null;
   readonly rows: number | null;
   readonly attempts: number;
   readonly failureCode: string | null;

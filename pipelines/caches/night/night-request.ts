@@ -20,8 +20,6 @@ export interface NightRequest {
   readonly trigger: 'schedule' | 'operator';
   readonly scope: NightScope;
   readonly acceptShrink: boolean;
-  /** Reads all rows, not only the changed ones. */
-  readonly fullBuild: boolean;
   /** Instant at which complaints decay and brands must be live; null: when the night opens. */
   readonly evaluatedAt: Date | null;
   readonly requestedBy: string;
@@ -79,25 +77,14 @@ async function insertNight(
   request: NightRequest,
   { key, digest }: { readonly key: string | null; readonly digest: string | null },
 ): Promise<number | undefined> {
-  const { nightDate, trigger, scope, acceptShrink, fullBuild, evaluatedAt, requestedBy } = request;
-  const values = [
-    nightDate,
-    trigger,
-    scope.cache,
-    scope.country,
-    acceptShrink,
-    fullBuild,
-    evaluatedAt,
-    requestedBy,
-    key,
-    digest,
-  ];
+  const { nightDate, trigger, scope, acceptShrink, evaluatedAt, requestedBy } = request;
+  const values = [nightDate, trigger, scope.cache, scope.country, acceptShrink, evaluatedAt, requestedBy, key, digest];
   return (await queryRow<{ runId: number }>(db, sql('nights/insert_night_run'), values))?.runId;
 }
 
 /** Without the date: sent again after midnight, it is the same request. */
-function requestDigest({ scope, acceptShrink, fullBuild, evaluatedAt }: NightRequest): string {
-  return sha256Of(JSON.stringify([scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt]));
+function requestDigest({ scope, acceptShrink, evaluatedAt }: NightRequest): string {
+  return sha256Of(JSON.stringify([scope.cache, scope.country, acceptShrink, evaluatedAt]));
 }
 
 /**

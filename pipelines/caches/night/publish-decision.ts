@@ -1,5 +1,6 @@
-import { judgeBuild, type NightBreach, type NightGateLimits, type LabelMoves } from './night-gates.ts';
-import { isSameText, type TextDigests } from '../artefact-facts.ts';
+import type { LabelMoves } from '../artefact/row-difference.ts';
+import { judgeBuild, type NightBreach, type NightGateLimits } from './night-gates.ts';
+import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
 import type { LevelCounts } from '../../../format/artefact/levels.ts';
 
 /** The outcome of a build at the end of its night. */
@@ -7,11 +8,9 @@ export type BuildOutcome =
   | {
       readonly state: 'built';
       readonly rows: number;
-      readonly text: TextDigests;
+      readonly plainSha256: string;
       readonly levels: LevelCounts;
       readonly moves: LabelMoves | null;
-      /** A file of the published version is lost, and these other bytes have its rows. */
-      readonly basisLost: boolean;
     }
   | { readonly state: 'failed'; readonly code: string; readonly reason: string }
   | { readonly state: 'lost' };
@@ -21,7 +20,7 @@ export interface CurrentVersion {
   readonly version: number;
   readonly rows: number;
   readonly levels: LevelCounts;
-  readonly text: TextDigests;
+  readonly plainSha256: string;
   /** Newest snapshot that gave these bytes. */
   readonly asOf: Date;
 }
@@ -65,7 +64,7 @@ export function decidePublication(
       'artefact_older',
       `The published version is of ${current.asOf.toISOString()}, later than this night's snapshot.`,
     );
-  if (isSameText(current.text, build.text) && !build.basisLost) return { action: 'confirm' };
+  if (current.plainSha256 === build.plainSha256) return { action: 'confirm' };
   const gates = judgeBuild({ ...build, rowsLeft: rules.rowsLeft }, current, rules.limits).filter(
     ({ gate }) => !(gate === 'shrink' && rules.acceptShrink),
   );
@@ -96,42 +95,73 @@ function heldByGates(gates: readonly NightBreach[]): PublishDecision {
   };
 }
 
-/** A decision with its artefact. */
-interface ArtefactDecision {
-  readonly cache: string;
-  readonly country: string;
+/** The decision on a file of a night, with the labels that its build changes; null if unknown. */
+interface FileDecision extends ArtefactName {
   readonly decision: PublishDecision;
+  readonly moves: LabelMoves | null;
+}
+
+/** True if the rows of a cache have the level of a number. */
+export function hasLabels({ cache }: ArtefactName): boolean {
+  return findCache(cache).columns.some(({ type }) => type === 'level');
 }
 
 /**
- * Holds further files so that a number has the same level in every file of a night. If label gates hold the profile of one
- * country, the files with labels of all countries are held too; if they hold one of those, every file with labels is.
+ * Holds further files, so that a number has the same level and category in every published file: a file whose labels change stays
+ * if another file of the same numbers stays whose labels change too, because a gate holds it or because the night does not build
+ * it. Those that stay hold others in turn. A build that failed holds none.
+ * @param notBuilt published files with rows that are not in the night's scope
  */
-export function holdTogether<Decided extends ArtefactDecision>(decisions: readonly Decided[]): Decided[] {
-  const hasLabels = ({ cache }: ArtefactDecision) => cache !== 'branded_phones';
-  const heldByLabels = decisions.filter(
-    ({ decision }) =>
-      decision.action === 'keep' &&
-      decision.gates?.some(({ gate }) => gate.startsWith('label_') || gate === 'level_share'),
-  );
-  const heldEverywhere = heldByLabels.some(({ country }) => country === '');
-  return decisions.map((decided) => {
-    const follows =
-      decided.decision.action === 'publish' &&
-      hasLabels(decided) &&
-      (heldEverywhere || (heldByLabels.length > 0 && decided.country === ''));
-    if (!follows) return decided;
-    const names = heldByLabels.map(({ cache, country }) => (country === '' ? cache : `${cache}/${country}`)).join(', ');
-    return {
-      ...decided,
-      decision: {
-        action: 'keep',
-        code: 'artefact_held',
-        reason: `Held with ${names}, so that a number has the same level in every file.`,
-        gates: [],
-      },
-    };
+export function holdTogether<Decided extends FileDecision>(
+  decisions: readonly Decided[],
+  notBuilt: readonly ArtefactName[],
+): Decided[] {
+  const staying: readonly StayingFile[] = [...notBuilt, ...decisions.filter(isHeld)];
+  const together = decisions.map((decided) => {
+    const others = staying.filter((other) => wouldDiffer(decided, other));
+    return decided.decision.action !== 'publish' || others.length === 0
+      ? decided
+      : { ...decided, decision: heldWith(others) };
   });
+  return together.every((decided, at) => decided === decisions[at]) ? together : holdTogether(together, notBuilt);
+}
+
+/** A file that keeps its published version; without `moves` if the night does not build it. */
+type StayingFile = ArtefactName & Partial<Pick<FileDecision, 'moves'>>;
+
+function isHeld({ decision }: FileDecision): boolean {
+  return decision.action === 'keep' && decision.gates !== undefined;
+}
+
+/** True if a number may have one label in a file that is published and another in a file that stays. */
+function wouldDiffer(file: FileDecision, staying: StayingFile): boolean {
+  const shareNumbers = file.country === '' || staying.country === '' || file.country === staying.country;
+  return shareNumbers && hasLabels(file) && hasLabels(staying) && changesLabels(file) && changesLabels(staying);
+}
+
+/** Unknown changes count as changes. */
+function changesLabels({ moves }: Partial<Pick<FileDecision, 'moves'>>): boolean {
+  return moves === undefined || moves === null || Object.values(moves).some((numbers: number) => numbers > 0);
+}
+
+function heldWith(others: readonly StayingFile[]): PublishDecision {
+  const missing = others.filter(({ moves }) => moves === undefined);
+  const [files, advice] =
+    missing.length === 0 ? [others, ''] : [missing, ', which this night does not build. Run a night of all files'];
+  return {
+    action: 'keep',
+    code: 'artefact_held',
+    reason: `Held with ${nameSome(files)}${advice}, so that a number has the same level in every file.`,
+    gates: [],
+  };
+}
+
+/** Names listed in a reason; of more, the number. */
+const namesMax = 3;
+
+function nameSome(files: readonly ArtefactName[]): string {
+  const names = files.slice(0, namesMax).map(formatArtefact).join(', ');
+  return files.length <= namesMax ? names : `${names} and ${files.length - namesMax} more`;
 }
 
 function keepPublished(code: string, reason: string): PublishDecision {

@@ -137,7 +137,7 @@ function describeArtefact(publication: LivePublication): { entries: [string, Tar
   const { file, index, filter, deltas, version, rows, asOf } = published;
   const body = Buffer.from(`${JSON.stringify(makeManifest(publication))}\n`);
   const manifestPath = formatTarget({ cache, country, kind: 'manifest' });
-  const custom = { version, rows, asOf: asOf.toISOString(), contentSha256: file.contentSha256 };
+  const custom = { version, rows, asOf: asOf.toISOString(), plainSha256: file.plainSha256 };
   const entry = ({ bytes, sha256 }: { bytes: number; sha256: string }): TargetFile => ({
     length: bytes,
     hashes: { sha256 },
@@ -146,9 +146,7 @@ function describeArtefact(publication: LivePublication): { entries: [string, Tar
     entries: [
       [manifestPath, entry({ bytes: body.length, sha256: sha256Of(body) })],
       [formatTarget({ cache, country, kind: 'rows' }), { ...entry(file), custom }],
-      ...(index === null
-        ? []
-        : [[formatTarget({ cache, country, kind: 'index' }), entry(index)] satisfies [string, TargetFile]]),
+      [formatTarget({ cache, country, kind: 'index' }), entry(index)],
       ...(filter === null
         ? []
         : [[formatTarget({ cache, country, kind: 'filter' }), entry(filter)] satisfies [string, TargetFile]]),

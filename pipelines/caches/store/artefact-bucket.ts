@@ -10,8 +10,8 @@ import type { StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredKind, type StoredName } from './stored-name.ts';
 import { keepWholeFile } from '../../../runtime/files/whole-file.ts';
 
-/** Local copies of the newest files of one artefact: the basis of the next build, and the previous version. Others read shares. */
-const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, filter: 2, delta: 32, share: 0 };
+/** Local copies of the newest files of one artefact: the basis of the next build, and the previous version. */
+const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, filter: 2, delta: 32 };
 
 /** Settings and stores of {@link ArtefactBucket}. */
 interface ArtefactBucketOptions {

@@ -3,7 +3,7 @@ import { sql } from '../../../sql/sql.ts';
 import { isLost, type ArtefactStore } from './artefact-store.ts';
 import type { StoredName } from './stored-name.ts';
 import type { CacheName } from '../definition.ts';
-import type { ArtefactFile, FilterFile } from '../artefact-facts.ts';
+import { versionFacts, type VersionFacts } from '../artefact-facts.ts';
 import { readWhole, type StoredFile } from './stored-file.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
 import { DamagedCompression } from '../../../format/base/compression.ts';
@@ -11,20 +11,13 @@ import { measureGzip } from '../../../format/gzip/gzip-reading.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 
 /** One version of an artefact as the database lists it. */
-export interface ListedVersion {
+export interface ListedVersion extends VersionFacts {
   readonly cache: CacheName;
   readonly country: string;
   readonly version: number;
   /** The version that readers are given. */
   readonly current: boolean;
-  readonly rows: number;
   readonly publishedAt: Date;
-  readonly file: ArtefactFile;
-  /** Digest of its segment index; null in versions that were published before there were segments. */
-  readonly indexSha256: string | null;
-  readonly filter: FilterFile | null;
-  /** The deltas that lead to it and are offered; those of earlier versions are not kept. */
-  readonly deltas: readonly { readonly from: number; readonly sha256: string }[];
 }
 
 /** The verdict on a stored version. */
@@ -35,9 +28,13 @@ export interface CheckedVersion extends ListedVersion {
   readonly damaged: readonly StoredName[];
 }
 
-/** Every version that was published, newest first in each artefact. */
-export function listVersions(db: Queryable): Promise<ListedVersion[]> {
-  return queryRows<ListedVersion>(db, sql('caches/list_versions'));
+/** Every version that was published, newest first in each artefact. Deltas to earlier ones are not kept, and not listed. */
+export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
+  const rows = await queryRows<Omit<ListedVersion, keyof VersionFacts> & { readonly facts: unknown }>(
+    db,
+    sql('caches/list_versions'),
+  );
+  return rows.map(({ facts, ...version }) => ({ ...version, ...versionFacts.parse(facts) }));
 }
 
 /** The versions of each artefact whose files are kept: the newest ones, `versionsKept` of them. */
@@ -76,11 +73,9 @@ async function checkFile(
   let stored: StoredFile | undefined;
   try {
     stored = await store.openToServe(fileName(version));
-    const { rows, ...file } = await measureGzip(readWhole(stored), version.file.segmentRowsMax);
+    const { rows, ...file } = await measureGzip(readWhole(stored));
     const differences = [
-      ...(Object.keys(file) as (keyof typeof file)[]).filter(
-        (fact) => version.file[fact] !== null && file[fact] !== version.file[fact],
-      ),
+      ...(Object.keys(file) as (keyof typeof file)[]).filter((fact) => file[fact] !== version.file[fact]),
       ...(rows === version.rows ? [] : ['rows']),
     ];
     return differences.length > 0
@@ -110,11 +105,9 @@ interface Attachment {
   readonly name: StoredName;
 }
 
-function attachmentsOf({ cache, country, indexSha256, filter, deltas }: ListedVersion): Attachment[] {
+function attachmentsOf({ cache, country, index, filter, deltas }: ListedVersion): Attachment[] {
   return [
-    ...(indexSha256 === null
-      ? []
-      : [{ title: 'segment index', name: { cache, country, sha256: indexSha256, kind: 'index' } as const }]),
+    { title: 'segment index', name: { cache, country, sha256: index.sha256, kind: 'index' } },
     ...(filter === null
       ? []
       : [{ title: 'filter', name: { cache, country, sha256: filter.sha256, kind: 'filter' } as const }]),

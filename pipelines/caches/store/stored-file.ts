@@ -69,7 +69,7 @@ const pooledReadsAfterSlowOne = 64;
 
 /**
  * A local file. Bytes in the page cache are read synchronously, without the thread pool, which takes half the processor
- * time (bench/serve.ts).
+ * time (measured at commit 96725380).
  */
 export class LocalFile implements StoredFile {
   readonly name: StoredName;

@@ -7,18 +7,16 @@ export interface StoredName {
   readonly kind?: StoredKind;
 }
 
-/** The artefact, its segment index, a filter of its keys, a delta to it, or a share of one in the making. */
-export type StoredKind = 'artefact' | 'index' | 'filter' | 'delta' | 'share';
+/** The artefact, its segment index, a filter of its keys, or a delta to it. */
+export type StoredKind = 'artefact' | 'index' | 'filter' | 'delta';
 
 const endings: Readonly<Record<StoredKind, string>> = {
   artefact: '.tsv.gz',
   index: '.index.tsv',
   filter: '.filter.bin',
   delta: '.delta.tsv.gz',
-  share: '.share.tsv.gz',
 };
-const storedKey =
-  /^([a-z_]+)\/(?:([A-Z]{2})\/)?([0-9a-f]{64})(\.tsv\.gz|\.index\.tsv|\.filter\.bin|\.delta\.tsv\.gz|\.share\.tsv\.gz)$/;
+const storedKey = /^([a-z_]+)\/(?:([A-Z]{2})\/)?([0-9a-f]{64})(\.tsv\.gz|\.index\.tsv|\.filter\.bin|\.delta\.tsv\.gz)$/;
 
 /** The name of a stored file below the root of its store: `<cache>[/<country>]/<sha256>` with the ending of its kind. */
 export function formatStoredName({ cache, country, sha256, kind = 'artefact' }: StoredName): string {

@@ -108,16 +108,13 @@ it('an unchanged night puts back what the object store has lost', async () => {
   const elsewhere = openArtefactStore(loadConfig({ ...objects.settings, ARTEFACT_DIR: join(directory, 'elsewhere') }));
   const spammers = async () =>
     (await listVersions(database.db)).find(({ cache, current }) => cache === 'spammer_phones' && current)!;
-  const { file, indexSha256 } = await spammers();
+  const { file, index } = await spammers();
   const name = { cache: 'spammer_phones', country: '' };
   await elsewhere.remove({ ...name, sha256: file.sha256 });
-  await elsewhere.remove({ ...name, sha256: indexSha256!, kind: 'index' });
+  await elsewhere.remove({ ...name, sha256: index.sha256, kind: 'index' });
   expect(await checkVersion(store, await spammers())).toMatchObject({ verdict: 'missing' });
   const report = await runWholeNight({ db: database.db, url: database.url, store, only: 'spammer_phones' });
-  expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')).toMatchObject({
-    outcome: 'unchanged',
-    rowsRead: 0,
-  });
+  expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')).toMatchObject({ outcome: 'unchanged' });
   expect(await checkVersion(store, await spammers())).toMatchObject({ verdict: 'ok' });
 });
 

@@ -19,6 +19,7 @@ it.each([
   ['a password that is refused', ofServer('28P01'), 'database_unavailable'],
   ['a database that is not there', ofServer('3D000'), 'database_unavailable'],
   ['an I/O error of the server', ofServer('58030'), 'database_unavailable'],
+  ['a prepared statement whose columns a migration has changed', ofServer('0A000'), 'database_unavailable'],
   ['a table that is not there', ofServer('42P01'), 'database_unsuitable'],
   ['a column that is not there', ofServer('42703'), 'database_unsuitable'],
   ['a privilege that is missing', ofServer('42501'), 'database_unsuitable'],

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { openReaderDatabase } from '../../../api/http/reader-database.ts';
 import { numberSchema } from '../../../api/reads/number-schemas.ts';
 import { problemSchema } from '../../../api/documents/schemas.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { protectNumbers, unprotectNumbers } from '../../../pipelines/labels/protected-number.ts';
 import { scoreComplaints } from '../../../pipelines/labels/scoring.ts';
+import { queryRow, queryRows } from '../../../runtime/postgres.ts';
+import { prepared } from '../../../sql/sql.ts';
 import { complaintFile, severalStates } from '../../support/complaints.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
@@ -47,6 +50,16 @@ for (const [phone, state] of [
     'US',
     state,
   ]);
+
+const tablesOfNumbers = [
+  'phone_number',
+  'complaint_score',
+  'label_event',
+  'branded_number',
+  'spam_range',
+  'redress',
+  'brand_number',
+];
 
 const carrier = await makeKey(['numbers:read']);
 const bound = await makeKey(['numbers:read', 'branding:read'], undefined, 'Northwind Agency', 'northwind');
@@ -163,6 +176,22 @@ it('takes a number in E.164 alone, its plus sign percent-encoded or not, and rep
     expect(body).not.toMatch(/\d{7}/);
   }
   expect(await codeOf(await ask(`${reported}?country=US`))).toEqual({ status: 400, code: 'parameter_unknown' });
+});
+
+it('is planned once a connection, by its indexes also while the tables are small', async () => {
+  await db.query(`VACUUM ${tablesOfNumbers.join(', ')}`); // without it the planner takes a small table for one of ten pages
+  const reader = await openReaderDatabase({ url: database.apiUrl });
+  try {
+    const plan = await reader.readForRequest(async (session) => {
+      for (let times = 0; times < 6; times++) await queryRow(session, prepared('api/read_number'), [reported, null]);
+      const explained = `EXPLAIN EXECUTE "api/read_number"('${reported}', NULL)`;
+      return (await queryRows<{ 'QUERY PLAN': string }>(session, explained)).map((row) => row['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toContain('$1'); // not planned for this number
+    expect(plan.match(/(?<=Seq Scan on )\w+/g)?.filter((table) => tablesOfNumbers.includes(table)) ?? []).toEqual([]);
+  } finally {
+    await reader.close();
+  }
 });
 
 it('answers 304 to its ETag, which differs when the label does', async () => {

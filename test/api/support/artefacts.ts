@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { crc32, gzipSync } from 'node:zlib';
-import { formatCrc32 } from '../../../format/gzip/crc32.ts';
+import { gzipSync } from 'node:zlib';
 import type { ArtefactStore } from '../../../pipelines/caches/store/artefact-store.ts';
 import type { CacheName } from '../../../pipelines/caches/definition.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
+import { SegmentIndexWriter } from '../../../format/artefact/segment-index.ts';
+import type { VersionFacts } from '../../../pipelines/caches/artefact-facts.ts';
+import { storeBytes } from '../../../pipelines/caches/store/store-bytes.ts';
 
 /** An artefact that a test published. */
 export interface TestArtefact {
@@ -60,7 +62,7 @@ export async function publish(
     "INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id",
   );
   const build = await db.query<{ build_id: number }>(
-    "INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, 1, $2, $3, 0, '{}') RETURNING build_id",
+    'INSERT INTO build (run_id, generation, cache, country) VALUES ($1, 1, $2, $3) RETURNING build_id',
     [run.rows[0]?.run_id, cache, country],
   );
   const last = await db.query<{ version: number | null }>(
@@ -69,23 +71,21 @@ export async function publish(
   );
   const version = (last.rows[0]?.version ?? 0) + 1;
   const rows = plainBytes.toString().split('\n').length - 1;
+  const index = new SegmentIndexWriter().end();
+  await storeBytes(store, { name: { cache, country, kind: 'index' }, owner: `test-${sha256}`, bytes: index.bytes });
+  const facts = {
+    rows,
+    levels: cache === 'branded_phones' ? {} : { SPAM: rows },
+    categoriesVersion: 1,
+    file: { sha256, bytes: gzip.length, plainBytes: plainBytes.length, plainSha256: sha256Of(plainBytes) },
+    index: index.facts,
+    filter: null,
+    deltas: [],
+  } satisfies VersionFacts;
   await db.query(
-    `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, plain_crc32)
-     VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, 1, $8, $9, $10, $11, $12)`,
-    [
-      cache,
-      country,
-      version,
-      build.rows[0]?.build_id,
-      publishedAt,
-      rows,
-      cache === 'branded_phones' ? {} : { SPAM: rows },
-      sha256,
-      gzip.length,
-      sha256Of(plainBytes),
-      plainBytes.length,
-      formatCrc32(crc32(plainBytes)),
-    ],
+    `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, facts)
+     VALUES ($1, $2, $3, $4, $5, $5, $5, $6)`,
+    [cache, country, version, build.rows[0]?.build_id, publishedAt, JSON.stringify(facts)],
   );
   await db.query(
     `INSERT INTO publication (cache, country, version, status, confirmed_as_of) VALUES ($1, $2, $3, 'fresh', $4)

@@ -54,11 +54,20 @@ export async function addBrand(
     ...(pending === undefined ? [] : [[2, pending] as const]),
   ] as const) {
     await db.query(
-      "INSERT INTO brand_revision (brand_id, revision, profile, display_name, needs_decision, created_by) VALUES ($1, $2, $3, $4, false, 'test')",
-      [brandId, revision, { ...full, displayName: name }, name],
+      'INSERT INTO brand_revision (brand_id, revision, profile, display_name, needs_decision, operation_id) VALUES ($1, $2, $3, $4, false, $5)',
+      [brandId, revision, { ...full, displayName: name }, name, await addOperation(db, owner)],
     );
   }
   return brandId;
+}
+
+/** Adds a request for branding. Returns its id. */
+async function addOperation(db: Pool, owner: string): Promise<number> {
+  const { rows } = await db.query<{ operation_id: number }>(
+    "INSERT INTO branding_operation (owner, idempotency_key, kind, request, request_sha256, requested_by) VALUES ($1, gen_random_uuid()::text, 'update_managed_brand', '{}', repeat('0', 64), 'test') RETURNING operation_id",
+    [owner],
+  );
+  return rows[0]!.operation_id;
 }
 
 /** The n-th invented number: no area code is 555. */
@@ -120,10 +129,6 @@ export async function addLetter(
     "INSERT INTO document (kind, sha256, bytes, sealed_content, wrapped_key, master_key_id) VALUES ('letter', $1, 1, 'x', 'x', 'test') RETURNING document_id",
     [sha256],
   );
-  const operation = await db.query<{ operation_id: number }>(
-    "INSERT INTO branding_operation (owner, idempotency_key, kind, request, request_sha256, requested_by) VALUES ($1, $2, 'update_managed_brand', '{}', $3, 'test') RETURNING operation_id",
-    [owner, sha256.slice(0, 20), sha256],
-  );
   const decided =
     decidedBy === null
       ? [null, null, null]
@@ -131,15 +136,7 @@ export async function addLetter(
   const { rows } = await db.query<{ letter_id: number }>(
     `INSERT INTO letter (brand_id, revision, legal_name, document_id, operation_id, state, submitted_at, rule_version, format, pages, signed_on, decided_at, decided_by, decision_reason, valid_from, valid_until)
      VALUES ($1, 1, (SELECT profile ->> 'legalName' FROM brand_revision WHERE brand_id = $1 AND revision = 1), $2, $3, $4, '2026-03-01T07:00:00Z', $5, 'pdf', 2, '2026-02-28', $6, $7, $8, CASE WHEN $9::timestamptz IS NULL THEN NULL ELSE timestamptz '2026-03-01T08:00:00Z' END, $9) RETURNING letter_id`,
-    [
-      brandId,
-      document.rows[0]!.document_id,
-      operation.rows[0]!.operation_id,
-      state,
-      ruleVersion,
-      ...decided,
-      validUntil,
-    ],
+    [brandId, document.rows[0]!.document_id, await addOperation(db, owner), state, ruleVersion, ...decided, validUntil],
   );
   const letterId = rows[0]!.letter_id;
   for (const phone of phones)

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { createKey, type Scope } from '../../../pipelines/access/keys.ts';
 import type { serverLimits } from '../../../api/server.ts';
@@ -12,6 +11,7 @@ import { openArtefactStore } from '../../../pipelines/caches/store/open-artefact
 import { loadConfig, type Config } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import type { TestDatabase } from '../../support/database.ts';
+import { until as untilState } from '../../support/service-process.ts';
 import { publish, type TestArtefact, type ToPublish } from './artefacts.ts';
 
 export const secret = 'a secret of the tests, long enough to be one';
@@ -111,13 +111,9 @@ export async function useTestApi(
   };
 }
 
-/** Waits for a condition, ten seconds at most. */
+/** Waits for a condition. */
 export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await condition()) return;
-    await sleep(20);
-  }
-  throw new Error('the condition was not met in ten seconds');
+  await untilState(async () => condition(), 'a condition is met');
 }
 
 /** A raw connection, for what no client library sends. */

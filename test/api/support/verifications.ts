@@ -65,8 +65,8 @@ export async function addItems(
   const client = await db.connect();
   await client.query("SET session_replication_role = 'replica'"); // 100,000 rows are not checked against their batch one by one
   await client.query(
-    `INSERT INTO verification (batch_id, line, chunk, source, audio_sha256, requested_model, model, state, result_id, reason, reason_detail, attempts, queued_at, started_at, ended_at)
-     SELECT $1, line, 0, $4, $5, 'phone', $6, $7, $8, $9, $10, $11, '2026-11-20T08:00:00Z', CASE WHEN $7 <> 'queued' THEN timestamptz '2026-11-20T08:01:00Z' END, CASE WHEN $12 THEN timestamptz '2026-11-20T08:02:00Z' END
+    `INSERT INTO verification (batch_id, line, source, audio_sha256, requested_model, model, state, result_id, reason, reason_detail, attempts, queued_at, started_at, ended_at)
+     SELECT $1, line, $4, $5, 'phone', $6, $7, $8, $9, $10, $11, '2026-11-20T08:00:00Z', CASE WHEN $7 <> 'queued' THEN timestamptz '2026-11-20T08:01:00Z' END, CASE WHEN $12 THEN timestamptz '2026-11-20T08:02:00Z' END
      FROM generate_series($2::integer, $3::integer) AS line`,
     [
       batchId,
@@ -91,14 +91,24 @@ export async function addItems(
   );
 }
 
+/** The decision on each recording that was performed. */
+export const decision = {
+  label: 'replayed',
+  thresholds: { synthesis: 0.5, replay: 0.5 },
+  policy: 'thresholds/2',
+  reason: null,
+  authenticFrom: { synthesis: null, replay: 0.9 },
+  falseAcceptance: { synthesis: null, replay: 0.01 },
+};
+
 async function addResult(
   db: Pool,
   { audio, state, model, reason }: { audio: string; state: string; model: string; reason: string | null },
 ): Promise<number> {
   const scored = state === 'performed';
   const { rows } = await db.query<{ result_id: number }>(
-    `INSERT INTO verification_result (audio_sha256, model, model_sha256, settings_sha256, state, reason, sample_rate, channels, duration_seconds, voice_seconds, synthesis, replay, decision, windows, computed_ms)
-     VALUES ($1, $2, $3, $3, $4, $5, 8000, 1, 6, $6, $7, $8, $9, $10, 12)
+    `INSERT INTO verification_result (audio_sha256, model, model_sha256, settings_sha256, state, reason, format, codec, sample_rate, channels, duration_seconds, voice_seconds, synthesis, replay, decision, windows, computed_ms)
+     VALUES ($1, $2, $3, $3, $4, $5, 'wav', 'pcm_mulaw', 8000, 1, 6, $6, $7, $8, $9, $10, 12)
      ON CONFLICT (audio_sha256, model, model_sha256, settings_sha256) DO UPDATE SET made_at = verification_result.made_at RETURNING result_id`,
     [
       audio,
@@ -109,9 +119,7 @@ async function addResult(
       scored ? 4.5 : 0,
       scored ? 0.91 : null,
       scored ? 0.25 : null,
-      scored
-        ? JSON.stringify({ label: 'replayed', thresholds: { synthesis: 0.5, replay: 0.5 }, policy: 'thresholds/1' })
-        : null,
+      scored ? JSON.stringify(decision) : null,
       JSON.stringify(scored ? windows : windows.slice(1)),
     ],
   );

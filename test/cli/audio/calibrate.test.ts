@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { FittedCalibration } from '../../../evaluation/audio/fit-calibration.ts';
 import type { ModelManifest } from '../../../pipelines/audio/models/manifest.ts';
 import { runCli, runCliJson } from '../../support/cli.ts';
@@ -8,8 +8,6 @@ import { useTestDatabase } from '../../support/database.ts';
 import { encodeOnnx, writeTestModel } from '../../support/onnx-file.ts';
 import { useFolder } from '../../support/recording-batch.ts';
 import { speechLike, wavOf } from '../../support/speech-like.ts';
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 }); // each command is a process of its own
 
 const { url } = await useTestDatabase();
 const folder = await useFolder('calibrate-cli');

@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { PrintedModel, PrintedModelDetails } from '../../../cli/audio/model-tables.ts';
 import { submitBatch } from '../../../pipelines/audio/batches/batch-intake.ts';
 import type { DefaultMove } from '../../../pipelines/audio/drift/move-default.ts';
@@ -12,7 +12,6 @@ import { waveformGraph, waveformPart, writeTestModel } from '../../support/onnx-
 import { configIn, submissionOf, useFolder, writeVoice } from '../../support/recording-batch.ts';
 
 const { db, url } = await useTestDatabase();
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 }); // each command is a process of its own
 const folder = await useFolder('models-cli');
 const config = configIn(folder);
 const env = { DATABASE_URL: url, STATE_DIR: config.stateDir };

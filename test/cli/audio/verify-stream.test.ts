@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../../pipelines/access/keys.ts';
 import { loadKeySecret } from '../../../pipelines/access/key-secret.ts';
 import { useConsole } from '../../console/support/console-process.ts';
@@ -12,8 +12,6 @@ import { runCli, type CliResult } from '../../support/cli.ts';
 import { useFolder } from '../../support/recording-batch.ts';
 import { until } from '../../support/service-process.ts';
 import { speechLike } from '../../support/speech-like.ts';
-
-vi.setConfig({ testTimeout: 180_000 }); // each command is a process of its own
 
 const running = await useConsole({ AUDIO_SCORERS: '1', POLL_MS: '50' });
 const folder = await useFolder('verify-stream');

@@ -1,13 +1,11 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runCli, runCliJson, type CliResult } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { encodeSamples } from '../../pipelines/audio/streaming/encoded-samples.ts';
 import { speechLike } from '../../support/speech-like.ts';
 import { testModel, tinyRecording, useFolder, writeVoice } from '../../support/recording-batch.ts';
-
-vi.setConfig({ testTimeout: 180_000 }); // each command is a process of its own
 
 const { url, db } = await useTestDatabase();
 const folder = await useFolder('cli-verify');

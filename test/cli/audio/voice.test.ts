@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Enrolled } from '../../../pipelines/audio/voices/voice-enrolment.ts';
 import type { VoiceVerificationResult } from '../../../pipelines/audio/voices/voice-verification.ts';
 import type { VoiceprintEvent, VoiceprintRecord } from '../../../pipelines/audio/voices/voiceprint-store.ts';
@@ -9,7 +9,6 @@ import { useFolder, writeVoice } from '../../support/recording-batch.ts';
 import { writeVoiceModel } from '../../support/voice-model.ts';
 
 const { url } = await useTestDatabase();
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 }); // each command is a process of its own
 const folder = await useFolder('voice-cli');
 const env = { DATABASE_URL: url, STATE_DIR: join(folder, 'state') };
 const cli = (...args: string[]) => runCli(env, ...args);

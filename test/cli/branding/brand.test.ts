@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type {
   BrandingEvent,
   BrandNumber,
@@ -20,7 +20,6 @@ import { startProcess, until, type ServiceProcess } from '../../support/service-
 import { writeSignedForm, writeTrustRoots } from '../../support/signed-form.ts';
 
 const { db, url } = await useTestDatabase();
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 }); // each command is a process of its own, and there are many
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-branding-'));
 const env = {
   DATABASE_URL: url,

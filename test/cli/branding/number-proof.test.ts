@@ -1,14 +1,13 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NumberProofStatus, StartedProofs } from '../../../pipelines/branding/proof/number-proof.ts';
 import { ask, fresh, profile } from '../../support/branding.ts';
 import { runCli, runCliJson } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db, url } = await useTestDatabase();
-vi.setConfig({ testTimeout: 120_000 }); // each command is a process of its own
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-proof-'));
 const callsFile = join(stateDir, 'number-calls.jsonl');
 const env = { DATABASE_URL: url, STATE_DIR: stateDir, NUMBER_CALLS_FILE: callsFile };

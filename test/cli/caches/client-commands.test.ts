@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtefactName } from '../../../pipelines/caches/definition.ts';
 import type { PulledArtefact } from '../../../clients/typescript/files/pull.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 import { until as untilApi, useTestApi } from '../../api/support/running-api.ts';
 import { runCli, runCliJson } from '../../support/cli.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -144,17 +145,17 @@ describe('caller-trust pull', () => {
     let rows = 5000;
     for (const wait of [150, 220, 260, 300, 340, 380, 450]) {
       const { stored, plain } = await publish(spammers, inventedRows((rows += 7)));
-      plains.set(stored.file.contentSha256!, plain);
+      plains.set(stored.file.plainSha256, plain);
       const child = startProcess('cli.js', env, { args });
       await new Promise((resolve) => setTimeout(resolve, wait));
       await child.end('SIGKILL');
       const state = JSON.parse(
         await readFile(join(dir, 'spammer_phones', 'state.json'), 'utf8').catch(() => 'null'),
-      ) as { bytes: number; manifest: { file: { contentSha256: string } } } | null;
+      ) as { bytes: number; manifest: { file: { plainSha256: string } } } | null;
       if (state === null) continue; // the first run was killed before it was done
       const bytes = await readFile(join(dir, 'spammer_phones', 'rows.tsv.gz'));
       expect(bytes).toHaveLength(state.bytes);
-      expect(gunzipSync(bytes).equals(plains.get(state.manifest.file.contentSha256)!)).toBe(true);
+      expect(gunzipSync(bytes).equals(plains.get(state.manifest.file.plainSha256)!)).toBe(true);
     }
     const { artefacts } = await runCliJson<{ artefacts: PulledArtefact[] }>(env, ...args);
     expect(artefacts[0]!.failure).toBeNull();
@@ -306,7 +307,8 @@ describe('caller-trust cache apply-delta', () => {
     expect(made).toMatchObject({ checked: true, added: 0, changed: 0, removed: 10 });
     expect(gunzipSync(await readFile(fresh!)).equals(plain)).toBe(true);
     const { stdout } = await runCli(env, 'cache', 'apply-delta', old!, delta!, '--output', fresh!);
-    expect(stdout).toMatch(/^CRC-32 of the rows +[0-9a-f]{8}\ncontent digest +not compared with anything$/m);
+    expect(stdout).toMatch(/^SHA-256 of the rows +[0-9a-f]{64}\ndigest +not compared with anything$/m);
+    expect(stdout).toContain(sha256Of(plain));
   });
 
   it('lets nothing appear where the delta is damaged or does not fit', async () => {
@@ -332,7 +334,7 @@ describe('caller-trust cache apply-delta', () => {
     }
     const promised = JSON.parse(await readFile(manifest!, 'utf8')) as { file: object };
     const others = join(directory, 'other-rows.json');
-    await writeFile(others, JSON.stringify({ ...promised, file: { ...promised.file, contentSha256: '0'.repeat(64) } }));
+    await writeFile(others, JSON.stringify({ ...promised, file: { ...promised.file, plainSha256: '0'.repeat(64) } }));
     const words = ['cache', 'apply-delta', old!, delta!, '--output', output, '--manifest', others];
     const wrong = await runCli(env, ...words);
     expect(wrong.stderr).toContain('[delta_invalid]');

@@ -1,9 +1,8 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RouteRule } from '../../../console/server.ts';
 import { mayActAs, mayUse, ROLES, type LeastRole, type Role } from '../../../console/access/roles.ts';
 import { useConsoleServer } from '../support/console-server.ts';
 
-vi.setConfig({ testTimeout: 120_000 }); // every route, many times
 const server = await useConsoleServer();
 const rules = server.app.routeRules;
 const isSafe = ({ method }: RouteRule) => ['GET', 'HEAD', 'OPTIONS'].includes(method);

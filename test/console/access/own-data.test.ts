@@ -1,11 +1,10 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { addUser, changeRole } from '../../../console/access/users.ts';
 import type { RouteRule } from '../../../console/server.ts';
 import { readBrand } from '../../../pipelines/branding/brand/brand-record.ts';
 import { ask, fresh, letterForReview, owner, profile, signer } from '../../support/branding.ts';
 import { useConsoleServer } from '../support/console-server.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const server = await useConsoleServer();
 const { db } = server;
 const password = 'a pass phrase that is long';
@@ -311,7 +310,7 @@ describe('a reviewer', () => {
     ]);
     const headers = await server.session('reviewer');
     expect((await server.send({ method: 'GET', url: `/api/brands/${own.handle}`, headers })).json()).toMatchObject({
-      whyNotDecide: 'reviewer acts for the owner of the brand.',
+      whyNotDecide: 'reviewer acts for the owner of the brand. Another person decides it.',
     });
     expect((await server.send({ method: 'GET', url: `/api/brands/${other.handle}`, headers })).json()).toMatchObject({
       whyNotDecide: null,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addressOf } from '../../../console/access/address.ts';
 import { cookieName } from '../../../console/access/guard.ts';
 import { listEvents } from '../../../console/access/audit.ts';
@@ -11,7 +11,6 @@ import { startProcess, until } from '../../support/service-process.ts';
 import { useConsoleServer } from '../support/console-server.ts';
 import { logIn, passwordOf, useConsole, type ConsoleClient } from '../support/console-process.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // passwords are hashed
 const running = await useConsole();
 const { db } = running.database;
 const secure = await useConsoleServer({ CONSOLE_ORIGIN: 'https://console.example.com' });

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listEvents } from '../../../console/access/audit.ts';
 import { hashPassword, isPassword } from '../../../console/access/password.ts';
 import { addUser, findUser, listUsers } from '../../../console/access/users.ts';
@@ -10,7 +10,6 @@ import { useTestDatabase } from '../../support/database.ts';
 import { useFolder } from '../../support/recording-batch.ts';
 
 const { db, url } = await useTestDatabase();
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // each command is a process of its own
 const folder = await useFolder('console-users');
 const env = { DATABASE_URL: url, STATE_DIR: join(folder, 'state') };
 const cli = (...args: string[]) => runCli(env, 'console', 'users', ...args);

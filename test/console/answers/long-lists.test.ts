@@ -38,7 +38,7 @@ describe(`lists of the console, of ${rows} entries`, () => {
         INSERT INTO brand (handle, owner, state, approved_revision, pending_revision) SELECT 'brand-' || n, 'Common', 'approved', 1, CASE WHEN n % 5000 = 0 THEN 1 END FROM generate_series(1, ${rows}) AS n
         RETURNING brand_id
       )
-      INSERT INTO brand_revision (brand_id, revision, profile, display_name, needs_decision, created_by) SELECT brand_id, 1, '{}', 'Name', false, 'test' FROM added`);
+      INSERT INTO brand_revision (brand_id, revision, profile, display_name, needs_decision, operation_id) SELECT brand_id, 1, '{}', 'Name', false, 1 FROM added`);
     await db.query('VACUUM ANALYZE branding_operation, console_event, brand, brand_revision');
   });
 

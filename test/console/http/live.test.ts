@@ -14,7 +14,6 @@ import { createLog } from '../../../runtime/log.ts';
 import { queryRow } from '../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
-vi.setConfig({ testTimeout: 60_000 }); // live answers look once a second
 const { db } = await useTestDatabase();
 const config = loadConfig({});
 const log = createLog({ level: 'silent', process: 'test' });

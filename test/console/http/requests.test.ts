@@ -7,7 +7,6 @@ import { useFolder } from '../../support/recording-batch.ts';
 import { useConsoleServer } from '../support/console-server.ts';
 import { logIn, passwordOf, useConsole } from '../support/console-process.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // a process starts
 const server = await useConsoleServer();
 const running = await useConsole();
 

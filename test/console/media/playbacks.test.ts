@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { ConvertedRecording } from '../../../console/media/converted-recording.ts';
 import { playbackDirectory, playbackLimits, Playbacks, type PlaybackLimits } from '../../../console/media/playbacks.ts';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
@@ -11,8 +11,6 @@ import { createLog } from '../../../runtime/log.ts';
 import { pcm16, readWhole, RecordingFolder, sampleRecording, sampleRecordingPath } from '../../support/audio-file.ts';
 import { configIn, tinyRecording, useFolder } from '../../support/recording-batch.ts';
 import { speechLikeWav } from '../../support/speech-like-wav.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // child processes start
 
 const config = configIn(await useFolder('playbacks'));
 const log = createLog({ level: 'silent', process: 'test' });

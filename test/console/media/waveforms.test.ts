@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { VerificationDetail } from '../../../console/answers/verification-answers.ts';
 import { Waveforms } from '../../../console/media/waveforms.ts';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
@@ -11,7 +11,6 @@ import { useTestDatabase } from '../../support/database.ts';
 import { configIn, useFolder } from '../../support/recording-batch.ts';
 import { speechLikeWav } from '../../support/speech-like-wav.ts';
 
-vi.setConfig({ testTimeout: 60_000 }); // a child process starts
 const config = configIn(await useFolder('waveforms'));
 const scoring = openScoringPool({ config, log: createLog({ level: 'silent', process: 'test' }) });
 const { db } = await useTestDatabase();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { submitBatch } from '../../../pipelines/audio/batches/batch-intake.ts';
 import { storeVoiceprint } from '../../../pipelines/audio/voices/voiceprint-store.ts';
 import { Vault } from '../../../runtime/secrets/vault.ts';
@@ -14,7 +14,6 @@ import { noChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console-process.ts';
 import { useConsoleServer } from '../support/console-server.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // many pages, in a browser
 const server = await useConsoleServer();
 const running = await useConsole();
 const browser = await useBrowser(running);
@@ -186,7 +185,7 @@ describe.skipIf(noChromium)('a page that shows names from outside', () => {
       });
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('load');
-      await expect.poll(() => page.locator('.loading').count(), { timeout: 20_000 }).toBe(0);
+      await expect.poll(() => page.locator('.loading').count(), { timeout: 60_000 }).toBe(0);
       const text = await textOf(page);
       if (text.includes(shown) || text.includes(script)) seen.push(path);
       expect(text, path).not.toMatch(/[\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/);

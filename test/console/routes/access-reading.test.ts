@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { enqueueJob } from '../../../jobs/queues/enqueue.ts';
 import { storeDriftReport } from '../../../pipelines/audio/drift/drift-record.ts';
 import { makeDriftReport } from '../../../pipelines/audio/drift/drift-report.ts';
@@ -12,7 +12,6 @@ import { seedNights } from '../support/nights.ts';
 import { seedBatch } from '../support/verifications.ts';
 import { enrolmentOf, formOf, readerA } from '../support/voice-form.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 }); // nights, a letter and a voice are made
 const server = await useConsoleServer({ LETTER_MASTER_KEY: testMasterKey });
 const { db } = server;
 const { load } = await useFeedLoader(db);

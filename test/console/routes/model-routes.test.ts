@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readBatch } from '../../../pipelines/audio/batches/batch.ts';
 import { submitBatch } from '../../../pipelines/audio/batches/batch-intake.ts';
 import { storeDriftReport } from '../../../pipelines/audio/drift/drift-record.ts';
@@ -10,7 +10,6 @@ import { configIn, submissionOf, useFolder, writeVoice } from '../../support/rec
 import { findBarriers, noChromium, useBrowser } from '../support/browser.ts';
 import { logIn, useConsole } from '../support/console-process.ts';
 
-vi.setConfig({ testTimeout: 60_000 }); // a browser starts
 const running = await useConsole();
 const browser = await useBrowser(running);
 const folder = await useFolder('models-pages');

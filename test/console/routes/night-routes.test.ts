@@ -212,7 +212,7 @@ describe('a night', () => {
     expect(await (await askForNight(operator, { only: 'letters' })).json()).toMatchObject({ code: 'cache_unknown' });
     const { runId } = (await (await askForNight(operator, choice)).json()) as { runId: number };
     const { rows } = await db.query(
-      'SELECT requested_by, only_cache, only_country, accept_shrink, full_build, night_date FROM night_run WHERE run_id = $1',
+      'SELECT requested_by, only_cache, only_country, accept_shrink, night_date FROM night_run WHERE run_id = $1',
       [runId],
     );
     expect(rows).toEqual([
@@ -221,14 +221,13 @@ describe('a night', () => {
         only_cache: 'phones',
         only_country: 'CA',
         accept_shrink: true,
-        full_build: false,
         night_date: daysAgo(0),
       },
     ]);
     expect((await eventsOf('run_night'))[0]).toEqual({
       actor: 'operator',
       object: `night ${runId}`,
-      detail: { only: 'phones/CA', full: false, acceptShrink: true },
+      detail: { only: 'phones/CA', acceptShrink: true },
     });
   });
 
@@ -239,14 +238,14 @@ describe('a night', () => {
       (await eventsOf('run_night')).length,
     ];
     const answers = await Promise.all(
-      [{}, { full: false }, { only: null, full: false, acceptShrink: false }].map(
+      [{}, { acceptShrink: false }, { only: null, acceptShrink: false }].map(
         async (choice) =>
           (await askForNight(operator, choice, key)).json() as Promise<{ runId: number; repeated: boolean }>,
       ),
     );
     expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1);
     expect(answers.map(({ repeated }) => repeated).sort()).toEqual([false, true, true]);
-    const other = await askForNight(operator, { full: true }, key);
+    const other = await askForNight(operator, { acceptShrink: true }, key);
     expect([other.status, await other.json()]).toEqual([
       409,
       expect.objectContaining({
@@ -420,7 +419,7 @@ describe('artefacts', () => {
       ],
     });
     const { rows } = await db.query<{ version: number; file_sha256: string }>(
-      `SELECT version, file_sha256 FROM artefact_version WHERE cache = 'phones' AND country = 'US' ORDER BY version`,
+      `SELECT version, facts #>> '{file,sha256}' AS file_sha256 FROM artefact_version WHERE cache = 'phones' AND country = 'US' ORDER BY version`,
     );
     const pathOf = (sha256: string) => join(running.stateDir, 'artefacts', 'phones', 'US', `${sha256}.tsv.gz`);
     await rm(pathOf(rows[0]!.file_sha256));

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
 import { sampleRecording, wavFile } from '../../support/audio-file.ts';
 import { scorerPids } from '../../support/scoring.ts';
@@ -9,8 +9,6 @@ import { withoutRecordOf } from '../support/broken-trail.ts';
 import { logIn, useConsole } from '../support/console-process.ts';
 import { handIn } from '../support/handed-in.ts';
 import { seedBatch } from '../support/verifications.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // child processes start
 
 const running = await useConsole();
 const {

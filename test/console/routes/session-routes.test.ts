@@ -1,11 +1,10 @@
 import { createHook } from 'node:async_hooks';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listEvents } from '../../../console/access/audit.ts';
 import { Turns } from '../../../console/http/turns.ts';
 import { addUser } from '../../../console/access/users.ts';
 import { useConsoleServer, type TestConsoleServer } from '../support/console-server.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 }); // passwords are hashed
 const password = 'a pass phrase for the tests';
 const limited = await useConsoleServer({ CONSOLE_LOG_INS_PER_MINUTE_MAX: '3' });
 const open = await useConsoleServer({ CONSOLE_LOG_INS_PER_MINUTE_MAX: '1000' });

@@ -6,7 +6,6 @@ import { logIn, useConsole, type ConsoleClient } from '../support/console-proces
 import { withoutRecordOf } from '../support/broken-trail.ts';
 import { enrolmentOf, formOf, readerA, readerAAgain, readerB } from '../support/voice-form.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // recordings are scored in processes of their own
 const running = await useConsole({ AUDIO_BYTES_MAX: String(1024 * 1024) });
 const { db } = running.database;
 

@@ -22,6 +22,9 @@ if (chromiumPath === undefined && process.env['CI_REQUIRE_CHROMIUM'] === '1')
 /** Why browser tests do not run here, for `describe.skipIf`. */
 export const noChromium = chromiumPath === undefined;
 
+/** What a page does not show by then, it does not show: beside other work a page may take half a minute to load. */
+const pageSecondsMax = 120;
+
 const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What a browser of a test file can do. */
@@ -88,6 +91,7 @@ export async function useBrowser(
         baseURL: console.url,
         permissions: fakeMicrophone === undefined ? [] : ['microphone'],
       });
+      context.setDefaultTimeout(pageSecondsMax * 1000);
       contexts.push(context);
       const page = await context.newPage();
       page.on('console', (message) => {

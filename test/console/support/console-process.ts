@@ -1,5 +1,5 @@
 import { randomBytes, scryptSync } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -8,7 +8,7 @@ import { queryRow, type Pool } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { owner } from '../../support/branding.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { startProcess, until, type ServiceProcess } from '../../support/service-process.ts';
+import { startProcess, untilServing, type ServiceProcess } from '../../support/service-process.ts';
 
 /** A console as the Procfile starts it, with a database of its own and a user of each role. */
 export interface TestConsole {
@@ -52,11 +52,7 @@ export async function useConsole(settings: Record<string, string> = {}): Promise
     await rm(stateDir, { recursive: true, force: true });
     await database.drop();
   });
-  const url = await until(
-    async () =>
-      (JSON.parse(await readFile(join(stateDir, 'console.json'), 'utf8').catch(() => '{}')) as { url?: string }).url,
-    'the console listens',
-  ).catch((error: Error) => {
+  const { url } = await untilServing(stateDir, 'console').catch((error: Error) => {
     throw new Error(`${error.message}: ${process.log()}`);
   });
   return { url, database, stateDir, env, process, start };

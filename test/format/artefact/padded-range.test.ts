@@ -10,7 +10,7 @@ function fileOf(lengths: readonly number[]) {
     segments.push({ offset, bytes });
     offset += bytes;
   }
-  return { segments, fileBytes: offset + 10 };
+  return { segments, fileBytes: offset + 10, blockBytesMax: Math.max(...lengths) };
 }
 
 const files = fc.record({
@@ -22,35 +22,35 @@ describe('a padded range', () => {
   it('holds the whole segment, has the length of all others, and begins on the grid or ends with the file', () => {
     fc.assert(
       fc.property(files, ({ lengths, padTo }) => {
-        const { segments, fileBytes } = fileOf(lengths);
-        const ranges = segments.map((segment) => paddedRange(segment, { segments, fileBytes, padTo }));
+        const { segments, ...file } = fileOf(lengths);
+        const ranges = segments.map((segment) => paddedRange(segment, { ...file, padTo }));
         const [{ start: firstStart, end: firstEnd }] = ranges as [{ start: number; end: number }];
         const length = firstEnd - firstStart;
         for (const [at, { start, end }] of ranges.entries()) {
           const { offset, bytes } = segments[at]!;
           expect([start <= offset, end >= offset + bytes, end - start]).toEqual([true, true, length]);
-          expect(start % (length / 2) === 0 || end === fileBytes).toBe(true);
+          expect(start % (length / 2) === 0 || end === file.fileBytes).toBe(true);
         }
-        expect(length === fileBytes || length >= padTo).toBe(true);
+        expect(length === file.fileBytes || length >= padTo).toBe(true);
       }),
     );
   });
 
   it('is the whole of a file that is shorter', () => {
-    const { segments, fileBytes } = fileOf([100, 200, 50]);
+    const { segments, ...file } = fileOf([100, 200, 50]);
     for (const segment of segments)
-      expect(paddedRange(segment, { segments, fileBytes, padTo: 4096 })).toEqual({ start: 0, end: fileBytes });
+      expect(paddedRange(segment, { ...file, padTo: 4096 })).toEqual({ start: 0, end: file.fileBytes });
   });
 
   it.each([0, 2 ** 30 + 1, 1.5, Number.NaN])('refuses %d bytes', (padTo) => {
-    const { segments, fileBytes } = fileOf([100]);
-    expect(() => paddedRange(segments[0]!, { segments, fileBytes, padTo })).toThrow(
+    const { segments, ...file } = fileOf([100]);
+    expect(() => paddedRange(segments[0]!, { ...file, padTo })).toThrow(
       expect.objectContaining({ code: 'usage_invalid' }),
     );
   });
 
   it.each([1, 2 ** 30])('takes %d byte(s)', (padTo) => {
-    const { segments, fileBytes } = fileOf([100]);
-    expect(paddedRange(segments[0]!, { segments, fileBytes, padTo })).toEqual({ start: 0, end: fileBytes });
+    const { segments, ...file } = fileOf([100]);
+    expect(paddedRange(segments[0]!, { ...file, padTo })).toEqual({ start: 0, end: file.fileBytes });
   });
 });

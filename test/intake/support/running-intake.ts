@@ -8,7 +8,7 @@ import { loadConfig, type Config } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { useFolder } from '../../support/recording-batch.ts';
-import { until } from '../../support/service-process.ts';
+import { until, untilServing } from '../../support/service-process.ts';
 
 /** Settings of an intake of a test file's own, without its database. */
 export const intakeSettings = {
@@ -125,7 +125,7 @@ export async function makeClient(
 ): Promise<IntakeClient> {
   const { key } = await createKey(db, { client, scopes, brand: brand ?? null, secret: intakeSettings.API_KEY_SECRET });
   const made = new IntakeClient(url, key);
-  await until(async () => (await made.fetch('/v1/loads/0')).status !== 401, 'the key is known');
+  await until(async () => ![401, 503].includes((await made.fetch('/v1/loads/0')).status), 'the key is known');
   return made;
 }
 
@@ -145,6 +145,7 @@ export async function useTestIntake(
   await migrateQueues(database.url, config);
   const intake = await startIntake(config, { log: createLog({ level: config.logLevel, process: 'intake' }), limits });
   afterAll(() => intake.close());
+  await untilServing(config.stateDir, 'intake');
   return {
     config,
     url: intake.url,

@@ -673,5 +673,5 @@ describe('the processes of the service', () => {
       'the last schedulers have started, so that they get the signal',
     );
     expect(await Promise.all([...schedulers, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0, 0]);
-  }, 240_000);
+  });
 });

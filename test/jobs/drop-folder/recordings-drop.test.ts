@@ -362,7 +362,7 @@ it('the processes of the service verify what is dropped, and lose nothing while 
     await scheduler.end('SIGKILL');
   }
   const scheduler = startProcess('jobs/scheduler-main.js', env);
-  await until(async () => (await readdir(drop('done')).catch(() => [])).length === 3, 'every folder is done', 90);
+  await until(async () => (await readdir(drop('done')).catch(() => [])).length === 3, 'every folder is done');
   for (const name of names)
     expect(await result('done', name, 'result.json')).toMatchObject({
       outcome: 'done',
@@ -373,4 +373,4 @@ it('the processes of the service verify what is dropped, and lose nothing while 
     'the last scheduler has started, so that it hears the signal',
   );
   expect(await Promise.all([scheduler, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0]);
-}, 180_000);
+});

@@ -423,7 +423,6 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       await until(
         () => feedState(loadId).catch(() => 'away'),
         (state) => state === 'completed',
-        40,
       );
       await sleep(200);
       await cutConnections(backend);
@@ -433,7 +432,6 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       await until(
         () => feedState(9000 + loadId).catch(() => 'away'),
         (state) => state === 'completed',
-        40,
       );
       expect(runs).toBeGreaterThanOrEqual(2);
     });
@@ -479,7 +477,6 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         await until(
           () => done.size,
           (count) => count === ids.length,
-          40,
         );
         expect(printed).not.toHaveBeenCalled();
         printed.mockRestore();
@@ -514,7 +511,6 @@ describe('the queues in PostgreSQL', () => {
     await until(
       () => done.size,
       (count) => count === 20,
-      40,
     );
     await until(
       () => queues.state('feeds', 'feed-20').catch(() => 'away'),

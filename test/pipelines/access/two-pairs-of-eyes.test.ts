@@ -15,7 +15,13 @@ import { decideDispute, fileDispute } from '../../../pipelines/labels/number-dis
 import { decideHeldLoad } from '../../../pipelines/feeds/load-record.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { protectNumbers, unprotectNumbers } from '../../../pipelines/labels/protected-number.ts';
-import { namesOf, personOf, whyNotDecide, type EyesPolicy } from '../../../pipelines/access/two-pairs-of-eyes.ts';
+import {
+  describeEyes,
+  namesOf,
+  personOf,
+  whyNotDecide,
+  type EyesPolicy,
+} from '../../../pipelines/access/two-pairs-of-eyes.ts';
 import {
   ask,
   eyes,
@@ -64,6 +70,64 @@ describe('the person behind an actor', () => {
       'root',
     ]);
     expect([...namesOf('eve', 'ada=root')]).toEqual(['eve']);
+  });
+});
+
+describe('an installation of one person', () => {
+  const addDecider = (name: string, role = 'reviewer') =>
+    db.query("INSERT INTO console_user (name, role, password_hash) VALUES ($1, $2, '-')", [name, role]);
+  const rule = async (policy: EyesPolicy = eyes) => {
+    const said = await describeEyes(db, policy);
+    return typeof said === 'string' ? said : `WARNING ${said.warning}`;
+  };
+  const release = async (actor: string) => {
+    const { rows } = await db.query<{ load_id: number }>(
+      "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, gates) VALUES ('reputation', 'levels.tsv', repeat('0', 64), 1, 'cli ada', 'held', '[{}]') RETURNING load_id",
+    );
+    return decideHeldLoad({ db, loadId: rows[0]!.load_id, decision: 'release', reason: 'right', actor, eyes });
+  };
+  const setting = 'set TWO_PAIRS_OF_EYES=off';
+  const command = '`caller-trust console users add NAME --role operator --generate`';
+
+  beforeEach(async () => {
+    await db.query("UPDATE console_user SET role = 'viewer' WHERE name = 'agnes'");
+    await db.query("DELETE FROM console_user WHERE name <> 'agnes'");
+  });
+
+  it('is told at the start what the rule asks for, until a second person may decide', async () => {
+    for (const users of [[], ['ada']]) {
+      for (const name of users) await addDecider(name);
+      expect(await rule()).toMatch(/^WARNING who submits something does not decide it/);
+      expect(await rule()).toContain(setting);
+      expect(await rule()).toContain(command);
+    }
+    await addDecider('root', 'operator');
+    expect(await rule()).toBe('who submits something does not decide it; 2 persons may decide in the console');
+    expect(await rule({ ...eyes, samePersons: 'ada=root' })).toContain('one person alone may decide in the console');
+    expect(await rule({ ...eyes, twoPairsOfEyes: 'off' })).toContain('may decide it too');
+  });
+
+  it('is refused with the setting and the command that help; among several persons another one decides', async () => {
+    await addDecider('ada');
+    await expect(release('cli ada')).rejects.toMatchObject({
+      ...refused,
+      problem: 'ada submitted the load.',
+      hint: expect.stringMatching(
+        /^Another person decides it\. In an installation of one person set TWO_PAIRS_OF_EYES=off,.*users add/,
+      ) as string,
+    });
+    await addDecider('ben');
+    await expect(release('cli ada')).rejects.toMatchObject({ ...refused, hint: 'Another person decides it.' });
+  });
+
+  it('reads no command in the console, where the rule says why', async () => {
+    const { handle } = await waitingLetter({ requestedBy: 'cli ada' });
+    const { brandId } = await readBrand(db, handle);
+    const whyNot = await whyNotDecide(db, { eyes, actor: 'console ada', of: { kind: 'brand', brandId } });
+    expect(whyNot).toMatch(
+      /^ada submitted the request\. Another person decides it\. In an installation of one person,/,
+    );
+    expect(whyNot).not.toMatch(/[`_]/);
   });
 });
 
@@ -228,7 +292,7 @@ describe('each decision', () => {
       "INSERT INTO publication (cache, country, status, stale_code) VALUES ('phones', 'US', 'stale', 'artefact_held')",
     );
     await db.query(`WITH run AS (INSERT INTO night_run (night_date, trigger, requested_by, state, outcome) VALUES (current_date, 'schedule', 'schedule', 'finished', 'partial') RETURNING run_id)
-      INSERT INTO build (run_id, generation, cache, country, state, failure_code, rows_expected, levels_expected) SELECT run_id, 1, 'phones', 'US', 'failed', 'artefact_held', 1, '{}' FROM run`);
+      INSERT INTO build (run_id, generation, cache, country, state, failure_code) SELECT run_id, 1, 'phones', 'US', 'failed', 'artefact_held' FROM run`);
   });
 
   const suspended = () => suspendBrand({ ...by('cli ada'), handle: brand.handle });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { certifySigner, certifyStranger, sampleTrustRootPem } from '../../../samples/letters/sample-keys.ts';
 import { signForm } from '../../../samples/letters/sign-form.ts';
 import { issueLetterForm } from '../../../pipelines/branding/requests/letter-form.ts';
@@ -11,7 +11,6 @@ import { useTestDatabase } from '../../support/database.ts';
 import { letterFile } from '../../support/letter-file.ts';
 
 const { db } = await useTestDatabase();
-vi.setConfig({ testTimeout: 240_000 }); // each letter is read in processes of its own
 const policies = Object.keys(APPROVAL_POLICIES) as ApprovalPolicy[];
 
 /** Hands a brand in with a file as its letter, read as a worker reads it. */

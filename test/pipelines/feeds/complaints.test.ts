@@ -435,8 +435,8 @@ describe('another version of the rule', () => {
       "INSERT INTO scoring_rule (version, moved_by, reason) VALUES ('complaints/1', 'test', 'in force before')",
     );
     await db.query(
-      `INSERT INTO complaint_score (phone, country, level, category, score, reports, independent_reports, rule_version, scored_at)
-      VALUES ($1, 'US', 'SPAM', 10, 2, 3, 3, 'complaints/1', $2), ($3, 'US', 'NEUTRAL', NULL, 1, 1, 1, 'complaints/1', $2)`,
+      `INSERT INTO complaint_score (phone, country, level, category, score, reports, independent_reports, days, states, rule_version, scored_at)
+      VALUES ($1, 'US', 'SPAM', 10, 2, 3, 3, 3, 3, 'complaints/1', $2), ($3, 'US', 'NEUTRAL', NULL, 1, 1, 1, 1, 1, 'complaints/1', $2)`,
       [other, asOf, phone],
     );
     await db.query(
@@ -444,7 +444,8 @@ describe('another version of the rule', () => {
       [other],
     );
     await db.query(
-      "INSERT INTO scoring_run (evaluated_at, rule_version, transactions) VALUES ($1, 'complaints/1', pg_current_snapshot()::text)",
+      `INSERT INTO scoring_run (evaluated_at, rule_version, days, ages, scored_all, transactions, cluster)
+      VALUES ($1, 'complaints/1', '{}', '{}', true, pg_current_snapshot()::text, 'this')`,
       [asOf],
     );
     expect(await scoreComplaints(db, asOf)).toEqual({ scored: 0, changed: 0, ruleWaiting: 'complaints/2' });

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   failFeedLoad,
   listFeedLoads,
@@ -335,6 +335,25 @@ describe('a load', () => {
       ['done', 5000],
     ]);
     expect(await numbers()).toHaveLength(5000);
+  });
+
+  it('waits for a transaction that has locked one of its numbers, and lets it change that number', async () => {
+    await load('reputation', `${us(1)},SPAM\n`);
+    const clearing = await db.connect();
+    await clearing.query('BEGIN');
+    await clearing.query('SELECT FROM phone_number WHERE phone = $1 FOR UPDATE', [us(1)]);
+    const loading = load('reputation', `${us(1)},FRAUD\n`);
+    await vi.waitUntil(
+      async () =>
+        (await db.query("SELECT FROM pg_locks WHERE relation = 'phone_number'::regclass AND NOT granted")).rowCount ===
+        1,
+      { timeout: 10_000 },
+    );
+    await clearing.query("UPDATE phone_number SET reputation_level = 'NEUTRAL' WHERE phone = $1", [us(1)]);
+    await clearing.query('COMMIT');
+    clearing.release();
+    expect(await loading).toMatchObject({ state: 'done', rowsChanged: 1 });
+    expect(await numbers()).toEqual([[us(1), 'US', 'FRAUD', null, 'feed']]);
   });
 
   it('that is done gives its stored counts when it is run again', async () => {

@@ -31,7 +31,7 @@ const usual: FeedMeasures = {
   topNumberRows: 10,
   topStateRows: 100,
   oldRows: 0,
-  levels: { NEUTRAL: 0, SPAM: 900, FRAUD: 100 },
+  levels: { NEUTRAL: 0, SPAM: 810, FRAUD: 90 },
 };
 const judge = (change: Partial<FeedMeasures>, loads = 7) =>
   judgeLoad(
@@ -52,7 +52,7 @@ describe('a gate', () => {
         duplicates: 5,
         topNumberRows: 1,
         topStateRows: 10,
-        levels: null,
+        levels: {},
       },
       {
         given: 99,
@@ -62,14 +62,14 @@ describe('a gate', () => {
         duplicates: 5,
         topNumberRows: 1,
         topStateRows: 10,
-        levels: null,
+        levels: {},
       },
       'volume',
     ],
     [
       'volume, large',
-      { given: 2000, accepted: 2000, levels: null },
-      { given: 2001, accepted: 2001, levels: null },
+      { given: 2000, accepted: 2000, levels: {} },
+      { given: 2001, accepted: 2001, levels: {} },
       'volume',
     ],
     ['rejects', { given: 1111, accepted: 1000 }, { given: 1112, accepted: 1000 }, 'rejects'],
@@ -81,8 +81,8 @@ describe('a gate', () => {
     ['old rows', { oldRows: 200 }, { oldRows: 201 }, 'old_rows'],
     [
       'levels',
-      { levels: { NEUTRAL: 0, SPAM: 700, FRAUD: 300 } },
-      { levels: { NEUTRAL: 0, SPAM: 699, FRAUD: 301 } },
+      { levels: { NEUTRAL: 0, SPAM: 630, FRAUD: 270 } },
+      { levels: { NEUTRAL: 0, SPAM: 629, FRAUD: 271 } },
       'levels',
     ],
   ])('of %s passes the limit and holds one past it', (_name, at, past, gate) => {
@@ -102,13 +102,35 @@ describe('a gate', () => {
       duplicates: 0,
       topNumberRows: 1,
       topStateRows: 2,
-      levels: null,
+      levels: {},
     };
     expect(
       judgeLoad(
         { ...small, given: 2, accepted: 2, numbers: 2, newNumbers: 2 },
         Array.from({ length: 9 }, () => small),
         { ...gates, rowsMin: 11 },
+      ),
+    ).toEqual([]);
+  });
+
+  it('compares with nothing where the loads before had no row', () => {
+    const empty = {
+      ...usual,
+      given: 0,
+      accepted: 0,
+      numbers: 0,
+      newNumbers: 0,
+      duplicates: 0,
+      topNumberRows: 0,
+      topStateRows: 0,
+      levels: { NEUTRAL: 0, SPAM: 0, FRAUD: 0 },
+    };
+    const first = { ...usual, newNumbers: 900, levels: { NEUTRAL: 0, SPAM: 0, FRAUD: 1000 } };
+    expect(
+      judgeLoad(
+        first,
+        Array.from({ length: 28 }, () => empty),
+        gates,
       ),
     ).toEqual([]);
   });

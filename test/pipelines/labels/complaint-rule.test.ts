@@ -33,7 +33,7 @@ afterEach(() =>
 
 async function store(complaints: readonly Complaint[]): Promise<void> {
   await db.query(
-    "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by) VALUES ('complaints', 'x', repeat('0', 64), 0, 'test')",
+    "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, merged_by) VALUES ('complaints', 'x', repeat('0', 64), 0, 'test', pg_current_xact_id())",
   );
   const rows = complaints.map(({ daysAgo, state, number }, at) => ({
     phone: phoneOf(number),
@@ -112,6 +112,19 @@ describe('complaints/2', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('counts loads and clearings of a database cluster with more transactions, from which the database was restored', async () => {
+    const later = '9000000000';
+    await store([1, 2].flatMap((number) => [1, 2, 3].map((state) => ({ daysAgo: state, state, number }))));
+    await db.query(
+      "INSERT INTO redress (phone, reason, cleared_by, recorded_by) VALUES ($1, 'x', 'op', $2::text::xid8)",
+      [phoneOf(1), later],
+    );
+    await db.query('UPDATE feed_load SET merged_by = $1::text::xid8', [later]);
+    expect(await scored(45)).toMatchObject({ [phoneOf(2)]: { level: 'SPAM' } });
+    expect(await scored(45)).not.toHaveProperty([phoneOf(1)]);
+    await db.query('DELETE FROM redress');
   });
 
   it('can be computed again for a past night, from what that night saw', async () => {

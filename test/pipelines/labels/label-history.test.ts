@@ -130,6 +130,15 @@ describe('the history of labels', () => {
     expect(await history('+12025550145')).toEqual([]);
   });
 
+  it('is written by COPY, and where the ordinary triggers of a session are off', async () => {
+    await db.query(
+      `COPY phone_number (phone, reputation_level) FROM PROGRAM 'echo ${phone},SPAM; echo +12025550144,NEUTRAL' WITH (FORMAT csv)`,
+    );
+    await db.query("SET LOCAL session_replication_role = replica; UPDATE phone_number SET reputation_level = 'FRAUD'");
+    expect(await short()).toEqual(['NEUTRAL null -> SPAM null: other', 'SPAM null -> FRAUD null: other']);
+    expect(await short('+12025550144')).toEqual(['NEUTRAL null -> FRAUD null: other']);
+  });
+
   it('goes with its change: a transaction that is rolled back leaves none', async () => {
     await inTransaction(db, async (client) => {
       await putNumbers(client, [{ phone, level: 'SPAM', category: 6 }]);

@@ -23,6 +23,14 @@ async function published(): Promise<unknown[][]> {
   return rows;
 }
 
+/** Changes of labels since the last load was submitted. */
+async function events(): Promise<number> {
+  const { rows } = await db.query<{ events: number }>(
+    'SELECT count(*) AS events FROM label_event WHERE at > (SELECT max(requested_at) FROM feed_load)',
+  );
+  return rows[0]!.events;
+}
+
 /** Complaints of four states on one day: enough for a label by complaints. */
 function complaints(phone: string): string {
   const rows = ['Texas', 'Ohio', 'Utah', 'Iowa'].flatMap((state) =>
@@ -66,13 +74,55 @@ describe('numbers of the numbering plan', () => {
 });
 
 describe('a protected number', () => {
-  it('gets no label from complaints, whatever statement publishes them', async () => {
+  it('gets no label from complaints', async () => {
     await load('complaints', complaints('2125551212'));
     expect(await scoreComplaints(db, asOf)).toMatchObject({ scored: 1, withheld: 1 });
     expect((await published()).filter(([, level]) => level !== 'NEUTRAL')).toEqual([]);
-    await db.query("UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7");
-    await db.query("INSERT INTO phone_number (phone, reputation_level) VALUES ('+13125551212', 'SPAM')");
-    expect((await published()).filter(([, level]) => level !== 'NEUTRAL')).toEqual([]);
+  });
+
+  it('loses the label of complaints when it becomes protected while they are scored', async () => {
+    await load('complaints', complaints('2025550145'));
+    await scoreComplaints(db, asOf);
+    await db.query(
+      "INSERT INTO protected_number (kind, value, reason, added_by) VALUES ('prefix', '+1202555', 'By hand', 'ann')",
+    );
+    expect(await scoreComplaints(db, asOf)).toMatchObject({ changed: 1, withheld: 1 });
+    expect(await published()).toEqual([['+12025550145', 'NEUTRAL', null]]);
+  });
+
+  it.each([
+    ['INSERT', "INSERT INTO phone_number (phone, reputation_level) VALUES ('+13125551212', 'SPAM')"],
+    [
+      'INSERT of many, one of them protected',
+      "INSERT INTO phone_number (phone, reputation_level) SELECT '+1312555' || n, 'SPAM' FROM generate_series(1000, 1999) AS n",
+    ],
+    ['UPDATE', "UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7"],
+    [
+      'INSERT that meets a row',
+      "INSERT INTO phone_number (phone) VALUES ('+12125551212') ON CONFLICT (phone) DO UPDATE SET reputation_level = 'SPAM'",
+    ],
+    [
+      'MERGE',
+      "MERGE INTO phone_number AS p USING (VALUES ('+12125551212')) AS n (phone) ON p.phone = n.phone WHEN MATCHED THEN UPDATE SET reputation_level = 'SPAM'",
+    ],
+    ['UPDATE of the number', "UPDATE phone_number SET phone = '+13125551212' WHERE phone = '+12025550143'"],
+    ['COPY', "COPY phone_number (phone, reputation_level) FROM PROGRAM 'echo +13125551212,SPAM' WITH (FORMAT csv)"],
+    [
+      'session whose ordinary triggers are off',
+      "SET LOCAL session_replication_role = replica; UPDATE phone_number SET reputation_level = 'SPAM'",
+    ],
+  ])('is labelled by no statement by hand (%s)', async (_name, statement) => {
+    await load('reputation', '+12125551212,SPAM,1\n+12025550143,SPAM,1\n');
+    const before = [await published(), await events()];
+    await expect(db.query(statement)).rejects.toMatchObject({ constraint: 'phone_number_not_protected' });
+    expect([await published(), await events()]).toEqual(before);
+    expect(before).toEqual([
+      [
+        ['+12025550143', 'SPAM', 1],
+        ['+12125551212', 'NEUTRAL', null],
+      ],
+      1,
+    ]);
   });
 
   it('costs nothing when its feed is loaded again', async () => {
@@ -80,6 +130,10 @@ describe('a protected number', () => {
     expect(await load('reputation', '+12125551212,SPAM,1\n# again\n')).toMatchObject({
       rowsChanged: 0,
       labelsWithheld: 1,
+    });
+    expect(await load('reputation', '+12125551212,SPAM,1\n+13125551212,FRAUD,7\n')).toMatchObject({
+      rowsChanged: 1,
+      labelsWithheld: 2,
     });
   });
 

@@ -25,7 +25,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 beforeEach(async () => {
   await db.query(
-    'TRUNCATE phone_number, feed_load, redress, complaint_score, spam_range, change_mark, artefact_delta, publication, artefact_version, build, night_run RESTART IDENTITY CASCADE',
+    'TRUNCATE phone_number, feed_load, redress, complaint_score, spam_range, publication, artefact_version, build, night_run RESTART IDENTITY CASCADE',
   );
 });
 

@@ -258,8 +258,8 @@ describe('a batch announces', () => {
     );
     const { batch_id: id, public_id: publicId } = rows[0]!;
     await db.query(
-      `INSERT INTO verification (batch_id, line, chunk, source, requested_model, state, reason, ended_at)
-       SELECT $1, n, 0, 's', 'auto', s, 'batch_cancelled', now() FROM unnest($2::text[]) WITH ORDINALITY AS g (s, n)`,
+      `INSERT INTO verification (batch_id, line, source, requested_model, state, reason, ended_at)
+       SELECT $1, n, 's', 'auto', s, 'batch_cancelled', now() FROM unnest($2::text[]) WITH ORDINALITY AS g (s, n)`,
       [id, states],
     );
     return { id, publicId };
@@ -314,7 +314,7 @@ describe('a night announces', () => {
     const runId = Number(rows[0]!.run_id);
     for (const [at, [state, code]] of builds.entries())
       await db.query(
-        `INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected, state, failure_code) VALUES ($1, 1, 'phones', $2, 0, '{}', $3, $4)`,
+        `INSERT INTO build (run_id, generation, cache, country, facts, state, failure_code) VALUES ($1, 1, 'phones', $2, '{}', $3, $4)`,
         [runId, ['US', 'CA', 'GB'][at], state, code],
       );
     await db.query(

@@ -117,7 +117,7 @@ describe('the processes of a Procfile', () => {
     run.stop();
     await run.ended;
     await expect
-      .poll(() => [pid, grandchild].map((each) => isProcessAlive(each!)), { timeout: 10_000 })
+      .poll(() => [pid, grandchild].map((each) => isProcessAlive(each!)), { timeout: 60_000 })
       .toEqual([false, false]);
   }, 40_000);
 

@@ -30,9 +30,10 @@ const hurried: RetryPolicy = {
   triesMax: 4,
   firstWaitMs: 5,
   waitMsMax: 1500,
-  silenceMsMax: 400,
+  silenceMsMax: 10_000,
   bytesPerSecondMin: 1024,
 };
+const impatient: RetryPolicy = { ...hurried, silenceMsMax: 400 };
 const history = new PublishedHistory({ db: database.db, store, artefact: spammers });
 
 /** Publishes the next version, and waits until the API serves it. */
@@ -71,7 +72,7 @@ const rowsOf = async (directory: string, name = 'spammer_phones') =>
   gunzipSync(await readFile(join(directory, name, 'rows.tsv.gz')));
 const stateOf = async (directory: string, name = 'spammer_phones') =>
   JSON.parse(await readFile(join(directory, name, 'state.json'), 'utf8')) as {
-    manifest: { version: number; file: { contentSha256: string } };
+    manifest: { version: number; file: { plainSha256: string } };
   };
 const random = (rows: number) => inventedRows(rows, () => `SPAM\t1\t${randomBytes(150).toString('hex')}`);
 
@@ -111,11 +112,11 @@ describe('pull', () => {
     });
     expect(updated!.bytesReceived).toBeLessThan(second.stored.file.bytes);
     expect((await rowsOf(directory)).equals(second.plain)).toBe(true);
-    expect((await stateOf(directory)).manifest.file.contentSha256).toBe(second.stored.file.contentSha256);
+    expect((await stateOf(directory)).manifest.file.plainSha256).toBe(second.stored.file.plainSha256);
 
     // What was made with a delta is the basis of the next one, over several versions.
     await publish(inventedRows(4100));
-    const fourth = await publish(inventedRows(3900, (n) => (n % 50 === 0 ? null : 'SPAM\t2')));
+    const fourth = await publish(inventedRows(3900, (n) => (n % 50 === 0 ? null : `SPAM\t${1 + (n % 5)}`)));
     expect(await run(directory)).toMatchObject([{ how: 'delta', from: second.version, version: fourth.version }]);
     expect((await rowsOf(directory)).equals(fourth.plain)).toBe(true);
     expect(await readdir(join(directory, '.partial'))).toEqual([]);
@@ -283,7 +284,7 @@ describe('pull over a bad connection', () => {
     const published = await publish(random(18_000));
     const directory = await newDirectory();
     road.set({ silent: true });
-    await expect(run(directory)).rejects.toMatchObject({ code: 'download_failed' });
+    await expect(run(directory, { retryPolicy: impatient })).rejects.toMatchObject({ code: 'download_failed' });
     road.set({ bytesPerSecond: 1_500_000 });
     const interruption = new AbortController();
     const running = run(directory, { parallel: 1, signal: interruption.signal });
@@ -376,7 +377,7 @@ describe('pull over a bad connection', () => {
     await publish(random(18_000));
     const directory = await newDirectory();
     road.set({ bytesPerSecond: 200_000 });
-    const running = run(directory, { parallel: 1, retryPolicy: { ...hurried, silenceMsMax: 5000 } });
+    const running = run(directory, { parallel: 1 });
     await until(
       async () =>
         (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')) !== '',
@@ -415,10 +416,10 @@ describe('pull from a service that redirects to an object store', () => {
     const front = await listen(async (request, response) => {
       if (request.url === '/v1/caches/spammer_phones')
         return void response.writeHead(307, { Location: `${objects.url}/bucket/object?signature=x` }).end();
-      const answer = await fetch(`${url}${request.url}`, {
-        headers: { authorization: request.headers.authorization ?? '' },
-      });
-      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+      const asked = Object.entries(request.headers).filter(([name]) => /^(authorization|range|if-range)$/.test(name));
+      const answer = await fetch(`${url}${request.url}`, { headers: asked as [string, string][] });
+      const given = [...answer.headers].filter(([name]) => /^(content-range|etag)$/.test(name));
+      response.writeHead(answer.status, Object.fromEntries(given)).end(Buffer.from(await answer.arrayBuffer()));
     });
     const directory = await newDirectory();
     const pulled = await pull({
@@ -458,7 +459,7 @@ describe('a copy', () => {
     }
   });
 
-  it('from before copies had an index is read through, and a damaged one is refused', async () => {
+  it('whose rows, index or state are damaged or missing is refused', async () => {
     const directory = await newDirectory();
     const { plain } = await publish(inventedRows(2500));
     await run(directory);
@@ -471,8 +472,14 @@ describe('a copy', () => {
     await expect(lookIn(await newDirectory(), phone)).rejects.toMatchObject({ code: 'artefact_not_found' });
     const other = await newDirectory();
     await run(other);
-    await rm(join(other, 'spammer_phones', 'index.tsv'));
-    expect((await lookIn(other, phone)).row).toMatchObject({ phone });
+    const index = join(other, 'spammer_phones', 'index.tsv');
+    const whole = await readFile(index);
+    for (const at of [10, whole.length - 10]) {
+      await writeFile(index, whole.with(at, whole[at]! ^ 1));
+      await expect(lookIn(other, phone)).rejects.toMatchObject({ code: 'segment_index_invalid' });
+    }
+    await rm(index);
+    await expect(lookIn(other, phone)).rejects.toMatchObject({ code: 'segment_index_invalid' });
   });
 });
 
@@ -525,7 +532,7 @@ describe('a directory of copies', () => {
     await run(directory);
     await publish(random(4000));
     road.set({ bytesPerSecond: 500_000 });
-    const running = run(directory, { retryPolicy: { ...hurried, silenceMsMax: 5000 } });
+    const running = run(directory);
     const refused = expect(running).rejects.toMatchObject({ code: 'directory_busy' });
     const path = join(directory, '.lock');
     await until(async () => (await readFile(path, 'utf8').catch(() => '')) !== '');

@@ -6,8 +6,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { lookUpKept } from '../../../../clients/typescript/files/look-up-kept.ts';
 import type { TrustReport } from '../../../../clients/typescript/service/publication-trust.ts';
 import { pull, type PulledArtefact, type Wanted } from '../../../../clients/typescript/files/pull.ts';
+import { parseManifest } from '../../../../clients/typescript/service/manifest.ts';
 import { ServiceClient, type RetryPolicy } from '../../../../clients/typescript/service/service-client.ts';
-import { parseSegmentIndex } from '../../../../format/artefact/segment-index.ts';
+import { parseSegmentIndex, type Segment } from '../../../../format/artefact/segment-index.ts';
 import { initTrust, makeRootKeys, rotateTrust } from '../../../../pipelines/caches/signing/ceremony.ts';
 import { refreshSignatures, readPresentSet } from '../../../../pipelines/caches/signing/sign-publications.ts';
 import { makeOnlineKeys, openOnlineKeys, type OnlineKeys } from '../../../../pipelines/caches/signing/signing-keys.ts';
@@ -283,16 +284,12 @@ describe('arbitrary installation', () => {
       const phone = gunzipSync(file).toString().split('\t')[0]!;
       mirror.serve(third);
       expect((await lookUpKept({ client, artefact, phone, trustAnchor: anchor })).row).not.toBeNull();
-      const [segment] = parseSegmentIndex(third.get(indexPath(third))!.toString());
-      mirror.serve(third, (request, response) => {
-        if (request.url !== path) return false;
-        const block =
-          kind === 'other bytes'
-            ? Buffer.alloc(segment!.bytes, 0x55)
-            : withSameCrc(gunzipSync(file).subarray(0, segment!.plainBytes));
-        response.writeHead(206, { 'Content-Range': `bytes 0-${block.length - 1}/${file.length}` });
-        return response.end(block) !== undefined;
-      });
+      const { index } = parseManifest(JSON.parse(third.get(manifestPath(third))!.toString()));
+      const [segment] = parseSegmentIndex(third.get(indexPath(third))!, index);
+      const block = kind === 'other bytes' ? Buffer.alloc(segment!.bytes, 0x55) : withSameCrc(segment!);
+      const forged = Buffer.from(file);
+      block.copy(forged, segment!.offset);
+      mirror.serve(new Map([...third, [path, forged]]));
       await expect(lookUpKept({ client, artefact, phone, trustAnchor: anchor })).rejects.toMatchObject({
         code: 'segment_index_invalid',
       });
@@ -300,14 +297,24 @@ describe('arbitrary installation', () => {
   );
 });
 
-/** The block of other rows of the same length and CRC-32: its polynomial added anywhere leaves the remainder as it is. */
-function withSameCrc(plain: Buffer): Buffer {
-  const other = Buffer.from(plain);
-  [...(0x104c11db7).toString(2)].forEach((bit, at) => {
-    if (bit === '1') other[20 + (at >> 3)]! ^= 1 << (at & 7);
-  });
-  expect([crc32(other), other.equals(plain)]).toEqual([crc32(plain), false]);
-  return deflateRawSync(other, { level: 9, finishFlush: constants.Z_SYNC_FLUSH });
+/** The CRC-32 of each byte alone, as the register of its computation has it. */
+const byteCrcs = Array.from({ length: 256 }, (_, byte) => (~crc32(Buffer.of(byte ^ 0xff)) ^ 0xffffff) >>> 0);
+
+/** Another text with the length and the CRC-32 of a segment, as a block of its length. */
+function withSameCrc({ plainBytes, bytes, crc }: Segment): Buffer {
+  for (let varied = 0; ; varied++) {
+    const text = Buffer.from(Array.from({ length: plainBytes }, (_, at) => (at < varied ? (at * 167) % 256 : 0x78)));
+    let register = ~crc >>> 0;
+    for (let back = 0; back < 4; back++) {
+      const byte = byteCrcs.findIndex((each) => each >>> 24 === register >>> 24);
+      register = (((register ^ byteCrcs[byte]!) << 8) | byte) >>> 0;
+    }
+    text.writeUInt32LE((register ^ ~crc32(text.subarray(0, -4))) >>> 0, plainBytes - 4);
+    expect(crc32(text)).toBe(crc);
+    const block = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH });
+    const missing = bytes - block.length;
+    if (missing % 5 === 0) return Buffer.concat([block, Buffer.from('000000ffff'.repeat(missing / 5), 'hex')]); // empty blocks
+  }
 }
 
 function deltasOf(state: MirrorState): string[] {

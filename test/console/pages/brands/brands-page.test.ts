@@ -52,7 +52,7 @@ describe.skipIf(noChromium)('the pages of brands', () => {
     await page.getByText('has no letter: it may not be digits and signs only', { exact: true }).waitFor(); // at its field
     await page.getByLabel('Display name').fill('Northwind Dental');
     await page.getByRole('button', { name: 'Add Managed Brand' }).click();
-    await page.getByText('In review: a person decides.').first().waitFor({ timeout: 60_000 });
+    await page.getByText('In review: a person decides.').first().waitFor();
     await page.getByRole('cell', { name: 'phone_invalid' }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -62,7 +62,7 @@ describe.skipIf(noChromium)('the pages of brands', () => {
     await page.getByRole('link', { name: handle }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Northwind Dental' }).waitFor();
     await page.getByRole('cell', { name: phones[0]! }).first().waitFor();
-  }, 120_000);
+  });
 
   it('update a brand with what was changed alone', async () => {
     const { handle, phones } = fresh(1);
@@ -207,6 +207,5 @@ describe.skipIf(noChromium)('the pages of brands', () => {
         await page.context().close();
       }
     },
-    120_000,
   );
 });

@@ -20,7 +20,7 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
       const { handle, phones } = fresh(3);
       letters.push(await handInLetter(db, handle, phones));
     }
-  }, 60_000);
+  });
 
   const open = async (letterId: number, options: Parameters<typeof browser.open>[1] = {}): Promise<Page> => {
     const page = await browser.open(`/review/letters/${letterId}`, { role: 'reviewer', ...options });

@@ -24,8 +24,8 @@ async function addManyCountries(): Promise<void> {
       SELECT current_date - day, 'operator', 'test', 'finished', 'ok', 1, now(), now() FROM generate_series(5, 29) AS day
       RETURNING run_id
     )
-    INSERT INTO build (run_id, generation, cache, country, state, rows_expected, levels_expected)
-    SELECT run_id, 1, 'phones', chr(65 + n / 26) || chr(65 + n % 26), 'unchanged', 0, '{}' FROM run, generate_series(0, 249) AS n`);
+    INSERT INTO build (run_id, generation, cache, country, state, facts)
+    SELECT run_id, 1, 'phones', chr(65 + n / 26) || chr(65 + n % 26), 'unchanged', '{}' FROM run, generate_series(0, 249) AS n`);
 }
 
 // A machine without Chromium skips this; .ci/run installs it.
@@ -94,14 +94,12 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     expect(new Set(marks).size).toBe(1);
   });
 
-  it('raise the alarm of a full build that found unmarked changes, and name the brands whose numbers have left', async () => {
-    await db.query('UPDATE build SET segments_differing = 3 WHERE run_id = $1 AND country = $2', [runs[1], 'US']);
+  it('name the brands whose numbers have left', async () => {
     await db.query(
       `UPDATE night_run SET report = jsonb_set(report, '{lapsed}', '[{"brand": "example-bank", "validUntil": "2026-01-01T00:00:00.000Z", "numbers": 12}]') WHERE run_id = $1`,
       [runs[1]],
     );
     const page = await browser.open(`/nights/${runs[1]!}`, { role: 'viewer' });
-    await page.getByText('Alarm: phones/US: 3 segments changed without a mark.').waitFor();
     await page.getByRole('link', { name: 'example-bank' }).waitFor();
   });
 
@@ -115,10 +113,10 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     await dialog.getByLabel('Accept files that shrink').check();
     await dialog.getByRole('button', { name: 'Run the night' }).click();
     await page.getByRole('heading', { name: `Night ${daysAgo(0)}, run ${runs[3]! + 1}` }).waitFor();
-    await page.getByText('1 published, 0 unchanged, 0 failed, of 1').waitFor({ timeout: 60_000 });
+    await page.getByText('1 published, 0 unchanged, 0 failed, of 1').waitFor();
     await page.getByRole('link', { name: 'phones/CA' }).click();
     await page.getByRole('link', { name: 'Download version 2' }).waitFor();
-  }, 120_000);
+  });
 
   it('release a held file for a reason', async () => {
     await db.query(
@@ -165,7 +163,6 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     await page.getByRole('button', { name: 'Run again', exact: true }).click();
     await run.click();
     await dialog.getByText('The console answered 504.').waitFor();
-    await dialog.getByLabel('Read all rows').check();
     await run.click();
     await dialog.getByText('the choice has been changed since').waitFor();
     expect(await countNights()).toBe(before + 2);

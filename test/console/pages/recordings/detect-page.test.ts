@@ -42,7 +42,7 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     await page.getByText(/^The model gives \d\u00A0% that the voice is not synthesized/).waitFor();
     await page.getByRole('link', { name: 'Everything about it' }).click();
     await page.getByRole('heading', { name: 'The recording over time' }).waitFor();
-  }, 120_000);
+  });
 
   it('takes a dropped file, with a pinned model, and says what to do where there is no voice', async () => {
     const page = await browser.open('/detect', { role: 'reviewer' });
@@ -60,7 +60,7 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText('No voice was found in the recording.').waitFor();
     await page.getByText('Submit a recording with at least 1.5 s of voice within a few seconds').waitFor();
-  }, 60_000);
+  });
 
   it('scores the microphone while it is recorded, then the whole', async () => {
     const page = await browser.open('/detect', { role: 'reviewer' });
@@ -81,7 +81,7 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
       .waitFor();
     expect(page.url()).toMatch(/verification=[0-9a-f-]{36}/);
     await page.getByRole('button', { name: 'Record from the microphone' }).waitFor();
-  }, 60_000);
+  });
 
   it.each(['/detect', '/voices?enrol=1'])(
     'gives the microphone back that comes after asking was stopped, or the page was left: %s',
@@ -120,7 +120,7 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
       async () => expect(await page.evaluate('microphones.map(({ readyState }) => readyState)')).toEqual(['ended']),
       2000,
     );
-  }, 60_000);
+  });
 
   it.each([
     { width: 1280, dark: false },
@@ -142,7 +142,6 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
       await page.getByText(/^Last window/).waitFor();
       await look();
     },
-    60_000,
   );
 
   it('is not offered to a viewer', async () => {

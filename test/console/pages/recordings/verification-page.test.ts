@@ -1,15 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AudioStore } from '../../../../pipelines/audio/store/audio-store.ts';
 import { sampleRecording } from '../../../support/audio-file.ts';
 import { until } from '../../../support/service-process.ts';
 import { findBarriers, noChromium, useBrowser } from '../../support/browser.ts';
 import { logIn, useConsole } from '../../support/console-process.ts';
 import { handIn } from '../../support/handed-in.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // child processes start
 
 const running = await useConsole();
 const browser = await useBrowser(running);
@@ -83,7 +81,9 @@ describe.skipIf(noChromium)('the page of a recording that browsers do not play',
     const {
       audio: { sha256 },
     } = await shown(ids.get('tone-ima.wav')!);
-    await running.database.db.query("UPDATE recording SET codec = 'pcm_s16le' WHERE sha256 = $1", [sha256]); // as if all played it
+    await running.database.db.query("UPDATE verification_result SET codec = 'pcm_s16le' WHERE audio_sha256 = $1", [
+      sha256,
+    ]); // as if all played it
     const page = await open('tone-ima.wav');
     await page.getByText('Listening is recorded').waitFor();
     expect(await page.getByText('Converted for playback').count()).toBe(0);

@@ -129,7 +129,6 @@ describe.skipIf(noChromium)('each page', () => {
         ).toBeLessThanOrEqual(0);
       }
     },
-    60_000,
   );
 });
 
@@ -154,7 +153,7 @@ describe.skipIf(noChromium)('the page of a batch', () => {
         waiting.batch.batchId,
         source,
       ]);
-      await page.getByRole('cell', { name: source }).waitFor({ timeout: 10_000 });
+      await page.getByRole('cell', { name: source }).waitFor();
     }
   }, 30_000);
 

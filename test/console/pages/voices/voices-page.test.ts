@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findBarriers, noChromium, useBrowser } from '../../support/browser.ts';
 import { logIn, useConsole } from '../../support/console-process.ts';
 import { enrolmentOf, formOf, readerA, readerAAgain } from '../../support/voice-form.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // recordings are scored in processes of their own
 const running = await useConsole();
 const microphone = resolve('samples/recordings/synthesizer-espeak-de.wav');
 const browser = await useBrowser(running, { fakeMicrophone: microphone });
@@ -41,7 +40,7 @@ describe.skipIf(noChromium)('voice authentication in the browser', () => {
     await page.getByLabel(/The consent covers/).check();
     await chooseRecordings(page, 'Recordings of this person alone', readerA);
     await page.getByRole('button', { name: 'Enrol', exact: true }).click();
-    await page.getByText('customer-2 is enrolled').waitFor({ timeout: 60_000 });
+    await page.getByText('customer-2 is enrolled').waitFor();
     await page.getByRole('link', { name: 'Open the voiceprint' }).click();
     await page.getByRole('heading', { name: 'Voice of customer-2' }).waitFor();
     await page.getByText('3 recordings, ').waitFor();
@@ -64,7 +63,7 @@ describe.skipIf(noChromium)('voice authentication in the browser', () => {
     await page
       .getByRole('alert')
       .getByText(/recording 2 \(dial-tone\.wav\)/)
-      .waitFor({ timeout: 60_000 });
+      .waitFor();
     expect(await page.getByRole('listitem').filter({ hasText: 'see the problem below' }).innerText()).toMatch(
       /^Recording 2: dial-tone\.wav/,
     );
@@ -80,7 +79,7 @@ describe.skipIf(noChromium)('voice authentication in the browser', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Recording 1: microphone.wav').waitFor();
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
-    await page.getByText('Result: mismatch').waitFor({ timeout: 60_000 });
+    await page.getByText('Result: mismatch').waitFor();
     for (const [name, limits] of [
       ['Identity', /a match from 0\.\d{3} on, another voice below 0\.\d{3}/],
       ['Synthesis', /threshold 0\.\d{3}/],
@@ -98,7 +97,7 @@ describe.skipIf(noChromium)('voice authentication in the browser', () => {
     await chooseRecordings(page, 'Recording to compare', [readerAAgain]);
     await page.getByLabel('Model of authenticity').selectOption('phone/v8');
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
-    await page.getByText(/Models: voiceprint\/2, phone\/v8/).waitFor({ timeout: 60_000 });
+    await page.getByText(/Models: voiceprint\/2, phone\/v8/).waitFor();
     await page.getByText('When the scores disagree').click();
     await page.getByText('is the picture of an attack').waitFor();
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openLazyScoring } from '../../../../jobs/lazy-scoring.ts';
 import { AudioStore } from '../../../../pipelines/audio/store/audio-store.ts';
@@ -271,6 +272,59 @@ describe('a chunk', () => {
   });
 });
 
+describe('an outcome', () => {
+  it('is visible a second later, with what is in hand by then, while others of its chunk take longer', async () => {
+    const batch = await submit(await Promise.all(Array.from({ length: 4 }, silence)));
+    const stop = new AbortController();
+    const ended: number[] = [];
+    const { score } = counting(async (asked) => {
+      if (asked.length > 2) await sleep(60_000, undefined, { signal: stop.signal });
+      ended.push(performance.now());
+      return verdict();
+    });
+    const running = perform(batch, { score, signal: stop.signal });
+    await until(async () => (await countStates(db, batch.batchId)).performed === 2);
+    expect(performance.now() - ended[0]!).toBeLessThan(3000);
+    expect(await countStates(db, batch.batchId)).toMatchObject({ performed: 2, performing: 2, queued: 0 });
+    stop.abort();
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+    expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['performed', 1],
+      ['performed', 1],
+      ['queued', 0],
+      ['queued', 0],
+    ]);
+  });
+
+  it('is written once where scoring is quick', async () => {
+    const batch = await submit(await Promise.all(Array.from({ length: 30 }, silence)));
+    await db.query(`
+      CREATE TABLE written (batch_id bigint);
+      CREATE FUNCTION note_written() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES (NEW.batch_id); RETURN NULL; END';
+      CREATE TRIGGER noted AFTER UPDATE ON verification FOR EACH ROW EXECUTE FUNCTION note_written()`);
+    await perform(batch, counting());
+    await db.query('DROP TRIGGER noted ON verification');
+    expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual(
+      Array(30).fill(['performed', 1]),
+    );
+    const { rowCount } = await db.query('SELECT FROM written');
+    expect(rowCount).toBeLessThanOrEqual(30 + 2); // the first one of each scorer is recorded as begun
+  });
+
+  it('that the database does not take costs its recording only', async () => {
+    const batch = await submit(await Promise.all(Array.from({ length: 3 }, silence)));
+    await perform(
+      batch,
+      counting(async (asked) => (asked.length === 2 ? verdict({ scores: { synthesis: 2, replay: 0.5 } }) : verdict())),
+    );
+    expect((await endsOf(batch)).map(([state, reason]) => [state, reason]).sort()).toEqual([
+      ['error', 'scoring_failed'],
+      ['performed', null],
+      ['performed', null],
+    ]);
+  });
+});
+
 describe('a job that is not wanted any more', () => {
   it('does nothing for a batch that is done, cancelled, tried again, or still open', async () => {
     const { asked, score } = counting();
@@ -295,16 +349,19 @@ describe('a job that is not wanted any more', () => {
     expect(await readBatch(db, batch.id)).toMatchObject({ state: 'done' });
   });
 
-  it('stops before the next item when the batch is cancelled, and what it had in hand does not count', async () => {
-    const batch = await submit([await silence(), await silence(), await silence()]);
+  it('stops within a second when the batch is cancelled, and what was not written by then does not count', async () => {
+    const batch = await submit(await Promise.all(Array.from({ length: 4 }, silence)));
     const { asked, score } = counting(async (asked) => {
-      if (asked.length === 2) await cancelBatch(db, batch.id);
+      if (asked.length === 1) await sleep(1100); // its outcome is written at once
+      if (asked.length === 3) await cancelBatch(db, batch.id);
+      if (asked.length === 3) await sleep(1100);
       return verdict();
     });
     await perform(batch, { score, limits: { audioScorers: 1, itemCrashesMax: 2 } });
-    expect(asked).toHaveLength(2);
+    expect(asked).toHaveLength(3);
     expect(await endsOf(batch)).toEqual([
       ['performed', null, false],
+      ['error', 'batch_cancelled', false],
       ['error', 'batch_cancelled', false],
       ['error', 'batch_cancelled', false],
     ]);
@@ -361,6 +418,64 @@ describe('an attempt that does not end', () => {
       reasonDetail: expect.stringContaining('2 times') as string,
     });
   });
+});
+
+describe('a worker that dies before it has recorded that an item was begun', () => {
+  it('is followed by one that performs what is left one at a time, so that the item is found', async () => {
+    const batch = await submit(await Promise.all(Array.from({ length: 4 }, silence)));
+    const files = (await itemsOf(batch)).map(({ audio }) => store.pathOf(audio!.sha256));
+    const killer = files[2]!;
+    for (const expected of [
+      [
+        ['performing', 1],
+        ['queued', 0],
+        ['queued', 0],
+        ['queued', 0],
+      ],
+      [
+        ['performing', 1],
+        ['performed', 1],
+        ['performing', 1],
+        ['queued', 0],
+      ],
+      [
+        ['performed', 2],
+        ['performed', 1],
+        ['performing', 2],
+        ['performed', 1],
+      ],
+    ]) {
+      const worker = mortal();
+      const dies = new Promise<void>((resolve) => {
+        const score = async ({ file }: { file: string }) => {
+          if (file !== killer) return verdict();
+          worker.die();
+          resolve();
+          return new Promise<never>(() => {});
+        };
+        void perform(batch, { db: worker.db, score, limits: { audioScorers: 1, itemCrashesMax: 2 } });
+      });
+      await dies;
+      expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual(expected);
+    }
+    const { asked, score } = counting();
+    await perform(batch, { score });
+    expect(asked).toEqual([]);
+    expect((await itemsOf(batch))[2]).toMatchObject({ state: 'error', reason: 'scorer_crashed', attempts: 3 });
+  });
+
+  /** The database as a worker has it that writes nothing once it is dead. */
+  function mortal(): { readonly db: typeof db; die(): void } {
+    let isDead = false;
+    const silent = new Promise<never>(() => {});
+    return {
+      db: Object.assign(Object.create(db) as typeof db, {
+        query: (...args: Parameters<typeof db.query>) => (isDead ? silent : db.query(...args)),
+        connect: () => (isDead ? silent : db.connect()),
+      }),
+      die: () => (isDead = true),
+    };
+  }
 });
 
 describe('a job that has failed permanently', () => {

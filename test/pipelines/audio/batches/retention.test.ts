@@ -28,8 +28,8 @@ const row = async (sha256: string) =>
       [sha256],
     )
   ).rows[0];
-const usedDaysAgo = (sha256: string, days: number) =>
-  db.query(`UPDATE recording SET last_used_at = now() - $2 * interval '1 day' WHERE sha256 = $1`, [sha256, days]);
+const submittedDaysAgo = (sha256: string, days: number) =>
+  db.query(`UPDATE recording SET last_submitted_at = now() - $2 * interval '1 day' WHERE sha256 = $1`, [sha256, days]);
 const run = (at = new Date()) => runRetention({ db, store }, { retentionDays: 30, at });
 
 describe('audio that is deleted', () => {
@@ -67,11 +67,11 @@ describe('audio that is deleted', () => {
 });
 
 describe('the retention', () => {
-  it('deletes audio that nobody has used for longer than its days, and keeps what is younger', async () => {
+  it('deletes audio that nobody has submitted for longer than its days, and keeps what is younger', async () => {
     const [old, young] = [await submit(), await submit()];
     for (const { batch } of [old, young]) await cancelBatch(db, batch.id);
-    await usedDaysAgo(old.sha256, 30.01);
-    await usedDaysAgo(young.sha256, 29.99);
+    await submittedDaysAgo(old.sha256, 30.01);
+    await submittedDaysAgo(young.sha256, 29.99);
     expect(await run()).toEqual({ deleted: 1, swept: 0, cancelled: 0 });
     expect([await row(old.sha256), await row(young.sha256)]).toEqual([
       { deleted: true, deleted_why: 'Retention of 30 days is over.' },
@@ -82,7 +82,7 @@ describe('the retention', () => {
 
   it('waits for items that are yet to be scored', async () => {
     const { sha256, batch } = await submit();
-    await usedDaysAgo(sha256, 100);
+    await submittedDaysAgo(sha256, 100);
     expect((await run()).deleted).toBe(0);
     await cancelBatch(db, batch.id);
     expect((await run()).deleted).toBe(1);
@@ -91,14 +91,14 @@ describe('the retention', () => {
   it('counts from the last time that the audio was submitted', async () => {
     const { sha256, batch } = await submit();
     await cancelBatch(db, batch.id);
-    await usedDaysAgo(sha256, 100);
+    await submittedDaysAgo(sha256, 100);
     await cancelBatch(db, (await submit(made)).batch.id);
     expect((await run()).deleted).toBe(0);
   });
 
   it('deletes many at a time, also with a second process that does the same', async () => {
     await db.query(
-      `INSERT INTO recording (sha256, bytes, last_used_at) SELECT lpad(to_hex(at), 64, '0'), 1, now() - interval '40 days' FROM generate_series(1, 450) AS at`,
+      `INSERT INTO recording (sha256, bytes, last_submitted_at) SELECT lpad(to_hex(at), 64, '0'), 1, now() - interval '40 days' FROM generate_series(1, 450) AS at`,
     );
     const ends = await Promise.all([run(), run()]);
     expect(ends[0].deleted + ends[1].deleted).toBe(450);
@@ -110,7 +110,7 @@ describe('the retention', () => {
       `UPDATE verification_batch SET state = 'open', requested_at = now() - interval '31 days' WHERE batch_id = $1`,
       [batch.batchId],
     );
-    await usedDaysAgo(sha256, 31);
+    await submittedDaysAgo(sha256, 31);
     expect(await run()).toMatchObject({ deleted: 1, cancelled: 1 });
     expect(await readBatch(db, batch.id)).toMatchObject({ state: 'cancelled' });
   });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { decodePcm, type PcmRequest } from '../../../../pipelines/audio/scoring/recording-pcm.ts';
 import {
   pcm16,
@@ -11,8 +11,6 @@ import {
   wideLimits,
 } from '../../../support/audio-file.ts';
 import { useScoringPool } from '../../../support/scoring.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // child processes start
 
 const folder = new RecordingFolder();
 afterAll(() => folder.remove());

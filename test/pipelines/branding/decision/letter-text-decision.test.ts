@@ -139,7 +139,7 @@ describe('the text of a letter', () => {
     await expect(decideLetterTextInBackground(facts, AbortSignal.abort())).rejects.toMatchObject({
       code: 'interrupted',
     });
-  }, 60_000);
+  });
 });
 
 describe('a form that waits for the proof of its numbers', () => {

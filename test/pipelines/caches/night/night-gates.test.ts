@@ -8,12 +8,13 @@ import { eyes } from '../../../support/branding.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
-const night = () => runWholeNight({ db, url, store, limits: { gateRowsMin: 10 } });
+const night = (options: { only?: string } = {}) =>
+  runWholeNight({ db, url, store, limits: { gateRowsMin: 10 }, ...options });
 
 /** Numbers of the United States, Canada and Germany: every tenth is labelled. */
 beforeEach(async () => {
   await db.query(
-    'TRUNCATE phone_number, branded_number, build, artefact_version, publication, night_run, artefact_delta, night_release, change_mark RESTART IDENTITY CASCADE',
+    'TRUNCATE phone_number, branded_number, build, artefact_version, publication, night_run, night_release RESTART IDENTITY CASCADE',
   );
   await db.query(`INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source)
     SELECT start || lpad(n::text, 4, '0'), country, CASE WHEN n % 10 = 0 THEN 'SPAM' ELSE 'NEUTRAL' END, CASE WHEN n % 10 = 0 THEN 1 END, 'feed'
@@ -35,9 +36,9 @@ describe('a night', () => {
     expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'published' });
   });
 
-  it('in which too many numbers of a country get a label keeps its file and that of all countries, and says why', async () => {
+  it('in which too many numbers of a country get a label keeps its file and those whose labels would differ, and says why', async () => {
     await label('+1202', 16);
-    await label('+4930', 1);
+    await db.query("UPDATE phone_number SET display_name = 'Bakery' WHERE phone LIKE '+4930%'");
     const report = await night();
     expect(outcomes(report)).toMatchObject({ ...kept, 'phones/DE': 'published' });
     const held = report.artefacts.find(({ country }) => country === 'US')!;
@@ -57,6 +58,62 @@ describe('a night', () => {
       { cache: 'spammer_phones', country: '', stale_code: 'artefact_held' },
     ]);
     expect((await readNight(db, {})).outcome).toBe('partial');
+  });
+
+  it('in which rows hold one file keeps the files whose labels would differ too', async () => {
+    await db.query(
+      "DELETE FROM phone_number WHERE phone LIKE '+1202%' AND reputation_level = 'NEUTRAL' AND phone > '+12025550150'",
+    );
+    expect(outcomes(await night())).toMatchObject({ 'phones/US': 'failed', spammer_phones: 'unchanged' });
+    await label('+1202', 2);
+    await label('+4930', 2, 'NEUTRAL', 'SPAM');
+    await label('+1416', 2, 'SPAM', 'SPAM'); // the same label again
+    const report = await night();
+    expect(outcomes(report)).toMatchObject({ ...kept, 'phones/DE': 'failed', 'phones/CA': 'unchanged' });
+    expect(report.artefacts.find(({ country }) => country === 'DE')!.failure!.reason).toContain('with spammer_phones,');
+  });
+
+  it('of one file publishes no labels of which readers have others', async () => {
+    await label('+1202', 2);
+    const report = await night({ only: 'phones/US' });
+    expect(report.artefacts).toMatchObject([
+      {
+        outcome: 'failed',
+        failure: {
+          code: 'artefact_held',
+          reason: expect.stringContaining('spammer_phones, which this night does') as string,
+        },
+      },
+    ]);
+    expect(outcomes(await night({ only: 'branded_phones' }))).toEqual({ branded_phones: 'unchanged' });
+    expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'published' });
+    await db.query("UPDATE phone_number SET display_name = 'Bakery' WHERE phone LIKE '+1202%'");
+    expect(outcomes(await night({ only: 'phones/US' }))).toEqual({ 'phones/US': 'published' });
+  });
+
+  it('of one file publishes none of a held set, also once it is released', async () => {
+    await label('+1202', 16);
+    await night();
+    await releaseHeldFiles(db, { eyes, scope: everything, reason: 'New provider', actor: 'ann' });
+    expect(outcomes(await night({ only: 'phones/US' }))).toEqual({ 'phones/US': 'failed' });
+    expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'published' });
+  });
+
+  it('with the first rows, or the first labels of rows that were there, is not held', async () => {
+    await db.query('TRUNCATE phone_number, build, artefact_version, publication, night_run CASCADE');
+    const add = (start: string, level: string) =>
+      db.query(
+        `INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source)
+         SELECT $1 || lpad(n::text, 4, '0'), 'US', $2::text::reputation_level, CASE $2::text WHEN 'SPAM' THEN 1 END, 'feed' FROM generate_series(0, 299) AS n`,
+        [start, level],
+      );
+    expect(outcomes(await night())).toMatchObject({ spammer_phones: 'published' });
+    await add('+1202555', 'NEUTRAL');
+    expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'unchanged' });
+    await label('+1202', 150);
+    expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'published' });
+    await add('+1203555', 'SPAM');
+    expect(outcomes(await night())).toMatchObject(kept);
   });
 
   it('counts labels whose change began before the published snapshot and ended after it, and others once', async () => {

@@ -14,7 +14,6 @@ const request = {
   nightDate: '2026-01-02',
   scope: everything,
   acceptShrink: false,
-  fullBuild: false,
   evaluatedAt: null,
   requestedBy: 'console ada',
 };
@@ -88,7 +87,6 @@ describe('a night under an idempotency key', () => {
 
   it.each([
     ['an artefact', { scope: parseScope('phones/US') }],
-    ['all rows', { fullBuild: true }],
     ['files that shrink', { acceptShrink: true }],
     ['another instant', { evaluatedAt: new Date('2026-01-01T01:00:00Z') }],
   ])('is refused if it asks for %s and did not before', async (what, change) => {

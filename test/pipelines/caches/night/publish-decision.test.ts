@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { formatArtefact, type CacheName } from '../../../../pipelines/caches/definition.ts';
+import type { LabelMoves } from '../../../../pipelines/caches/artefact/row-difference.ts';
 import { judgeBuild, shrinksTooMuch } from '../../../../pipelines/caches/night/night-gates.ts';
 import {
   decidePublication,
@@ -13,22 +15,20 @@ import { loadConfig } from '../../../../runtime/config.ts';
 const night = new Date('2026-01-02T01:00:00Z');
 const before = new Date('2026-01-01T01:00:00Z');
 const after = new Date('2026-01-03T01:00:00Z');
-const textOf = (contentSha256: string) => ({ contentSha256, plainSha256: null });
 const current = (facts: Partial<CurrentVersion> = {}): CurrentVersion => ({
   version: 7,
   rows: 100,
   levels: {},
-  text: textOf('old'),
+  plainSha256: 'old',
   asOf: before,
   ...facts,
 });
-const built = (rows: number, content = 'new'): BuildOutcome => ({
+const built = (rows: number, plainSha256 = 'new'): BuildOutcome => ({
   state: 'built',
   rows,
-  text: textOf(content),
+  plainSha256,
   levels: {},
   moves: null,
-  basisLost: false,
 });
 const limits = { ...loadConfig({}), gateRowsMin: 10 };
 
@@ -37,13 +37,6 @@ describe('decidePublication', () => {
     ['publishes version 1 where nothing was published', built(0), null, false, { action: 'publish', version: 1 }],
     ['publishes the next version of changed bytes', built(100), current(), false, { action: 'publish', version: 8 }],
     ['confirms unchanged bytes and publishes nothing', built(100, 'old'), current(), false, { action: 'confirm' }],
-    [
-      'publishes unchanged rows where a file of the published version is lost',
-      { ...built(100, 'old'), basisLost: true } as BuildOutcome,
-      current(),
-      false,
-      { action: 'publish', version: 8 },
-    ],
     ['lets exactly 20 % of the rows go', built(80), current(), false, { action: 'publish', version: 8 }],
     ['stops one row more than 20 %', built(79), current(), false, { action: 'keep', code: 'artefact_shrunk' }],
     ['stops the loss of every row', built(0), current(), false, { action: 'keep', code: 'artefact_shrunk' }],
@@ -98,7 +91,7 @@ describe('decidePublication', () => {
 
 describe('a gate before publishing', () => {
   const labelled = { rows: 1000, levels: { NEUTRAL: 800, SPAM: 150, FRAUD: 50 } };
-  const none = { rises: 0, falls: 0, flips: 0 };
+  const none = { rises: 0, falls: 0, flips: 0, recategorized: 0 };
   const judge = (change: {
     rows?: number;
     levels?: CurrentVersion['levels'];
@@ -141,6 +134,21 @@ describe('a gate before publishing', () => {
     ]);
   });
 
+  it.each<[string, { rows: number; levels: CurrentVersion['levels'] }]>([
+    ['no row', { rows: 0, levels: {} }],
+    ['no label', { rows: 1000, levels: { NEUTRAL: 1000 } }],
+  ])('compares with nothing where %s is published', (_name, published) => {
+    const first = { rows: 1500, levels: { SPAM: 100, FRAUD: 900 }, rowsLeft: 0 };
+    for (const moves of [null, { rises: 1000, falls: 1000, flips: 1000, recategorized: 0 }])
+      expect(judgeBuild({ ...first, moves }, published, limits)).toEqual([]);
+  });
+
+  it('compares with the rows that are published, also while none of them has a label', () => {
+    const neutral = { rows: 1000, levels: { NEUTRAL: 1000 } };
+    const gates = judgeBuild({ rows: 1501, levels: { SPAM: 1501 }, rowsLeft: 0, moves: null }, neutral, limits);
+    expect(gates.map(({ gate }) => gate)).toEqual(['growth']);
+  });
+
   it('does not know of moves that were not counted', () => {
     expect(judge({ moves: null })).toEqual([]);
   });
@@ -172,49 +180,90 @@ describe('a release', () => {
 });
 
 describe('files of one night', () => {
-  const publish: PublishDecision = { action: 'publish', version: 2 };
-  const keep = (gate: 'label_rise' | 'growth'): PublishDecision => ({
-    action: 'keep',
-    code: 'artefact_held',
-    reason: '',
-    gates: [{ gate, figure: 1, limit: 1, reason: '' }],
+  const held: PublishDecision = { action: 'keep', code: 'artefact_shrunk', reason: '', gates: [] };
+  const failed: PublishDecision = { action: 'keep', code: 'copy_cut', reason: '' };
+  const none = { rises: 0, falls: 0, flips: 0, recategorized: 0 };
+  const moved = { ...none, falls: 1 };
+  const artefact = (name: string) => ({ cache: name.split('/')[0] as CacheName, country: name.split('/')[1] ?? '' });
+  const file = (name: string, decision: PublishDecision, moves: LabelMoves | null) => ({
+    ...artefact(name),
+    decision,
+    moves,
   });
-  const hold = (decisions: Record<string, PublishDecision>) => {
-    const named = Object.entries(decisions).map(([name, decision]) => ({
-      cache: name.split('/')[0]!,
-      country: name.split('/')[1] ?? '',
-      decision,
-    }));
-    return Object.fromEntries(
-      holdTogether(named).map(({ cache, country, decision }) => [
-        country === '' ? cache : `${cache}/${country}`,
-        decision.action,
-      ]),
-    );
-  };
+  const publish = (name: string, moves: LabelMoves | null = moved) =>
+    file(name, { action: 'publish', version: 2 }, moves);
+  const keep = (name: string, moves: LabelMoves | null = moved) => file(name, held, moves);
+  const hold = (files: Parameters<typeof holdTogether>[0], notBuilt: string[] = []) =>
+    holdTogether(files, notBuilt.map(artefact))
+      .filter(({ decision }) => decision.action === 'publish')
+      .map(formatArtefact);
 
-  it('with the labels of all countries stay when the labels of one country are held; other countries do not', () => {
+  it.each<[string, Parameters<typeof holdTogether>[0], string[]]>([
+    [
+      'all countries, and of the other countries whose labels change, stay when those of one country do',
+      [keep('phones/US'), publish('phones/CA'), publish('phones/DE', none), publish('spammer_phones')],
+      ['phones/DE'],
+    ],
+    [
+      'each country stay when those of all countries do',
+      [publish('phones/US'), publish('phones/DE', none), keep('spammer_phones')],
+      ['phones/DE'],
+    ],
+    [
+      'all countries do not stay with a country whose labels are the same',
+      [keep('phones/US', none), publish('phones/CA'), publish('spammer_phones')],
+      ['phones/CA', 'spammer_phones'],
+    ],
+    [
+      'another category of the same level stay too',
+      [publish('phones/US', { ...none, recategorized: 1 }), keep('spammer_phones', { ...none, recategorized: 1 })],
+      [],
+    ],
+    ['unknown changes stay too', [publish('phones/US', null), keep('spammer_phones')], []],
+    ['a failed build hold nothing', [file('phones/US', failed, null), publish('spammer_phones')], ['spammer_phones']],
+  ])('with the labels of %s', (_name, files, published) => expect(hold(files)).toEqual(published));
+
+  it('without labels hold nothing and stay with nothing', () => {
+    expect(hold([keep('branded_phones', null), keep('spam_ranges', null), publish('spammer_phones')])).toEqual([
+      'spammer_phones',
+    ]);
+    expect(hold([keep('spammer_phones'), publish('branded_phones', null), publish('spam_ranges', null)])).toEqual([
+      'branded_phones',
+      'spam_ranges',
+    ]);
+  });
+
+  it('stay when their labels change and a file of the same numbers is not built', () => {
+    expect(hold([publish('phones/US')], ['spammer_phones'])).toEqual([]);
+    expect(hold([publish('spammer_phones')], ['phones/US'])).toEqual([]);
+    expect(hold([publish('phones/US', none)], ['spammer_phones'])).toEqual(['phones/US']);
+    expect(hold([publish('phones/US')], ['phones/CA', 'branded_phones', 'spam_ranges'])).toEqual(['phones/US']);
+  });
+
+  it('that are confirmed or have failed keep that outcome', () => {
+    const files = [
+      keep('spammer_phones'),
+      file('phones/US', { action: 'confirm' }, none),
+      file('phones/CA', failed, null),
+    ];
+    expect(holdTogether(files, [])).toEqual(files);
+  });
+
+  it('say with which others they stay, and what builds these', () => {
+    const reason = (files: Parameters<typeof holdTogether>[0], notBuilt: string[]) => {
+      const decision = holdTogether(files, notBuilt.map(artefact))[0]!.decision;
+      return decision.action === 'keep' ? [decision.code, decision.reason] : [];
+    };
+    expect(reason([publish('phones/US'), keep('spammer_phones')], [])).toEqual([
+      'artefact_held',
+      'Held with spammer_phones, so that a number has the same level in every file.',
+    ]);
     expect(
-      hold({ 'phones/US': keep('label_rise'), 'phones/CA': publish, spammer_phones: publish, branded_phones: publish }),
-    ).toEqual({ 'phones/US': 'keep', 'phones/CA': 'publish', spammer_phones: 'keep', branded_phones: 'publish' });
-  });
-
-  it('with labels all stay when those of all countries are held', () => {
-    expect(
-      hold({
-        'phones/US': publish,
-        'phones/CA': { action: 'confirm' },
-        spammer_phones: keep('label_rise'),
-        branded_phones: publish,
-      }),
-    ).toEqual({ 'phones/US': 'keep', 'phones/CA': 'confirm', spammer_phones: 'keep', branded_phones: 'publish' });
-  });
-
-  it('stay alone when rows hold them', () => {
-    expect(hold({ 'phones/US': keep('growth'), spammer_phones: publish })).toEqual({
-      'phones/US': 'keep',
-      spammer_phones: 'publish',
-    });
+      reason([publish('spammer_phones'), keep('phones/US')], ['phones/CA', 'phones/DE', 'phones/FR', 'phones/GB']),
+    ).toEqual([
+      'artefact_held',
+      'Held with phones/CA, phones/DE, phones/FR and 1 more, which this night does not build. Run a night of all files, so that a number has the same level in every file.',
+    ]);
   });
 });
 

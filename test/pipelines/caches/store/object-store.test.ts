@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtefactStore } from '../../../../pipelines/caches/store/artefact-store.ts';
 import { formatStoredName, type StoredName } from '../../../../pipelines/caches/store/stored-name.ts';
-import { checkVersion } from '../../../../pipelines/caches/store/artefact-check.ts';
-import { openBasis, SegmentIndexes } from '../../../../pipelines/caches/build/plan/basis.ts';
+import { checkVersion, type ListedVersion } from '../../../../pipelines/caches/store/artefact-check.ts';
+import { PreviousRows } from '../../../../pipelines/caches/artefact/previous-rows.ts';
 import { openArtefactStore, readStoreUrl } from '../../../../pipelines/caches/store/open-artefact-store.ts';
 import { elementOf, elementsOf } from '../../../../pipelines/caches/store/object-store-answer.ts';
 import { readWhole } from '../../../../pipelines/caches/store/stored-file.ts';
@@ -280,28 +280,23 @@ describe('an object store that fails', () => {
       current: true,
       rows: 1,
       publishedAt: new Date(),
-      file: {
-        bytes: 1000,
+      levels: {},
+      categoriesVersion: 1,
+      file: { bytes: 1000, sha256: made.name.sha256, plainBytes: 0, plainSha256: '' },
+      index: {
         sha256: made.name.sha256,
-        plainBytes: 0,
-        plainCrc32: '00000000',
-        contentSha256: '',
-        segmentRowsMax: 1,
-        plainSha256: null,
+        bytes: 1,
+        segments: 0,
+        blockBytesMax: 0,
+        directory: { offset: 0, bytes: 0, sha256: '' },
       },
-      indexSha256: null,
       filter: null,
       deltas: [],
-    } as const;
+    } satisfies ListedVersion;
     const elsewhere = await openStore();
     server.fault = () => ({ status: 503 });
     await expect(checkVersion(elsewhere, version)).rejects.toMatchObject({ code: 'storage_unavailable' });
-    const index = { sha256: made.name.sha256, bytes: 1 };
-    const opening = openBasis(
-      { store: elsewhere, indexes: new SegmentIndexes(elsewhere) },
-      { cache: 'phones', country: 'US' },
-      { version: 1, rows: 1, levels: {}, file: version.file, index, deltas: [] },
-    );
+    const opening = PreviousRows.open(elsewhere, { cache: 'phones', country: 'US' }, version, () => {});
     await expect(opening).rejects.toMatchObject({ code: 'storage_unavailable' });
     server.fault = () => 'pass';
     expect(await checkVersion(elsewhere, version)).toMatchObject({ verdict: 'damaged' });
