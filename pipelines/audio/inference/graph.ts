@@ -1,4 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-node';
+import { silenceInferenceRuntime } from '../../../runtime/config.ts';
 import { ServiceError, errorMessageOf } from '../../../runtime/errors.ts';
 
 /** The names of a graph's input and of the output that is used. */
@@ -37,7 +38,6 @@ interface GraphExecution {
  */
 const oneThread: GraphExecution = { threads: 1 };
 
-/** Nothing is reported to anyone: the runtime has telemetry on Windows only. */
 function sessionOptions({ threads }: GraphExecution, isSmall: boolean): InferenceSession.SessionOptions {
   return {
     executionProviders: ['cpu'],
@@ -62,6 +62,7 @@ export async function openGraph(
   { inputName, outputName }: GraphNames,
   execution: GraphExecution = oneThread,
 ): Promise<Graph> {
+  silenceInferenceRuntime();
   const { InferenceSession, Tensor } = await import('onnxruntime-node'); // 150 ms that only processes which score pay
   const isSmall = typeof file !== 'string' && file.byteLength <= arenaWeightsBytesMax;
   const options = sessionOptions(execution, isSmall);

@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openGraph } from '../../../../pipelines/audio/inference/graph.ts';
@@ -25,6 +26,12 @@ const addition = (location: string) =>
   });
 
 describe('a graph', () => {
+  it('is run by a runtime that reports its use to nobody', async () => {
+    await (await openGraph(waveformGraph(), names)).close();
+    const files = readdirSync(tmpdir()).filter((name) => name === `mat-debug-${process.pid}.log` || name === '.ses');
+    expect(files, 'files of its telemetry').toEqual([]);
+  });
+
   it('runs on a batch of waveforms', async () => {
     const graph = await openGraph(waveformGraph(), names);
     const even = new Float32Array(20).fill(0.05); // mean of |x| 0.05: logits 0.5, -0.5, -0.25, 0.25
