@@ -30,10 +30,7 @@ const historyQuery = z.strictObject({ before: z.iso.date().optional() });
 const runParams = z.strictObject({ run: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
 const onlyField = z.string().min(1).max(40).nullable().default(null);
 const releaseBody = z.strictObject({ only: onlyField, reason: reasonField });
-const nightRequest = z.strictObject({
-  only: onlyField,
-  acceptShrink: z.boolean().default(false),
-});
+const nightRequest = z.strictObject({ only: onlyField, acceptShrink: z.boolean().default(false) });
 
 /** A string of RFC 9651 as in draft-ietf-httpapi-idempotency-key-header, without characters that need an escape. */
 const keyHeader = z.looseObject({

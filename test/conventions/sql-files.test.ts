@@ -33,7 +33,9 @@ describe('a statement', () => {
 
   it('exists if the code names it', () => {
     const named = productSources.flatMap((path) =>
-      [...readProjectFile(path).matchAll(/\b(?:sql|sqlWithLiterals|prepared)\('([\w/]+)'/g)].map(([, name]) => `sql/${name}.sql`),
+      [...readProjectFile(path).matchAll(/\b(?:sql|sqlWithLiterals|prepared)\('([\w/]+)'/g)].map(
+        ([, name]) => `sql/${name}.sql`,
+      ),
     );
     expect(named.filter((path) => !projectFiles.includes(path))).toEqual([]);
   });
