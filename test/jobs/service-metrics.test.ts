@@ -6,6 +6,7 @@ import { openMetrics } from '../../runtime/metrics/prometheus.ts';
 import { withPoolClient } from '../../runtime/postgres.ts';
 import { openVault } from '../../runtime/secrets/vault.ts';
 import { backends, openBackend, silent, type TestBackend } from './backends.ts';
+import type { VersionFacts } from '../../pipelines/caches/artefact-facts.ts';
 
 describe.each(backends)('the metrics of the service, with the queues in $kind', ({ kind, skipped }) => {
   describe.skipIf(skipped !== undefined)(skipped ?? 'read at each scrape', () => {
@@ -132,6 +133,22 @@ describe.each(backends)('the metrics of the service, with the queues in $kind', 
 });
 
 /** Two finished nights of all caches and one of a single cache, an open one, a published file, changes of labels, loads, a dispute. */
+const publishedFacts: VersionFacts = {
+  rows: 30,
+  levels: { SPAM: 20, FRAUD: 10 },
+  categoriesVersion: 1,
+  file: { sha256: 'a'.repeat(64), bytes: 900, plainBytes: 9000, plainSha256: 'b'.repeat(64) },
+  index: {
+    sha256: 'c'.repeat(64),
+    bytes: 0,
+    segments: 0,
+    blockBytesMax: 0,
+    directory: { offset: 0, bytes: 0, sha256: 'd'.repeat(64) },
+  },
+  filter: null,
+  deltas: [],
+};
+
 async function fill({ database: { db } }: TestBackend): Promise<void> {
   await db.query(`
     INSERT INTO night_run (night_date, trigger, only_cache, state, outcome, generation, requested_by, requested_at, opened_at, as_of, finished_at, report)
@@ -146,12 +163,15 @@ async function fill({ database: { db } }: TestBackend): Promise<void> {
     INSERT INTO build (run_id, generation, cache, country, state, facts, started_at, built_at)
     SELECT run_id, g, 'spammer_phones', '', 'built', '{}', as_of, as_of + g * interval '150 seconds'
     FROM night_run, generate_series(1, 2) AS g WHERE outcome = 'partial'`);
-  await db.query(`
+  await db.query(
+    `
     WITH v AS (
       INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, facts)
-      SELECT 'spammer_phones', '', 1, min(build_id), now(), now(), '{"rows": 30, "levels": {"SPAM": 20, "FRAUD": 10}, "file": {"bytes": 900}}'
+      SELECT 'spammer_phones', '', 1, min(build_id), now(), now(), $1
       FROM build RETURNING 1)
-    INSERT INTO publication (cache, country, version, status, confirmed_as_of) SELECT 'spammer_phones', '', 1, 'fresh', now() - interval '1 hour' FROM v`);
+    INSERT INTO publication (cache, country, version, status, confirmed_as_of) SELECT 'spammer_phones', '', 1, 'fresh', now() - interval '1 hour' FROM v`,
+    [JSON.stringify(publishedFacts)],
+  );
   await db.query(`
     INSERT INTO label_event (phone, at, level_before, level, cause)
     VALUES ('+12025550101', now(), 'NEUTRAL', 'SPAM', 'complaints'), ('+12025550102', now(), 'NEUTRAL', 'FRAUD', 'complaints'),
