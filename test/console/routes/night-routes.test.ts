@@ -137,7 +137,7 @@ describe('a night', () => {
     }>(`/api/nights/${runs[2]!}`);
     expect(shown.night.outcome).toBe('partial');
     expect(shown.builds.find(({ country }) => country === 'CA')).toMatchObject({
-      rows: 101,
+      rows: 130,
       rowsBefore: 400,
       version: 1,
       failure: { code: 'artefact_shrunk', advice: expect.stringContaining('Find out why rows are missing.') as string },
