@@ -310,7 +310,7 @@ describe('artefacts', () => {
       ['phones', 'CA', 'stale', 1, 400],
       ['phones', 'US', 'fresh', 2, 960],
       ['spam_ranges', '', 'fresh', 1, 0],
-      ['spammer_phones', '', 'stale', 2, 136],
+      ['spammer_phones', '', 'fresh', 2, 136],
     ]);
   });
 

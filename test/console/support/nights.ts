@@ -20,7 +20,8 @@ function numbers(prefix: string, country: string, count: number): TestNumber[] {
 
 /**
  * Four nights on four days, in the store of a console: the first publishes, the second changes a few rows, in the third phones/CA loses
- * most of its rows, none with a label, and stays as it was, the last one, of today, finds nothing new for phones/US alone. Returns their run ids.
+ * most of its rows, none with a label, and stays as it was, the last one, of today, finds nothing new for phones/US alone. Returns
+ * their run ids.
  */
 export async function seedNights({
   database: { db, url },
