@@ -79,14 +79,14 @@ export class RunWatch {
   }
 }
 
-/** A browser is killed with the worker that started it, and may write into its profile while Playwright removes it. */
-const browserProfile = 'playwright_';
+/** What a browser leaves that is killed with the worker that started it: its profile, its sockets, its sound. */
+const browserFiles = /^(playwright_|org\.chromium\.|pulse-)/;
 
 /** What lies in the directory of temporary files, a line each. */
 export async function listTemporaryFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   return entries
-    .filter(({ name }) => !name.startsWith(browserProfile))
+    .filter(({ name }) => !browserFiles.test(name))
     .map((entry) => {
       const kind = entry.isDirectory() ? 'folder' : entry.isSocket() ? 'socket' : 'file';
       return `${kind} ${join(directory, entry.name)}`;
