@@ -34,6 +34,7 @@ export class RunWatch {
 
   constructor(root = process.pid) {
     this.#root = root;
+    for (const { pid, start } of listProcesses()) if (pid === root) this.#processes.set(pid, start);
     this.look();
     this.#timer = setInterval(() => this.look(), lookMs).unref();
   }
@@ -42,7 +43,6 @@ export class RunWatch {
   look(): Seen[] {
     const found = listProcesses();
     const known = ({ pid, start }: Seen) => this.#processes.get(pid) === start;
-    for (const each of found) if (each.pid === this.#root) this.#processes.set(each.pid, each.start);
     for (let grows = true; grows;) {
       const ids = new Set(found.filter(known).map(({ pid }) => pid));
       const born = found.filter((each) => ids.has(each.parent) && !known(each));
