@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ArtefactStore } from '../../../../pipelines/caches/store/artefact-store.ts';
 import { formatStoredName, type StoredName } from '../../../../pipelines/caches/store/stored-name.ts';
 import { checkVersion, type ListedVersion } from '../../../../pipelines/caches/store/artefact-check.ts';
@@ -14,14 +13,15 @@ import { elementOf, elementsOf } from '../../../../pipelines/caches/store/object
 import { readWhole } from '../../../../pipelines/caches/store/stored-file.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
 import { useObjectStore, type Fault } from '../../../support/object-store.ts';
+import { useFolder } from '../../../support/recording-batch.ts';
 
 const MiB = 1024 * 1024;
 const partBytes = 5 * MiB;
 const server = await useObjectStore();
+const copies = await useFolder('copies');
 
 async function openStore(settings: Record<string, string> = {}): Promise<ArtefactStore> {
-  const directory = await mkdtemp(join(tmpdir(), 'caller-trust-copies-'));
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  const directory = await mkdtemp(join(copies, 'of-a-store-'));
   const config = loadConfig({ ...server.settings, ARTEFACT_DIR: directory, ...settings });
   return openArtefactStore(config, { partBytes, secondsMax: 2 });
 }
