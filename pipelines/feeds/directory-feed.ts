@@ -43,12 +43,13 @@ async function measureDirectory(client: Queryable, { mayRepeat }: StagedLoad): P
   return { measures: { ...repeats, ...compared }, merge };
 }
 
-function makeDirectoryJudge({ options: { country } }: JudgeOptions): RowJudge {
+function makeDirectoryJudge({ options: { country }, numbers }: JudgeOptions): RowJudge {
   return ([phoneText = '', ...texts]) => {
     const phone = judgePhone(phoneText, country);
     if (isPhoneRefusal(phone)) return phone;
     const display = judgeDisplay(texts);
     if (!Array.isArray(display)) return display;
+    numbers.add(phone.phone);
     return `${phone.phone}\t${copyText(phone.country)}\t${display.map(copyText).join('\t')}`;
   };
 }

@@ -4,6 +4,7 @@ import type { Refusal } from '../rows/reject.ts';
 import type { RowFormat } from '../rows/feed-rows.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import type { FeedMeasures } from './load-gates.ts';
+import type { SeenNumbers } from './seen-numbers.ts';
 
 /** A published category and its level. */
 export interface Category {
@@ -18,11 +19,13 @@ export interface JudgeOptions {
   /** No complaint is later than the submission of its feed. */
   readonly submittedAt: Date;
   readonly options: FeedOptions;
+  /** Takes the number of each accepted row, of feeds in which the last line of a number counts. */
+  readonly numbers: SeenNumbers;
   /** Order of the parts of dates with slashes, or serial numbers; null if the file has none. */
   readonly dateForm: DateForm | null;
 }
 
-/** COPY text of an accepted row (its staging columns but the line number, between tabs, the number first), or why it is refused. */
+/** COPY text of an accepted row (its staging columns but the line number, between tabs), or why it is refused. */
 export type RowJudge = (values: readonly string[]) => string | Refusal;
 
 /** A feed: the format of its rows, their judge, its staging table, and how the staged rows are measured and merged. */
@@ -44,7 +47,7 @@ export interface FeedDefinition {
 export interface StagedLoad {
   readonly loadId: number;
   readonly requestedAt: Date;
-  /** False if no two rows have the same number. */
+  /** False if no two rows have the same number, in feeds in which the last line of one counts. */
   readonly mayRepeat: boolean;
 }
 

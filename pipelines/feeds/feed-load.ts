@@ -303,6 +303,7 @@ interface Counts {
   given: number;
   accepted: number;
   readonly rejects: Partial<Record<RejectCode, number>>;
+  /** Of the accepted rows. */
   readonly numbers: SeenNumbers;
 }
 
@@ -315,10 +316,16 @@ async function stageRows(
 ): Promise<Counts> {
   await client.query(sql(feed.createStaging));
   const categories = await queryRows<Category>(client, sql('labels/list_categories'));
-  const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt, options: load.options, dateForm });
+  const counts: Counts = { given: 0, accepted: 0, rejects: {}, numbers: new SeenNumbers() };
+  const judge = feed.makeJudge({
+    categories,
+    submittedAt: load.requestedAt,
+    options: load.options,
+    numbers: counts.numbers,
+    dateForm,
+  });
   const accepted = copy.into(`feed_staging (${feed.stagingColumns.join(', ')}, line_number)`);
   const rejected = copy.into('feed_reject (load_id, line_number, code, reason, excerpt)');
-  const counts: Counts = { given: 0, accepted: 0, rejects: {}, numbers: new SeenNumbers() };
   for await (const rows of readRows(feed, load, options)) {
     await stageBatch(rows, { judge, loadId: load.loadId, counts, accepted, rejected });
     options.onProgress?.({ rowsGiven: counts.given, rowsRejected: counts.given - counts.accepted });
@@ -346,7 +353,6 @@ async function stageBatch(
     if (typeof judged === 'string') {
       acceptedLines += `${judged}\t${row.line}\n`;
       counts.accepted++;
-      counts.numbers.add(judged.slice(0, judged.indexOf('\t')));
     } else {
       rejectedLines += rejectLine(loadId, row, judged);
       counts.rejects[judged.code] = (counts.rejects[judged.code] ?? 0) + 1;

@@ -56,7 +56,7 @@ async function mergeReputation(client: Queryable, loadId: number): Promise<{ lab
 
 const labelsCachedMax = 1000; // pairs of level and category; a feed has about 40, a hostile one any number
 
-function makeReputationJudge({ categories, options }: JudgeOptions): RowJudge {
+function makeReputationJudge({ categories, options, numbers }: JudgeOptions): RowJudge {
   const labels = new Map<string, Map<string, string | Refusal>>();
   let cached = 0;
   const labelOf = (levelText: string, categoryText: string) => {
@@ -74,7 +74,9 @@ function makeReputationJudge({ categories, options }: JudgeOptions): RowJudge {
     const phone = judgePhone(phoneText, options.country);
     if (isPhoneRefusal(phone)) return phone;
     const label = labelOf(levelText, categoryText);
-    return typeof label === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${label}` : label;
+    if (typeof label !== 'string') return label;
+    numbers.add(phone.phone);
+    return `${phone.phone}\t${copyText(phone.country)}\t${label}`;
   };
 }
 
