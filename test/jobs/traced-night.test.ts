@@ -66,7 +66,6 @@ describe.each(backends)('a night that is traced, with the queues in $kind', ({ k
         [
           'process nights',
           'prepare night',
-          'plan night',
           'hold snapshot',
           'process builds',
           'process publications',
@@ -75,7 +74,6 @@ describe.each(backends)('a night that is traced, with the queues in $kind', ({ k
       expect(counts).toEqual({
         'process nights': 1,
         'prepare night': 1,
-        'plan night': 1,
         'hold snapshot': 1,
         'process builds': builds,
         'process publications': 1,

@@ -146,9 +146,10 @@ describe('a form', () => {
   });
 });
 
-describe('folders of uploads', () => {
+describe('folders of uploads', async () => {
+  const stateDir = await useFolder('state');
+
   it('of a process that is gone are removed when a console starts; others stay', async () => {
-    const stateDir = await useFolder('state');
     const directory = uploadsDirectory(stateDir);
     await mkdir(directory);
     const gone = await mkdtemp(join(directory, 'caller-trust-upload-4194303-'));

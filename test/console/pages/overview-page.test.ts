@@ -18,7 +18,7 @@ describe('the overview', () => {
     const overview = await viewer.json<Json<Overview>>('/api/overview');
     expect(overview.caches.map(({ cache }) => cache)).toContain('spammer_phones');
     const { rows } = await db.query<{ files: number; rows: number }>(
-      "SELECT count(*)::int AS files, sum(v.rows)::int AS rows FROM publication AS p JOIN artefact_version AS v USING (cache, country, version) WHERE cache = 'phones'",
+      "SELECT count(*)::int AS files, sum((v.facts->>'rows')::int)::int AS rows FROM publication AS p JOIN artefact_version AS v USING (cache, country, version) WHERE cache = 'phones'",
     );
     expect(overview.caches.find(({ cache }) => cache === 'phones')).toMatchObject(rows[0]!);
     expect(overview.lastNight?.runId).toBe(runs.at(-1));

@@ -1,8 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openQueues, type Queues } from '../../../jobs/queues/backend.ts';
 import { enqueueJob, enqueueNightFlow } from '../../../jobs/queues/enqueue.ts';
 import { startWorker, type Handlers, type Worker } from '../../../jobs/worker.ts';
@@ -358,7 +358,9 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('does a job twice whose handler blocks the event loop for longer than the lock: the reason for worker threads', async () => {
-      const released = join(await mkdtemp(join(tmpdir(), 'released-')), 'now');
+      const folder = await mkdtemp(join(tmpdir(), 'released-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const released = join(folder, 'now');
       const blocked = await startProcess('block', released);
       await enqueueJob(queues, 'load-feed', { loadId });
       await blocked.line(`start ${loadId}`);
