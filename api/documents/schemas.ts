@@ -5,6 +5,7 @@ import { filterMediaType, indexMediaType } from '../../pipelines/caches/manifest
 import { RELEASE_SERVICES } from '../../pipelines/audio/models/releases.ts';
 import { API_ERROR_CODES } from '../http/error-codes.ts';
 import { databaseProblems } from '../http/reader-database.ts';
+import { reputationLevels } from '../../pipelines/phone/reputation-level.ts';
 
 const sha256 = z
   .string()
@@ -70,7 +71,7 @@ export const manifestSchema = z.object({
   publishedAt: timeSchema,
   rows: countSchema,
   levels: z
-    .partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), countSchema)
+    .partialRecord(z.enum(reputationLevels), countSchema)
     .describe('Rows a reputation level; empty for a cache without reputation.'),
   columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES), meaning: z.string() })),
   order: z.string(),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { countSchema, countrySchema, nameSchemas, timeSchema } from '../documents/schemas.ts';
+import { reputationLevels } from '../../pipelines/phone/reputation-level.ts';
 
-const level = z.enum(['NEUTRAL', 'SPAM', 'FRAUD']);
+const level = z.enum(reputationLevels);
 const category = z
   .int()
   .positive()

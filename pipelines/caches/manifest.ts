@@ -2,7 +2,7 @@ import type { FilterFacts } from '../../format/artefact/number-filter.ts';
 import { findCache, type Column } from './definition.ts';
 import { pageColumns, segmentColumns } from '../../format/artefact/segment-index.ts';
 import type { ArtefactFile, Publication, PublishedVersion, StoredDelta } from './artefact-facts.ts';
-import type { LevelCounts } from '../../format/artefact/levels.ts';
+import type { LevelCounts } from '../phone/reputation-level.ts';
 
 /** Version of the manifest's format. */
 const manifestSchema = 'caller-trust/manifest/1';

@@ -5,6 +5,7 @@ import type { FileShape, RowFormat } from '../rows/feed-rows.ts';
 import { isNumberingCountry, type NumberingCountry } from '../phone/phone-number.ts';
 import { DELIMITERS } from '../rows/quoted-record.ts';
 import { DATE_FORMS } from './feed-dates.ts';
+import { reputationLevels } from '../phone/reputation-level.ts';
 
 const optionsSchema = z.strictObject({
   encoding: z.enum(ENCODINGS).optional(),
@@ -17,7 +18,7 @@ const optionsSchema = z.strictObject({
   /** Country of numbers in national form, ISO 3166-1 alpha-2. */
   country: z.custom<NumberingCountry>(isNumberingCountry, 'expected a country of ISO 3166-1 alpha-2').optional(),
   /** Level and category of rows without them. */
-  level: z.enum(['NEUTRAL', 'SPAM', 'FRAUD']).optional(),
+  level: z.enum(reputationLevels).optional(),
   category: z.string().min(1).max(64).optional(),
   /** The provider of the file: gates and ages of feeds are separate for each. */
   source: z

@@ -1,3 +1,5 @@
+import { reputationLevels } from '../phone/reputation-level.ts';
+
 /** The measures of a load before it is merged. Kept with the load. */
 export interface FeedMeasures {
   readonly given: number;
@@ -109,7 +111,7 @@ const shareGates: readonly ShareGate[] = [
     words: 'of the rows are older than 28 days',
     share: (load) => [load.oldRows, load.accepted],
   },
-  ...['NEUTRAL', 'SPAM', 'FRAUD'].map((level): ShareGate => ({
+  ...reputationLevels.map((level): ShareGate => ({
     gate: 'levels',
     pointsMax: 20,
     words: `of the numbers have the level ${level}`,

@@ -1,10 +1,11 @@
 import type { Queryable } from '../../runtime/postgres.ts';
+import type { ReputationLevel } from '../../pipelines/phone/reputation-level.ts';
 
 /** A row of phone_number as tests state it; what is left out is absent. */
 export interface TestNumber {
   phone: string;
   country?: string | null;
-  level?: 'NEUTRAL' | 'SPAM' | 'FRAUD';
+  level?: ReputationLevel;
   category?: number | null;
   name?: string | null;
   description?: string | null;

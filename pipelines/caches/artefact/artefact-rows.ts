@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import type { LevelCounts } from '../../phone/reputation-level.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { connect, destroy, queryRow, queryRows } from '../../../runtime/postgres.ts';
 import { within } from '../../../runtime/processes/repeat.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DeltaCounts } from '../../../format/artefact/delta-lines.ts';
 import { cutSegments, type CutSegment } from '../../../format/artefact/segment-cutter.ts';
 import {
+  compressSegment,
   notAsIndexed,
   SegmentIndexWriter,
   type IndexFacts,
@@ -9,7 +10,7 @@ import {
 } from '../../../format/artefact/segment-index.ts';
 import { crc32 } from '../../../format/gzip/crc32.ts';
 import { gzipHeader, type CompressedBlock, type GzipFacts } from '../../../format/gzip/gzip-member.ts';
-import { compressBlock, writeMember } from '../../../format/gzip/gzip-writing.ts';
+import { writeMember } from '../../../format/gzip/gzip-writing.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 import { isLost } from '../store/artefact-store.ts';
 import { inflate, type PreviousRows, type RowsBefore } from './previous-rows.ts';
@@ -142,17 +143,10 @@ class Pass {
     if (same !== null) this.#lose(notAsIndexed());
     if (cut === null) return { ...noBlock, segment: null, difference: await this.#compare(before!, noRows) };
     const [block, difference] = await Promise.all([
-      compressBlock(cut.plain),
+      compressSegment(cut),
       before === null ? null : this.#compare(before, cut.plain),
     ]);
-    const { deflated, plainBytes, crc } = block;
-    const { prefix, rows, sha256 } = cut;
-    const blockCrc = crc32(deflated);
-    return {
-      ...block,
-      segment: { prefix, bytes: deflated.length, plainBytes, rows, crc, blockCrc, sha256 },
-      difference,
-    };
+    return { ...block, difference };
   }
 
   /** The difference from the rows before; null once the published version is damaged. */

@@ -1,5 +1,5 @@
 import type { LabelMoves } from '../artefact/row-difference.ts';
-import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import type { LevelCounts } from '../../phone/reputation-level.ts';
 
 /** Limits of the gates: the settings of the same names, and a limit that tests lower. */
 export interface NightGateLimits {

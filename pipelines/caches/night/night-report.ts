@@ -2,7 +2,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { CacheName } from '../definition.ts';
-import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import type { LevelCounts } from '../../phone/reputation-level.ts';
 import type { NightBreach } from './night-gates.ts';
 
 /** The outcome of an expected artefact. */

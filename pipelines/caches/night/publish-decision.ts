@@ -1,7 +1,7 @@
 import type { LabelMoves } from '../artefact/row-difference.ts';
 import { judgeBuild, type NightBreach, type NightGateLimits } from './night-gates.ts';
 import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
-import type { LevelCounts } from '../../../format/artefact/levels.ts';
+import type { LevelCounts } from '../../phone/reputation-level.ts';
 
 /** The outcome of a build at the end of its night. */
 export type BuildOutcome =
