@@ -16,6 +16,7 @@ import { openIntakeDatabase } from './database.ts';
 import { intakeLimits } from './work/intake-limits.ts';
 import type { IntakeWork } from './work/intake-work.ts';
 import { createIntakeServer, type IntakeState } from './server.ts';
+import { holdUploadDirectory } from './work/upload-directory.ts';
 import { UploadWriters } from './work/upload-writers.ts';
 import { WorkRoom } from './work/work-room.ts';
 
@@ -37,12 +38,25 @@ const silenceMsMax = 10_000;
 
 /**
  * Starts the intake on its address. Tests override {@link intakeLimits}.
- * @throws ServiceError `address_unavailable`, `database_unavailable`, `database_unsuitable`, `database_role_writes`, `redis_unavailable`,
- * `redis_unsafe`
+ * @throws ServiceError `address_unavailable`, `database_unavailable`, `database_unsuitable`, `database_role_writes`, `directory_busy`,
+ * `redis_unavailable`, `redis_unsafe`
  */
-export async function startIntake(
+export async function startIntake(config: Config, options: IntakeOptions): Promise<RunningIntake> {
+  const releaseDirectory = await holdUploadDirectory(config.intakeDir);
+  return openIntake(config, { ...options, releaseDirectory }).catch(async (error: unknown) => {
+    await releaseDirectory();
+    throw error;
+  });
+}
+
+interface IntakeOptions {
+  readonly log: Log;
+  readonly limits?: Partial<typeof intakeLimits>;
+}
+
+async function openIntake(
   config: Config,
-  { log, limits: given = {} }: { readonly log: Log; readonly limits?: Partial<typeof intakeLimits> },
+  { log, limits: given = {}, releaseDirectory }: IntakeOptions & { readonly releaseDirectory: () => Promise<void> },
 ): Promise<RunningIntake> {
   const limits = { ...intakeLimits, ...given };
   await mkdir(config.stateDir, { recursive: true });
@@ -77,7 +91,9 @@ export async function startIntake(
     await served.close();
     await follower.stop();
     await queues.close();
+    await work.writers.stop();
     await database.close();
+    await releaseDirectory();
   };
   const intake = await openServer(app.server, { host: config.intakeHost, port: config.intakePort }).catch(
     async (error: unknown) => {
@@ -95,7 +111,7 @@ export async function startIntake(
   let closing: Promise<void> | undefined;
   const close = async () => {
     stopping.abort(new ServiceError('interrupted', { operation: 'run intake' }));
-    work.writers.stop();
+    void work.writers.stop();
     await intake.end({ graceSeconds: config.shutdownGraceSeconds, close: () => app.close() });
     await release();
     await discovery.remove();

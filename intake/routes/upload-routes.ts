@@ -60,9 +60,11 @@ export async function registerUploadRoutes(app: FastifyInstance, work: IntakeWor
     );
   });
   app.head('/v1/uploads/:upload', { config: { operations: { head: offsetOperation() } } }, async (request, reply) => {
-    const upload = await findUpload(work, request);
-    await work.writers.interrupt(upload.uploadId);
-    const offset = await readOffset(work.config.intakeDir, upload.uploadId);
+    const { uploadId } = await findUpload(work, request);
+    const { upload, offset } = await work.writers.run(uploadId, async () => ({
+      upload: await findUpload(work, request), // as those before have left it
+      offset: await readOffset(work.config.intakeDir, uploadId),
+    }));
     const headers = headersOf(work, { upload, offset });
     return reply
       .code(204)
@@ -74,8 +76,7 @@ export async function registerUploadRoutes(app: FastifyInstance, work: IntakeWor
     { config: { operations: { delete: givingUpOperation() } } },
     async (request, reply) => {
       const { uploadId } = await findUpload(work, request);
-      await work.writers.interrupt(uploadId);
-      await discardUpload(work, uploadId);
+      await work.writers.run(uploadId, () => discardUpload(work, uploadId));
       return reply.code(204).send();
     },
   );
@@ -119,7 +120,7 @@ function announceLocation(work: IntakeWork, request: FastifyRequest, upload: Upl
 }
 
 async function continueUpload(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const upload = await findUpload(work, request);
+  const { uploadId, bytes } = await findUpload(work, request);
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (type !== partMediaType)
     throw new ServiceError('media_type_unsupported', {
@@ -130,31 +131,45 @@ async function continueUpload(work: IntakeWork, request: FastifyRequest, reply: 
   const { complete, offset } = fields;
   if (complete === undefined || offset === undefined)
     throw fieldsInvalid('Upload-Offset and Upload-Complete are needed to continue an upload.');
-  if (fields.length !== undefined && fields.length !== upload.bytes)
-    throw fieldsInvalid(`Upload-Length differs from the ${upload.bytes} bytes with which the upload began.`);
-  if (upload.completedAt !== null)
-    throw withHeaders(
-      new ServiceError('upload_completed', { operation: 'continue upload' }),
-      headersOf(work, { upload, offset: upload.bytes }),
-    );
-  if (upload.sha256 !== null && fields.wholeSha256 !== undefined && fields.wholeSha256 !== upload.sha256)
-    throw fieldsInvalid('Repr-Digest differs from the one that the upload was announced with.');
-  if (complete) requireDigest(upload.sha256 ?? fields.wholeSha256);
-  const state = await work.writers.run(upload.uploadId, async (signal) => {
-    const present = await readOffset(work.config.intakeDir, upload.uploadId);
-    if (present !== offset)
-      throw withHeaders(
-        new ServiceError('upload_offset_wrong', {
-          operation: 'continue upload',
-          problem: `The upload has ${present} bytes, and these begin at ${offset}.`,
-          hint: 'Continue at the offset of the upload.',
-        }),
-        headersOf(work, { upload, offset: present }),
-      );
-    requireFitting(fields, upload.bytes - offset);
+  if (fields.length !== undefined && fields.length !== bytes)
+    throw fieldsInvalid(`Upload-Length differs from the ${bytes} bytes with which the upload began.`);
+  const state = await work.writers.run(uploadId, async (signal) => {
+    signal.throwIfAborted();
+    const upload = await findUpload(work, request); // as the requests before have left it
+    requireContinuation(upload, { present: await readOffset(work.config.intakeDir, uploadId), fields, work });
     return receive(work, request, { upload, offset, complete, fields, signal });
   });
   return sendState(work, reply, { status: state.upload.completedAt === null ? 204 : 200, state, headers: {} });
+}
+
+/**
+ * Refuses bytes that do not continue an upload.
+ * @throws ServiceError `upload_completed`, `upload_offset_wrong`, `upload_invalid`, `digest_required`
+ */
+function requireContinuation(
+  upload: Upload,
+  { present, fields, work }: { readonly present: number; readonly fields: UploadFields; readonly work: IntakeWork },
+): void {
+  const { complete, offset, wholeSha256 } = fields;
+  const operation = 'continue upload';
+  if (upload.completedAt !== null)
+    throw withHeaders(
+      new ServiceError('upload_completed', { operation }),
+      headersOf(work, { upload, offset: upload.bytes }),
+    );
+  if (upload.sha256 !== null && wholeSha256 !== undefined && wholeSha256 !== upload.sha256)
+    throw fieldsInvalid('Repr-Digest differs from the one that the upload was announced with.');
+  if (complete) requireDigest(upload.sha256 ?? wholeSha256);
+  if (present !== offset)
+    throw withHeaders(
+      new ServiceError('upload_offset_wrong', {
+        operation,
+        problem: `The upload has ${present} bytes, and these begin at ${offset}.`,
+        hint: 'Continue at the offset of the upload.',
+      }),
+      headersOf(work, { upload, offset: present }),
+    );
+  requireFitting(fields, upload.bytes - present);
 }
 
 /** Bytes to receive. */
@@ -187,7 +202,7 @@ async function receive(
   if (!complete) return { upload, offset: appended.offset };
   if (appended.offset !== bytes)
     throw fieldsInvalid(`Upload-Complete is ?1, but the upload has ${appended.offset} of its ${bytes} bytes.`);
-  const sha256 = offset === 0 ? appended.sha256 : await digestOfUpload(intakeDir, uploadId);
+  const sha256 = await digestOfUpload(intakeDir, uploadId); // of what is on the disk
   if (announced !== undefined && announced !== sha256) {
     await truncateUpload(intakeDir, uploadId, 0);
     throw digestWrong('Repr-Digest', 'The upload is empty again.');

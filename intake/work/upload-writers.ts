@@ -1,46 +1,50 @@
 import { ServiceError } from '../../runtime/errors.ts';
 
-/** A running transfer. */
-interface Writer {
+/** A request for an upload: it works, or waits for those before it. */
+interface Turn {
   readonly stop: AbortController;
-  readonly ended: Promise<unknown>;
+  readonly ended: Promise<void>;
 }
 
 /**
- * The running transfers of uploads. A new request for an upload ends the one before it: its client is gone, or has given it up, and
- * the offset must not move while the new one is answered. One process alone writes to a directory of uploads.
+ * The requests for each upload, one after another. A new one interrupts those before it, whose client is gone or has given them up,
+ * and works when they have ended: the offset must not move while it is answered. One process alone writes to a directory of uploads
+ * ({@link holdUploadDirectory}).
  */
 export class UploadWriters {
-  readonly #running = new Map<string, Writer>();
+  /** The last request for each upload. */
+  readonly #last = new Map<string, Turn>();
 
-  /** Runs a transfer when the one before has ended; its signal fires when another request wants the upload. */
+  /**
+   * Works when all earlier requests for the upload have ended. Takes its place before it waits for anything, so that no two requests
+   * follow the same one. The signal fires when another request wants the upload.
+   */
   async run<Result>(uploadId: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    await this.interrupt(uploadId);
+    const before = this.#last.get(uploadId);
+    before?.stop.abort(interrupted()); // those before that one are interrupted already
     const stop = new AbortController();
-    const running = work(stop.signal);
-    const writer = { stop, ended: running.catch(() => {}) };
-    this.#running.set(uploadId, writer);
+    const working = (async () => {
+      await before?.ended;
+      return work(stop.signal);
+    })();
+    const turn = { stop, ended: working.then(nothing, nothing) };
+    this.#last.set(uploadId, turn);
     try {
-      return await running;
+      return await working;
     } finally {
-      if (this.#running.get(uploadId) === writer) this.#running.delete(uploadId);
+      if (this.#last.get(uploadId) === turn) this.#last.delete(uploadId);
     }
   }
 
-  /** Ends the running transfer of an upload, and resolves when there is none. */
-  async interrupt(uploadId: string): Promise<void> {
-    for (let writer = this.#running.get(uploadId); writer !== undefined; writer = this.#running.get(uploadId)) {
-      writer.stop.abort(interrupted());
-      await writer.ended;
-      await Promise.resolve(); // the transfer removes itself first
-    }
-  }
-
-  /** Ends all of them: what has arrived is kept. */
-  stop(): void {
-    for (const { stop } of this.#running.values()) stop.abort(interrupted());
+  /** Ends all of them, and resolves when they have ended: what has arrived is kept. */
+  async stop(): Promise<void> {
+    const turns = [...this.#last.values()];
+    for (const { stop } of turns) stop.abort(interrupted());
+    await Promise.all(turns.map(({ ended }) => ended));
   }
 }
+
+const nothing = () => {};
 
 function interrupted(): ServiceError {
   return new ServiceError('interrupted', {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { makeSampleLetters } from '../../samples/letters/sample-letters.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { startProcess, until, untilServing, type ServiceProcess } from '../support/service-process.ts';
-import { digestField, intakeSettings, makeClient, IntakeClient } from './support/running-intake.ts';
+import { digestField, intakeSettings, makeClient, IntakeClient, uploadsIn } from './support/running-intake.ts';
 
 const database = await useTestDatabase();
 const { db } = database;
@@ -154,7 +154,7 @@ describe('the intake', () => {
       { source: 'call-0.wav', state: 'performed', model: 'phone/v8.2' },
       { source: 'call-1.wav', state: 'performed', model: 'phone/v8.2' },
     ]);
-    expect(await readdir(join(stateDir, 'intake'))).toEqual([]);
+    expect(await uploadsIn(join(stateDir, 'intake'))).toEqual([]);
   });
 
   it('has a letter read with the request that it came with', async () => {
@@ -245,6 +245,18 @@ describe('the intake', () => {
       await small.end('SIGTERM');
     }
     await rm(elsewhere, { recursive: true, force: true });
+  });
+
+  it('refuses a directory of uploads that another intake holds, and takes it when that one has ended', async () => {
+    const own = { ...env, STATE_DIR: stateDir, INTAKE_DATABASE_URL: database.intakeUrl };
+    const second = startProcess('intake/main.js', own);
+    expect(await second.ended).toBe(1);
+    expect(second.log()).toContain('"code":"directory_busy"');
+    const third = startProcess('intake/main.js', own);
+    await intake.end('SIGTERM');
+    await until(async () => third.log().includes('listening'), `the third listens: ${third.log()}`);
+    intake = third;
+    client = new IntakeClient((await untilServing(stateDir, 'intake')).url, client.key);
   });
 
   it('ends at once where it is off', async () => {

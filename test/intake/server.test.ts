@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { useTestDatabase } from '../support/database.ts';
 import { putNumbers } from '../support/numbers.ts';
 import { tinyRecording } from '../support/recording-batch.ts';
 import { until, untilServing } from '../support/service-process.ts';
-import { digestField, IntakeClient, outcomeOf, useTestIntake } from './support/running-intake.ts';
+import { digestField, IntakeClient, outcomeOf, uploadsIn, useTestIntake } from './support/running-intake.ts';
 
 const database = await useTestDatabase();
 const { db } = database;
@@ -32,6 +32,8 @@ const intake = await useTestIntake(
 const bytes = (length: number, value = 1) => new Uint8Array(length).fill(value);
 const recording = (number: number) => new Uint8Array(tinyRecording(number));
 const feed = (text: string) => new TextEncoder().encode(text);
+/** Settings of an intake beside the one of the tests. */
+const elsewhere = { ...intake.config, intakeDir: join(intake.config.stateDir, 'elsewhere') };
 const clear = async () => {
   await db.query("UPDATE upload SET active_at = now() - interval '30 hours'");
   await runUploadRetention({ db, directory: intake.config.intakeDir }, new Date());
@@ -165,7 +167,7 @@ describe('an upload', () => {
       400,
       'digest_wrong',
     ]);
-    expect(await readdir(intake.config.intakeDir)).toEqual([]); // nobody knows the address of the one that failed
+    expect(await uploadsIn(intake.config.intakeDir)).toEqual([]); // nobody knows the address of the one that failed
   });
 
   it('is refused by name with fields that do not fit', async () => {
@@ -233,7 +235,7 @@ describe('an upload', () => {
     await age(young, 23);
     const directory = intake.config.intakeDir;
     expect(await runUploadRetention({ db, directory }, new Date())).toEqual({ removed: 1, swept: 0 });
-    expect(await readdir(directory)).toEqual([young.split('/').at(-1)]);
+    expect(await uploadsIn(directory)).toEqual([young.split('/').at(-1)]);
     expect((await client.fetch(old, { method: 'HEAD' })).status).toBe(404);
     await clear();
   });
@@ -280,7 +282,7 @@ describe('a request', () => {
     const { batch, ...answer } = (await first.json()) as { batch: string };
     expect([first.status, first.headers.get('location')]).toEqual([202, `https://api.example.com/v1/batches/${batch}`]);
     expect(answer).toMatchObject({ state: 'queued', items: 1, repeated: false });
-    expect(await readdir(intake.config.intakeDir)).toEqual([]);
+    expect(await uploadsIn(intake.config.intakeDir)).toEqual([]);
     expect(await (await client.post('/v1/batches', { items: body.items, model }, 'same')).json()).toMatchObject({
       batch,
       repeated: true,
@@ -366,7 +368,7 @@ describe('a limit of the process', () => {
   it('lets as many requests of a key through in a minute as it says, and not one more', async () => {
     const log = createLog({ level: 'silent', process: 'intake' });
     const { key } = await intake.client(['feeds:write']); // before the process, which reads the keys when it starts
-    const limited = await startIntake({ ...intake.config, intakeRequestsPerMinuteMax: 3 }, { log });
+    const limited = await startIntake({ ...elsewhere, intakeRequestsPerMinuteMax: 3 }, { log });
     await untilServing(intake.config.stateDir, 'intake');
     const client = new IntakeClient(limited.url, key);
     const answers = [];
@@ -435,14 +437,14 @@ describe('the process', () => {
 
   it('refuses a login that may do more than submit', async () => {
     const log = createLog({ level: 'silent', process: 'intake' });
-    await expect(startIntake({ ...intake.config, intakeDatabaseUrl: database.url }, { log })).rejects.toMatchObject({
+    await expect(startIntake({ ...elsewhere, intakeDatabaseUrl: database.url }, { log })).rejects.toMatchObject({
       code: 'database_role_writes',
     });
   });
 
   it('takes its role on the login of the owner where it has none of its own', async () => {
     const log = createLog({ level: 'silent', process: 'intake' });
-    const own = { ...intake.config, intakeDatabaseUrl: undefined, databaseUrl: database.url };
+    const own = { ...elsewhere, intakeDatabaseUrl: undefined, databaseUrl: database.url };
     const started = await startIntake(own, { log });
     expect((await fetch(`${started.url}/healthz`)).status).toBe(200);
     await started.close();

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { afterAll } from 'vitest';
 import { startIntake } from '../../../intake/start.ts';
 import type { intakeLimits } from '../../../intake/work/intake-limits.ts';
 import { migrateQueues } from '../../../jobs/queues/queue-schema.ts';
 import { createKey, type Scope } from '../../../pipelines/access/keys.ts';
+import { isUploadId } from '../../../pipelines/submissions/upload.ts';
 import { loadConfig, type Config } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -24,6 +26,11 @@ export const intakeSettings = {
 /** `Repr-Digest` of bytes. */
 export function digestField(bytes: Uint8Array): string {
   return `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`;
+}
+
+/** The uploads that have a file in a directory. */
+export async function uploadsIn(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter(isUploadId);
 }
 
 /** A client of an intake. */
