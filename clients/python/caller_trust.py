@@ -210,8 +210,7 @@ class Client:
             if not remote.is_signed:
                 headers["If-Range"] = f'"{remote.sha256}"'
             answer = self._ask(remote.href, headers, missing=True)
-            if answer.status in (200, 404) or answer.headers.get("content-range") != f"bytes {at}-{end - 1}/{remote.bytes}":
-                raise VersionChanged
+            _require_range(answer, remote, f"bytes {at}-{end - 1}/{remote.bytes}")
             for chunk in answer.chunks:
                 if at + len(chunk) > end:
                     raise ClientError("download_failed", "The service sends more bytes than were requested.")
@@ -269,6 +268,19 @@ class Client:
                         raise ConnectionLost(f"fewer than {self.bytes_per_second_min} bytes a second arrived")
                     since, received = time.monotonic(), 0
                 yield chunk
+
+
+def _require_range(answer: _Answer, remote: "RemoteFile", wanted: str) -> None:
+    """A range of a file of another length is another version's, or damaged where only one version can have the address."""
+    etag = answer.headers.get("etag")
+    is_same = remote.is_signed or etag == f'"{remote.sha256}"'
+    if answer.status == 206 and answer.headers.get("content-range") == wanted:
+        return
+    if answer.status == 206 and is_same:
+        raise ClientError("download_damaged", "The downloaded file is not as it was published.")
+    if answer.status in (206, 404) or (not is_same and etag is not None):
+        raise VersionChanged
+    raise ClientError("download_failed", f"The service answers {answer.status} to a request for a range.")
 
 
 class _RetryableAnswer(Exception):
@@ -1148,7 +1160,7 @@ def _bring_up_to_date(
             return _update(client, folder, artefact, read_manifest(client, artefact, trust))
         except VersionChanged:
             continue
-    raise ClientError("download_failed", "New versions are published faster than they can be downloaded.")
+    raise ClientError("download_failed", "Each time that the version was read, it had changed, or a file of it was missing.")
 
 
 def _update(client: Client, folder: Path, artefact: Artefact, manifest: Manifest) -> Pulled:
@@ -1347,7 +1359,7 @@ def _on_present_version(
             return work(read_manifest(client, artefact, trust))
         except VersionChanged:
             continue
-    raise ClientError("download_failed", "New versions are published faster than they can be read.")
+    raise ClientError("download_failed", "Each time that the version was read, it had changed, or a file of it was missing.")
 
 
 def _fetch_filter(client: Client, manifest: Manifest, directory: Union[str, Path, None]) -> NumberFilter:

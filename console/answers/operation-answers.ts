@@ -4,7 +4,7 @@ import {
   type OperationRow,
   type operationTitles,
 } from '../../pipelines/branding/operation.ts';
-import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
+import { formatSheetField } from '../../pipelines/rows/csv-field.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
@@ -80,7 +80,7 @@ export async function* writeRejects(db: Queryable, operationId: number): AsyncGe
     yield rows
       .map(
         ({ line, phone, outcome, reason }) =>
-          `${[line, phone ?? '', outcome, reason].map(formatCsvField).join(',')}\r\n`,
+          `${[line, phone ?? '', outcome, reason].map(formatSheetField).join(',')}\r\n`,
       )
       .join('');
     if (rows.length < rowsRead) return;

@@ -36,7 +36,7 @@ import {
   requestNames,
 } from './dropped-request.ts';
 import { replaceFile, statOrUndefined } from './taken-entry.ts';
-import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
+import { formatSheetField } from '../../pipelines/rows/csv-field.ts';
 
 /** Settings and services of the inbox of branding requests. */
 interface BrandingInboxOptions {
@@ -220,7 +220,7 @@ async function writeNumberRows(client: Queryable, { path }: TakenEntry, { operat
 }
 
 function formatRow({ line, phone, outcome, reason }: OperationRow): string {
-  return `${[String(line), phone ?? '', outcome, reason].map(formatCsvField).join(',')}\n`;
+  return `${[String(line), phone ?? '', outcome, reason].map(formatSheetField).join(',')}\n`;
 }
 
 /** Removes letter and CSV, which the database has. A refused request keeps them, so that its sender can try again. */

@@ -264,6 +264,20 @@ const cases: readonly Case[] = [
     steps: [pulls(await makeSet(1, { damage: damaging('rows') }), { error: 'download_damaged', rows: null })],
   },
   {
+    name: 'refuses a file and an index that are shorter or longer than they were published',
+    steps: await Promise.all(
+      (['rows', 'index'] as const).flatMap((damaged) =>
+        [(bytes: Buffer) => bytes.subarray(0, -100), (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(100)])].map(
+          async (change) =>
+            pulls(await makeSet(1, { damage: (kind, bytes) => (kind === damaged ? change(bytes) : bytes) }), {
+              error: 'download_damaged',
+              rows: null,
+            }),
+        ),
+      ),
+    ),
+  },
+  {
     name: 'takes the whole file instead of a damaged delta',
     steps: afterFirst(
       pulls(await makeSet(2, { damage: damaging('delta') }), {

@@ -39,7 +39,7 @@ export async function onPresentVersion<Result>(
         throw new ClientError('download_failed', {
           operation: 'read published version',
           object: formatArtefact(artefact),
-          problem: 'New versions are published faster than they can be read.',
+          problem: 'Each time that the version was read, it had changed, or a file of it was missing.',
           cause: error,
         });
     }
@@ -113,9 +113,13 @@ export async function readPart(
 ): Promise<Uint8Array> {
   const part = await readRange(client, remote, { start: offset, end: offset + bytes });
   if (sha256Of(part) === sha256) return part;
-  throw new ClientError('download_damaged', {
+  throw damaged(remote);
+}
+
+function damaged({ href }: RemoteFile): ClientError {
+  return new ClientError('download_damaged', {
     operation: 'check download',
-    object: remote.href,
+    object: href,
     problem: 'The downloaded file is not as it was published.',
   });
 }
@@ -130,16 +134,19 @@ function ifStill({ href, sha256 }: RemoteFile): Record<string, string> {
   return isTargetHref(href) ? {} : { 'If-Range': `"${sha256}"` };
 }
 
-/** @throws VersionChanged, ClientError `download_failed` unless the answer is the requested range of the expected version. */
+/**
+ * @throws VersionChanged, ClientError `download_damaged`, `download_failed` unless the answer is the requested range of the expected
+ * version. A range of a file of another length is another version's, or damaged where only one version can have the address.
+ */
 function requireRange(
   { status, headers }: FetchedBytes,
   { remote, start, end }: { remote: RemoteFile; start: number; end: number },
 ): void {
   const [etag, range] = [headers.get('etag'), headers.get('content-range')];
+  const isSame = isTargetHref(remote.href) || etag === `"${remote.sha256}"`;
   if (status === 206 && range === `bytes ${start}-${end - 1}/${remote.bytes}`) return;
-  if (status === 404) throw new VersionChanged();
-  if (!isTargetHref(remote.href) && etag !== null && etag !== `"${remote.sha256}"`) throw new VersionChanged();
-  if (status === 206) throw new VersionChanged();
+  if (status === 206 && isSame) throw damaged(remote);
+  if (status === 404 || status === 206 || (!isSame && etag !== null)) throw new VersionChanged();
   throw new ClientError('download_failed', {
     operation: 'download',
     object: remote.href,

@@ -1,7 +1,7 @@
 import type { Scores } from '../verification.ts';
 import type { VerificationRecord } from './stored-verifications.ts';
 import { nextStepOf } from '../next-step.ts';
-import { formatCsvField } from '../../rows/csv-field.ts';
+import { formatSheetField } from '../../rows/csv-field.ts';
 
 type CsvValue = string | number | boolean | null | undefined;
 
@@ -34,7 +34,7 @@ export const resultsHeader = `${columns.map(([name]) => name).join(',')}\n`;
 
 /** Results as lines of CSV (RFC 4180), in the columns of {@link resultsHeader}. */
 export function formatResults(records: readonly VerificationRecord[]): string {
-  return records.map((record) => `${columns.map(([, value]) => formatCsvField(value(record))).join(',')}\n`).join('');
+  return records.map((record) => `${columns.map(([, value]) => formatSheetField(value(record))).join(',')}\n`).join('');
 }
 
 /** A score with six digits, or null. */

@@ -26,7 +26,7 @@ const done = await seedBatch(
 );
 const waiting = await seedBatch(
   running,
-  [{ label: 'synthesized', source: 'a "quoted", name.wav' }, 'queued', 'queued'],
+  [{ label: 'synthesized', source: '=cmd|"quoted", name.wav' }, 'queued', 'queued'],
   { name: 'Tuesday', owner: 'bank' },
 );
 
@@ -125,7 +125,7 @@ describe('a batch', () => {
     expect((await items('limit=3&after=3')).items.map(({ line }) => line)).toEqual([4]);
   });
 
-  it('is saved as CSV, as the command line prints it', async () => {
+  it('is saved as CSV, as the command line prints it, and a name that a client chose is no formula', async () => {
     const response = await viewer.fetch(`/api/batches/${waiting.batch.id}/results.csv?state=performed`);
     expect([response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([
       'text/csv; charset=utf-8',
@@ -133,7 +133,7 @@ describe('a batch', () => {
     ]);
     const lines = (await response.text()).split('\n');
     expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,next_step,reason,/);
-    expect(lines[1]).toMatch(/^1,"a ""quoted"", name\.wav",performed,0\.1,0\.8,synthesized,/);
+    expect(lines[1]).toMatch(/^1,"'=cmd\|""quoted"", name\.wav",performed,0\.1,0\.8,synthesized,/);
     expect(lines).toHaveLength(3);
     const { rows } = await db.query("SELECT actor, object, detail FROM console_event WHERE action = 'save_results'");
     expect(rows).toEqual([{ actor: 'viewer', object: `batch ${waiting.batch.id}`, detail: { state: 'performed' } }]);
