@@ -6,6 +6,7 @@ import { beginRequest } from '../api/http/request-log.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { asIntakeError, methodNotAllowed, sendIntakeProblem, sendJson } from './http/answers.ts';
 import { describeOpen, type Json } from './http/operations.ts';
+import { refuseUnstorableText } from './http/path-text.ts';
 import type { IntakeWork } from './work/intake-work.ts';
 import { makeOpenApiDocument } from './openapi.ts';
 import { registerBatchRoutes } from './routes/batch-routes.ts';
@@ -51,6 +52,7 @@ export async function createIntakeServer({
   const routes = collectRoutes(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, work));
   await registerEntry(app, work);
+  refuseUnstorableText(app);
   app.setNotFoundHandler((request) => {
     const allowed = routes.methodsOf(request.url);
     if (allowed.length > 0) throw methodNotAllowed(allowed);

@@ -225,6 +225,11 @@ export function sqlStateOf(error: unknown): string | undefined {
     : undefined;
 }
 
+/** True for a value that no table takes, however often it is sent: a data exception, or one against a constraint (classes 22 and 23). */
+export function isRefusedValue(error: unknown): boolean {
+  return /^2[23]/.test(sqlStateOf(error) ?? '');
+}
+
 /** True if the server ended the session or the socket was closed. */
 export function isConnectionLoss(error: unknown): boolean {
   const state = sqlStateOf(error);

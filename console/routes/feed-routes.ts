@@ -15,6 +15,7 @@ import {
 import { LOAD_STATES } from '../../pipelines/feeds/load-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
+import { parseStorableJson } from '../../runtime/stored-text.ts';
 import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { pageOf } from '../http/paging.ts';
@@ -104,11 +105,11 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
 
 function parseOptions(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStorableJson(text);
   } catch (error) {
     throw new ServiceError('feed_option_invalid', {
       operation: 'submit feed',
-      problem: 'The options are not JSON.',
+      problem: 'The options are not JSON, or a text of them cannot be stored.',
       cause: error,
     });
   }

@@ -13,6 +13,7 @@ import type { OpenStream, StreamOwner, StreamService } from '../../pipelines/aud
 import type { Config } from '../../runtime/config.ts';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
+import { parseStorableJson } from '../../runtime/stored-text.ts';
 import { streamLimits } from '../../pipelines/audio/streaming/stream-limits.ts';
 
 /** Milliseconds between progress messages. */
@@ -332,9 +333,12 @@ function parseMessage(data: Buffer): ClientMessage {
 /** @throws ServiceError `stream_invalid` */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStorableJson(text);
   } catch {
-    throw invalidMessage('A text message is not JSON.', 'Audio goes in binary messages.');
+    throw invalidMessage(
+      'A text message is not JSON, or a text of it cannot be stored.',
+      'Audio goes in binary messages.',
+    );
   }
 }
 

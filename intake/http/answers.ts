@@ -29,7 +29,8 @@ export function asIntakeError(thrown: unknown, request: FastifyRequest): Service
   const known = recognizeError(thrown);
   if (known !== undefined) return known;
   const operation = 'read request';
-  if (request.raw.destroyed && !request.raw.complete)
+  const { destroyed, complete, errored } = request.raw; // a whole body may wait to be read when the connection breaks
+  if (destroyed && (!complete || errored === thrown))
     return new ServiceError('interrupted', { operation, problem: 'The sender broke off.', cause: thrown });
   if (isConnectionLoss(thrown)) return databaseUnavailable(thrown);
   const { code, statusCode } =

@@ -13,6 +13,7 @@ import {
 import { jsonWithSortedKeys, sha256Of } from '../../runtime/digest.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { idempotencyKeyForm, isIdempotencyKey } from '../../runtime/idempotency-key.ts';
+import { isStorable, unstorableProblem } from '../../runtime/stored-text.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
 
 /** A client with a key that has the scope. @throws ServiceError as {@link requireScope} */
@@ -36,8 +37,7 @@ export function parseJsonBody<Schema extends z.ZodType>(
   code: ErrorCode,
 ): z.output<Schema> {
   const operation = 'read request';
-  if (JSON.stringify(body ?? null).includes('\\u0000'))
-    throw new ServiceError(code, { operation, problem: 'A value holds the character NUL.' });
+  if (!isStorable(body)) throw new ServiceError(code, { operation, problem: unstorableProblem });
   const parsed = schema.safeParse(body ?? {});
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, 10).map((issue) => {

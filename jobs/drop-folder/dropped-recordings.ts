@@ -8,6 +8,7 @@ import { parseRawAudio, type RawAudio } from '../../pipelines/audio/decode/raw-a
 import { walkFolder } from '../../pipelines/audio/batches/batch-list.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
+import { parseStorableJson } from '../../runtime/stored-text.ts';
 import { requesterOf } from './inbox.ts';
 import { describeKind, type TakenEntry } from './taken-entry.ts';
 
@@ -64,9 +65,9 @@ async function readRecordingsRequest(path: string): Promise<z.output<typeof requ
   if (text === null) return {};
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseStorableJson(text);
   } catch {
-    throw invalidRecordings('request.json is not JSON in UTF-8.');
+    throw invalidRecordings('request.json is not JSON in UTF-8, or a text of it cannot be stored.');
   }
   const parsed = requestSchema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { isStorableText } from '../../runtime/stored-text.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
 import type { Vault } from '../../runtime/secrets/vault.ts';
@@ -22,10 +23,7 @@ import { isIdempotencyKey, idempotencyKeyForm, requireSameRequest } from '../../
 /** Numbers that a request may name itself; more are submitted as a CSV. */
 export const namedNumbersMax = 1000;
 
-const wellFormed = z
-  .string()
-  .max(64)
-  .refine((value) => !/[\0\p{Cs}]/u.test(value), 'holds characters that no number has');
+const wellFormed = z.string().max(64).refine(isStorableText, 'holds characters that no number has');
 /** Numbers that a request names, as their sender writes them. */
 export const requestNumbersSchema = z
   .array(wellFormed)

@@ -350,6 +350,25 @@ describe('a request', () => {
     await clear();
   });
 
+  it('with a text that the database cannot store is refused in path, query and body', async () => {
+    const scopes = ['feeds:write', 'batches:write', 'branding:write', 'numbers:dispute'] as const;
+    const client = await intake.client([...scopes]);
+    for (const path of ['loads', 'disputes', 'branding-requests', 'uploads'])
+      for (const text of ['1%00', '%00', 'a%00b'])
+        expect(await outcomeOf(client.fetch(`/v1/${path}/${text}`)), `${path} ${text}`).toEqual([404, 'route_unknown']);
+    expect((await client.fetch('/v1/uploads/1%00', { method: 'HEAD' })).status).toBe(404);
+    expect(await outcomeOf(client.post('/v1/feeds/a%00/loads', {}))).toEqual([404, 'route_unknown']);
+    expect(await outcomeOf(client.send('feed&x=%00', bytes(1)))).toEqual([400, 'parameter_invalid']);
+    for (const text of ['a\u0000b', '\ud800'])
+      for (const [path, body, code] of [
+        ['batches', { name: text, items: [{ upload: 'x' }] }, 'audio_request_invalid'],
+        ['branding-requests', { operation: 'add_phone_number', handle: text }, 'brand_request_invalid'],
+        ['feeds/directory/loads', { upload: 'x', options: { columns: { [text]: 1 } } }, 'feed_option_invalid'],
+        ['disputes', { phone: '+12025550100', reason: text }, 'dispute_invalid'],
+      ] as const)
+        expect(await outcomeOf(client.post(`/v1/${path}`, body)), `${path} ${JSON.stringify(text)}`).toEqual([400, code]);
+  });
+
   it('for what the path does not have is refused by name', async () => {
     const client = await intake.client(['feeds:write']);
     const put = await client.fetch('/v1/batches', { method: 'PUT' });

@@ -3,6 +3,7 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { z } from 'zod';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
+import { isStorable } from '../../../runtime/stored-text.ts';
 import { readLines } from '../../rows/feed-lines.ts';
 import { readFeedRows, type RowFormat } from '../../rows/feed-rows.ts';
 import { parseRawAudio, type RawAudio } from '../decode/raw-audio.ts';
@@ -127,7 +128,7 @@ async function* readList(path: string): AsyncGenerator<SubmittedItem> {
   await requireForm(path);
   for await (const { line, path: given, model, name, raw } of rowReaderOf(path)!(path)) {
     if (given === '') throw listInvalid(`Line ${line}: the path is missing.`);
-    if (/[\0\p{Cs}]/u.test(`${given}${model ?? ''}${name ?? ''}${raw ?? ''}`))
+    if (!isStorable([given, model, name, raw]))
       throw listInvalid(`Line ${line}: a text holds characters that are not allowed.`);
     if (name !== undefined && name.length > sourceCharactersMax)
       throw listInvalid(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { isServiceError, ServiceError, factsOf } from '../../../runtime/errors.ts';
+import { errorMessageOf, isServiceError, ServiceError, factsOf } from '../../../runtime/errors.ts';
+import { isRefusedValue } from '../../../runtime/postgres.ts';
 import { repeat } from '../../../runtime/processes/repeat.ts';
 import { loadRegistry, type ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
@@ -203,7 +204,7 @@ export class StreamService {
       { stream: spooled.facts.id, batch: batch.id },
       'the audio of a stream was refused; it is moved aside',
     );
-    await this.spools.moveAside(spooled);
+    await this.spools.moveAside(spooled, `Its audio was refused: batch ${batch.id} has the reason.`);
   }
 
   /** Never throws: a stream that cannot be submitted does not delay the others. */
@@ -215,16 +216,21 @@ export class StreamService {
       log.info({ stream: spooled.facts.id, batch: batch.id }, 'an orphaned stream is submitted');
       await this.release(spooled, batch);
     } catch (error) {
-      if (!isServiceError(error) || factsOf(error).retry)
+      if (!isFinal(error))
         return log.warn({ err: error, stream: spooled.facts.id }, 'an orphaned stream could not be submitted yet');
       log.error({ err: error, stream: spooled.facts.id }, 'an orphaned stream cannot be submitted; it is moved aside');
       await this.spools
-        .moveAside(spooled)
+        .moveAside(spooled, `It could not be submitted: ${errorMessageOf(error)}`)
         .catch((cause: unknown) =>
           log.warn({ err: cause, stream: spooled.facts.id }, 'a stream could not be moved aside yet'),
         );
     }
   }
+}
+
+/** True for an error that another attempt does not mend. */
+function isFinal(error: unknown): boolean {
+  return isServiceError(error) ? !factsOf(error).retry : isRefusedValue(error);
 }
 
 /** False if no complete sample was received. */

@@ -118,8 +118,9 @@ export class SpoolDirectory {
     await rm(audioPath, { force: true });
   }
 
-  /** Moves a stream aside that can never be submitted, for a person to inspect. */
-  async moveAside({ facts: { id } }: { readonly facts: Pick<StreamFacts, 'id'> }): Promise<void> {
+  /** Moves a stream aside that can never be submitted, with the reason, for a person to inspect. */
+  async moveAside({ facts: { id } }: { readonly facts: Pick<StreamFacts, 'id'> }, reason: string): Promise<void> {
+    await writeWholeFile(join(this.directory, `${id}.refused.txt`), `${reason}\n`, { durable: true, mode: 0o640 });
     await ifExists(rename(this.audioPath(id), join(this.directory, `${id}.refused.wav`)));
     await ifExists(rename(this.factsPath(id), join(this.directory, `${id}.refused.json`)));
   }
@@ -133,7 +134,7 @@ export class SpoolDirectory {
     const parsed = parseFacts(text);
     if (parsed?.id !== id) {
       this.log.error({ stream: id }, 'the facts of a stream are damaged; it is moved aside');
-      return void (await this.moveAside({ facts: { id } }));
+      return void (await this.moveAside({ facts: { id } }, 'Its facts are damaged.'));
     }
     const { holder, ...facts } = parsed;
     return holder.token !== this.holder.token && (await holderLives(holder, mtimeMs)) ? undefined : facts;

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../runtime/errors.ts';
+import { parseStorableJson } from '../../../runtime/stored-text.ts';
 import { readSubmittedFile, SUBMITTED_FILES } from '../submitted-file.ts';
 
 export const requestFileBytesMax = SUBMITTED_FILES.request.bytesMax;
@@ -29,9 +30,9 @@ export function parseRequestFile(bytes: Uint8Array): RequestFields {
 /** The parser's own message is left out: it quotes the text, which may hold contact data. */
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseStorableJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw requestFileInvalid('It is not JSON in UTF-8.');
+    throw requestFileInvalid('It is not JSON in UTF-8, or a text of it cannot be stored.');
   }
 }
 

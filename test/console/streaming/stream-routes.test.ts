@@ -280,6 +280,8 @@ describe('a message', () => {
     ],
     ['without a format', { type: 'start' }, /format/],
     ['that ends what has not begun', { type: 'end' }, /before the message `start`/],
+    ['with a name that cannot be stored', { ...start, name: 'a\u0000b' }, /cannot be stored/],
+    ['with a model that cannot be stored', { ...start, model: 'phone\ud800' }, /cannot be stored/],
     ['with too long a text', { ...start, name: 'x'.repeat(5000) }, /4096/],
   ])('%s is refused', async (_what, message, problem) => {
     const socket = await running.connect();

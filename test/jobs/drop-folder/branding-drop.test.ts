@@ -424,6 +424,12 @@ describe('a folder that is no request is rejected with what to do', () => {
   const good = () => addBrand('never-made');
   const cases: [string, () => Record<string, unknown>, string, RegExp][] = [
     ['damaged JSON', () => ({ 'request.json': '{"owner":' }), 'brand_request_invalid', /not JSON/],
+    [
+      'an owner that cannot be stored',
+      () => ({ 'request.json': { ...good(), owner: 'a\u0000b' } }),
+      'brand_request_invalid',
+      /cannot be stored/,
+    ],
     ['JSON that is no object', () => ({ 'request.json': '[]' }), 'brand_request_invalid', /not a JSON object/],
     [
       'text that is not UTF-8',

@@ -200,6 +200,11 @@ describe('a dropped folder', () => {
 
   it.each([
     ['without a recording', { 'request.json': wishes() }, 'audio_request_invalid'],
+    [
+      'whose owner cannot be stored',
+      { 'request.json': wishes({ owner: 'a\u0000b' }), 'a.wav': 'x' },
+      'audio_request_invalid',
+    ],
     ['whose request is no JSON', { 'request.json': '{', 'a.wav': 'x' }, 'audio_request_invalid'],
     [
       'whose request has a field that does not exist',

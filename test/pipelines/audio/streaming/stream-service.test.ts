@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, truncate } from 'node:fs/promises';
+import { readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listBatches, type Batch } from '../../../../pipelines/audio/batches/batch.ts';
@@ -141,6 +141,20 @@ describe('what is left of a stream', () => {
       throw new ServiceError('idempotency_conflict', { operation: 'test' });
     });
     await until(async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`), 'it is moved aside');
+    expect(await readFile(join(spoolOf(stateDir), `${id}.refused.txt`), 'utf8')).toContain(
+      'The idempotency key was used for another request.',
+    );
+  });
+
+  it('and has a name that the database cannot store is moved aside with the reason', async () => {
+    const stateDir = newFolder();
+    const id = await leave(stateDir, { name: 'a\u0000b' });
+    await start(stateDir);
+    await until(async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`), 'it is moved aside');
+    expect(await readFile(join(spoolOf(stateDir), `${id}.refused.txt`), 'utf8')).toMatch(/invalid byte sequence/);
+    expect((await readdir(spoolOf(stateDir))).sort()).toEqual(
+      ['json', 'txt', 'wav'].map((ending) => `${id}.refused.${ending}`),
+    );
   });
 });
 

@@ -202,9 +202,11 @@ describe('what a dead process left', () => {
 
   it('and can never be submitted is moved aside, and not found again', async () => {
     const { spool, spools, name } = await left(mono);
-    await spools.moveAside(spool.spooled);
+    await spools.moveAside(spool.spooled, 'The reason.');
     expect(await spools.orphans(() => false)).toEqual([]);
     const { id } = spool.spooled.facts;
-    expect((await readdir(join(folder, name))).sort()).toEqual([`${id}.refused.json`, `${id}.refused.wav`]);
+    const endings = ['refused.json', 'refused.txt', 'refused.wav'];
+    expect((await readdir(join(folder, name))).sort()).toEqual(endings.map((ending) => `${id}.${ending}`));
+    expect(await readFile(join(folder, name, `${id}.refused.txt`), 'utf8')).toBe('The reason.\n');
   });
 });
