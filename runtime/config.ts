@@ -460,7 +460,7 @@ export const SETTINGS = {
   intakeDiskBytesMax: setting(
     'INTAKE_DISK_BYTES_MAX',
     count(64 * GiB),
-    'Bytes of all uploads that no request has used yet, those still to arrive too. Each counts as 4,096 or more.',
+    'Bytes of all uploads that no request has used yet; one client may have a quarter. Each counts as 4,096 or more.',
   ),
   intakeRequestRetentionDays: setting(
     'INTAKE_REQUEST_RETENTION_DAYS',

@@ -121,7 +121,7 @@ export const ERRORS = {
     http: 429,
     retry: true,
     exit: 1,
-    meaning: 'The limit of incomplete uploads of one client is reached.',
+    meaning: 'One client has as many incomplete uploads, or as many bytes of uploads, as it may.',
   },
   uploads_full: {
     http: 503,

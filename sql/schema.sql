@@ -695,6 +695,7 @@ CREATE TABLE upload (
   key_id text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL,
   bytes bigint NOT NULL,
+  reserved_bytes bigint NOT NULL,
   sha256 text COLLATE "C",
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   active_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -1582,6 +1583,9 @@ ALTER TABLE upload ADD CONSTRAINT upload_kind_check CHECK ((kind = ANY (ARRAY['r
 
 -- constraint upload.upload_pkey
 ALTER TABLE upload ADD CONSTRAINT upload_pkey PRIMARY KEY (upload_id);
+
+-- constraint upload.upload_reserved
+ALTER TABLE upload ADD CONSTRAINT upload_reserved CHECK (((reserved_bytes >= 0) AND (reserved_bytes <= bytes)));
 
 -- constraint upload.upload_sha256_check
 ALTER TABLE upload ADD CONSTRAINT upload_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));

@@ -246,7 +246,7 @@ async function describeIntake({ config, log }: Services): Promise<string | { war
     const { directory, bytesFree } = await findRoom(config.intakeDir);
     const held = `${role!.login} submits; ${uploads.uploads} uploads in ${config.intakeDir}`;
     const room = `${formatCount(Math.floor(bytesFree / MiB))} MiB free`;
-    const bytesLeft = config.intakeDiskBytesMax - uploads.bytesComplete; // incomplete ones have not taken their room yet
+    const bytesLeft = config.intakeDiskBytesMax - uploads.bytes;
     if (bytesFree >= bytesLeft) return `${held}, ${room}`;
     return {
       warning: `${held}: ${room} in ${directory}, and uploads may take ${formatCount(Math.ceil(bytesLeft / MiB))} MiB more. Make room, or lower INTAKE_DISK_BYTES_MAX.`,

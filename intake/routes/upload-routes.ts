@@ -14,12 +14,12 @@ import {
 } from '../../pipelines/submissions/upload-file.ts';
 import {
   announceDigest,
+  clientBytesMax,
   completeUpload,
+  findUpload,
   forgetUploads,
-  isUploadId,
   openUpload,
   UPLOAD_KINDS,
-  useUpload,
   type Upload,
   type UploadKind,
 } from '../../pipelines/submissions/upload.ts';
@@ -34,6 +34,7 @@ import {
   type UploadFields,
 } from '../http/upload-fields.ts';
 import type { IntakeWork } from '../work/intake-work.ts';
+import { TransferRoom } from '../work/transfer-room.ts';
 import { continuingOperation, givingUpOperation, offsetOperation, openingOperation } from './upload-operations.ts';
 
 /** Media type of the bytes that continue an upload. */
@@ -60,9 +61,9 @@ export async function registerUploadRoutes(app: FastifyInstance, work: IntakeWor
     );
   });
   app.head('/v1/uploads/:upload', { config: { operations: { head: offsetOperation() } } }, async (request, reply) => {
-    const { uploadId } = await findUpload(work, request);
+    const { uploadId } = await findOwnUpload(work, request);
     const { upload, offset } = await work.writers.run(uploadId, async () => ({
-      upload: await findUpload(work, request), // as those before have left it
+      upload: await findOwnUpload(work, request), // as those before have left it
       offset: await readOffset(work.config.intakeDir, uploadId),
     }));
     const headers = headersOf(work, { upload, offset });
@@ -75,7 +76,7 @@ export async function registerUploadRoutes(app: FastifyInstance, work: IntakeWor
     '/v1/uploads/:upload',
     { config: { operations: { delete: givingUpOperation() } } },
     async (request, reply) => {
-      const { uploadId } = await findUpload(work, request);
+      const { uploadId } = await findOwnUpload(work, request);
       await work.writers.run(uploadId, () => discardUpload(work, uploadId));
       return reply.code(204).send();
     },
@@ -94,7 +95,7 @@ async function startUpload(work: IntakeWork, request: FastifyRequest, reply: Fas
     kind,
     bytes,
     sha256: fields.wholeSha256 ?? null,
-    bytesMax: bytesMaxOf(kind, config),
+    bytesMax: bytesMaxOf(kind, work),
     limits: { ...config, ...limits },
   });
   const { uploadId } = upload;
@@ -103,7 +104,7 @@ async function startUpload(work: IntakeWork, request: FastifyRequest, reply: Fas
   if (isResumable) announceLocation(work, request, upload);
   try {
     const state = await writers.run(uploadId, (signal) =>
-      receive(work, request, { upload, offset: 0, complete, fields, signal }),
+      receive(work, request, { upload, offset: 0, complete, fields, signal, activeAt: Date.now() }),
     );
     return sendState(work, reply, { status: 201, state, headers: { Location: locationOf(upload) } });
   } catch (error) {
@@ -120,7 +121,7 @@ function announceLocation(work: IntakeWork, request: FastifyRequest, upload: Upl
 }
 
 async function continueUpload(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { uploadId, bytes } = await findUpload(work, request);
+  const { uploadId, bytes } = await findOwnUpload(work, request);
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (type !== partMediaType)
     throw new ServiceError('media_type_unsupported', {
@@ -135,9 +136,9 @@ async function continueUpload(work: IntakeWork, request: FastifyRequest, reply: 
     throw fieldsInvalid(`Upload-Length differs from the ${bytes} bytes with which the upload began.`);
   const state = await work.writers.run(uploadId, async (signal) => {
     signal.throwIfAborted();
-    const upload = await findUpload(work, request); // as the requests before have left it
+    const upload = await findOwnUpload(work, request); // as the requests before have left it
     requireContinuation(upload, { present: await readOffset(work.config.intakeDir, uploadId), fields, work });
-    return receive(work, request, { upload, offset, complete, fields, signal });
+    return receive(work, request, { upload, offset, complete, fields, signal, activeAt: 0 });
   });
   return sendState(work, reply, { status: state.upload.completedAt === null ? 204 : 200, state, headers: {} });
 }
@@ -177,10 +178,30 @@ interface Transfer extends UploadState {
   readonly complete: boolean;
   readonly fields: UploadFields;
   readonly signal: AbortSignal;
+  /** When bytes of the upload last arrived, if that is known; else 0. */
+  readonly activeAt: number;
+}
+
+/** Receives the bytes of a request. What is kept of the disk for others that did not come is given back. */
+async function receive(work: IntakeWork, request: FastifyRequest, transfer: Transfer): Promise<UploadState> {
+  const room = new TransferRoom(work, request, transfer);
+  const { upload, offset } = transfer;
+  try {
+    return await receiveInto(room, work, request, transfer);
+  } finally {
+    const present = await readOffset(work.config.intakeDir, upload.uploadId).catch(() => offset); // it was given up
+    if (present !== offset && present < upload.bytes)
+      await room
+        .giveBack(present)
+        .catch((error: unknown) =>
+          work.log.warn({ err: error, upload: upload.uploadId }, 'room of an upload could not be given back'),
+        );
+  }
 }
 
 /** Writes the bytes of a request, checks their digest, and completes the upload with the last of them. */
-async function receive(
+async function receiveInto(
+  room: TransferRoom,
   { config, db, metrics }: IntakeWork,
   request: FastifyRequest,
   { upload, offset, complete, fields, signal }: Transfer,
@@ -192,7 +213,12 @@ async function receive(
   const stop = () => request.raw.destroy(signal.reason as Error);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const appended = await appendBytes(intakeDir, uploadId, { offset, bytesMax: bytes - offset, bytes: request.raw });
+  const appended = await appendBytes(intakeDir, uploadId, {
+    offset,
+    bytesMax: bytes - offset,
+    bytes: request.raw,
+    beforeWrite: (reached) => room.admit(reached),
+  });
   signal.removeEventListener('abort', stop);
   metrics.count('caller_trust_intake_upload_bytes_total', { kind: upload.kind }, appended.offset - offset);
   if (fields.contentSha256 !== undefined && fields.contentSha256 !== appended.sha256) {
@@ -235,14 +261,13 @@ function readKind(request: FastifyRequest): UploadKind {
 }
 
 /** The upload of the path, for a key of its client that has its scope. */
-async function findUpload({ db }: IntakeWork, request: FastifyRequest): Promise<Upload> {
+async function findOwnUpload({ db }: IntakeWork, request: FastifyRequest): Promise<Upload> {
   const { upload: uploadId } = request.params as { upload: string };
   const { caller } = request;
   const scopes = [...new Set(Object.values(UPLOAD_KINDS).map(({ scope }) => scope))];
   const held = caller.kind === 'key' ? scopes.find((scope) => caller.principal.scopes.includes(scope)) : undefined;
   const { client } = requireScope(caller, held ?? scopes[0]!);
-  if (!isUploadId(uploadId)) throw new ServiceError('upload_unknown', { operation: 'find upload' });
-  const upload = await useUpload(db, client, uploadId);
+  const upload = await findUpload(db, client, uploadId);
   requireScope(caller, UPLOAD_KINDS[upload.kind].scope);
   return upload;
 }
@@ -270,14 +295,22 @@ function digestWrong(field: string, hint: string): ServiceError {
 }
 
 /** Most bytes of an upload of a kind. */
-function bytesMaxOf(kind: UploadKind, config: Config): number {
+function bytesMaxOf(kind: UploadKind, { config, limits }: Pick<IntakeWork, 'config' | 'limits'>): number {
+  return Math.min(kindBytesMax(kind, config), clientBytesMax({ ...config, ...limits }));
+}
+
+function kindBytesMax(kind: UploadKind, config: Config): number {
   if (kind === 'recording') return config.audioBytesMax;
   return kind === 'feed' ? feedFileBytesMax(config) : SUBMITTED_FILES[kind].bytesMax;
 }
 
-function headersOf({ config }: Pick<IntakeWork, 'config'>, { upload, offset }: UploadState): Record<string, string> {
+function headersOf(
+  work: Pick<IntakeWork, 'config' | 'limits'>,
+  { upload, offset }: UploadState,
+): Record<string, string> {
   const { kind, sha256, completedAt } = upload;
-  const limits = `max-size=${bytesMaxOf(kind, config)}, max-age=${uploadHours * hourSeconds}`;
+  const hours = completedAt === null ? uploadHours.incomplete : uploadHours.complete;
+  const limits = `max-size=${bytesMaxOf(kind, work)}, max-age=${hours * hourSeconds}`;
   return {
     'Upload-Complete': completedAt === null ? '?0' : '?1',
     'Upload-Offset': String(offset),

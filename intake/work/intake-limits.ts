@@ -6,6 +6,12 @@ export const intakeLimits = {
   batchFilesMax: 10_000,
   /** Incomplete uploads that the keys of one client may have at a time. */
   openUploadsMax: 64,
+  /** Share of INTAKE_DISK_BYTES_MAX that the uploads of one client may take: the others are never kept out by one. */
+  clientShareMax: 1 / 4,
+  /** Bytes of the disk that are kept for an upload before they arrive. */
+  announcedBytesMax: 1024 * 1024,
+  /** Bytes that are kept for an upload at a time while its bytes arrive: one transaction for each. */
+  reservedStepBytes: 16 * 1024 * 1024,
   /** No more work of a kind is taken while this many jobs of it wait: hours of work for most machines. */
   waitingJobsMax: 10_000,
 };

@@ -31,17 +31,19 @@ interface Appending {
   /** Most bytes; one more is an error, and nothing is kept of these. */
   readonly bytesMax: number;
   readonly bytes: AsyncIterable<Uint8Array>;
+  /** Called before a chunk is written, with the bytes that the upload has then; where it throws, the chunk is not written. */
+  readonly beforeWrite: (bytes: number) => Promise<void>;
 }
 
 /**
  * Writes bytes behind those that are there, each chunk before the next one is taken, so that a sender is as fast as the disk. What
  * has arrived when the sender breaks off is kept. Synced to disk at the end, so that an acknowledged offset holds.
- * @throws ServiceError `upload_invalid` for more bytes than the upload has left; and what `bytes` throws
+ * @throws ServiceError `upload_invalid` for more bytes than the upload has left; and what `bytes` and `beforeWrite` throw
  */
 export async function appendBytes(
   directory: string,
   uploadId: string,
-  { offset, bytesMax, bytes }: Appending,
+  { offset, bytesMax, bytes, beforeWrite }: Appending,
 ): Promise<{ offset: number; sha256: string }> {
   const file = await open(uploadPath(directory, uploadId), 'r+').catch(fileGone(uploadId));
   const digest = createHash('sha256');
@@ -53,6 +55,7 @@ export async function appendBytes(
         await file.truncate(offset);
         throw tooManyBytes(bytesMax);
       }
+      await beforeWrite(offset + written + chunk.length);
       await writeAt(file, chunk, offset + written);
       digest.update(chunk);
       written += chunk.length;

@@ -4,32 +4,30 @@ import { listIdleUploadFiles, removeUploadFiles } from './upload-file.ts';
 
 const hourMs = 3_600_000;
 
-/** An upload that no request has used for this many hours is removed, complete or not: clients use one at once, or send it again. */
-export const uploadHours = 24;
+/** Hours after which an upload is removed: an incomplete one to which no byte has come, and a complete one that no request has used. */
+export const uploadHours = { incomplete: 1, complete: 24 } as const;
 
 /** Uploads of one statement. */
 const pageUploads = 1000;
 
 /** What one run has removed. */
 interface UploadRetentionEnd {
-  /** Uploads that no request has used in time. */
+  /** Uploads that were idle too long, or whose key has ended. */
   readonly removed: number;
   /** Files without an upload: of killed processes, or of requests that had used them. */
   readonly swept: number;
 }
 
-/** Removes uploads that no request has used for {@link uploadHours}, and files that belong to none. */
+/** Removes uploads that are idle for {@link uploadHours}, incomplete ones whose key has ended, and files that belong to no upload. */
 export async function runUploadRetention(
   { db, directory }: { db: Pool; directory: string },
   at: Date,
 ): Promise<UploadRetentionEnd> {
-  const before = new Date(at.getTime() - uploadHours * hourMs);
+  const before = (hours: number) => new Date(at.getTime() - hours * hourMs);
+  const values = [before(uploadHours.incomplete), before(uploadHours.complete), at, pageUploads];
   let removed = 0;
   for (let page = -1; page !== 0; removed += page) {
-    const rows = await queryRows<{ uploadId: string }>(db, sql('submissions/delete_idle_uploads'), [
-      before,
-      pageUploads,
-    ]);
+    const rows = await queryRows<{ uploadId: string }>(db, sql('submissions/delete_idle_uploads'), values);
     page = rows.length;
     await removeUploadFiles(
       directory,

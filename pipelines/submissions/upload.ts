@@ -20,6 +20,8 @@ export interface Upload {
   readonly kind: UploadKind;
   /** Of the whole file. */
   readonly bytes: number;
+  /** Bytes of the disk that are kept for it; its file is no larger. */
+  readonly reservedBytes: number;
   /** Announced by the client; of a complete upload, that of its bytes. Hex digits. */
   readonly sha256: string | null;
   readonly completedAt: Date | null;
@@ -39,20 +41,36 @@ interface UploadCounts {
   /** Of one client, those that are incomplete. */
   readonly open: number;
   readonly uploads: number;
-  /** That they have or will have on the disk. */
+  /** Bytes of the disk that are kept for them. */
   readonly bytes: number;
-  /** Of those that are complete, and so on the disk. */
-  readonly bytesComplete: number;
+  /** For those of one client. */
+  readonly clientBytes: number;
 }
 
-/** Counts uploads; without a `client` none is counted as open. */
+/** How much uploads may take. */
+export interface UploadLimits extends Pick<Config, 'intakeDiskBytesMax'> {
+  /** Incomplete uploads of a client. */
+  readonly openUploadsMax: number;
+  /** Share of `intakeDiskBytesMax` for one client. */
+  readonly clientShareMax: number;
+  /** Bytes that are kept for an upload beyond those that have arrived. */
+  readonly announcedBytesMax: number;
+}
+
+/** Bytes of the disk for the uploads of one client. */
+export function clientBytesMax({ intakeDiskBytesMax, clientShareMax }: UploadLimits): number {
+  return Math.floor(intakeDiskBytesMax * clientShareMax);
+}
+
+/** Counts uploads; without a `client` none is counted as open, and none as the client's. */
 export async function measureUploads(db: Queryable, client: string | null = null): Promise<UploadCounts> {
   const values = [client, uploadBytesCounted];
   return (await queryRow<UploadCounts>(db, sql('submissions/measure_uploads'), values))!; // the statement returns one row
 }
 
 /**
- * Opens an upload, if the client may have one more and the disk has room for all of its bytes.
+ * Opens an upload, if the client may have one more and the disk has room for all of its bytes now. Of the bytes that have not arrived,
+ * {@link UploadLimits.announcedBytesMax} are kept: what a client only announces keeps no other out.
  * @throws ServiceError `upload_too_large`, `uploads_too_many`, `uploads_full`
  */
 export async function openUpload(
@@ -69,7 +87,7 @@ export async function openUpload(
     readonly bytes: number;
     readonly sha256: string | null;
     readonly bytesMax: number;
-    readonly limits: Pick<Config, 'intakeDiskBytesMax'> & { readonly openUploadsMax: number };
+    readonly limits: UploadLimits;
   },
 ): Promise<Upload> {
   if (bytes > bytesMax) throw refusal('upload_too_large', `A ${kind} has at most ${bytesMax} bytes.`);
@@ -82,20 +100,53 @@ export async function openUpload(
         `${present.open} uploads of this client are incomplete.`,
         'Complete them, or give them up with DELETE.',
       );
-    if (present.bytes + Math.max(bytes, uploadBytesCounted) > limits.intakeDiskBytesMax)
-      throw refusal('uploads_full', undefined, 'Try again later: requests use uploads, and old ones are removed.');
-    const values = [client, keyId, kind, bytes, sha256];
+    requireRoom(present, Math.max(bytes, uploadBytesCounted), limits);
+    const values = [client, keyId, kind, bytes, Math.min(bytes, limits.announcedBytesMax), sha256];
     return (await queryRow<Upload>(transaction, sql('submissions/insert_upload'), values))!; // inserted
   });
 }
 
 /**
- * An upload of a client, which counts as used now.
+ * Keeps bytes of the disk for an upload, which counts as active now.
+ * @throws ServiceError `uploads_too_many`, `uploads_full` if there is no room for more than are kept already
+ */
+export async function reserveRoom(
+  db: Pool,
+  client: string,
+  {
+    upload: { uploadId, reservedBytes },
+    bytes,
+    limits,
+  }: { readonly upload: Upload; readonly bytes: number; readonly limits: UploadLimits },
+): Promise<void> {
+  await inTransaction(db, async (transaction) => {
+    await transaction.query(sql('submissions/lock_uploads'));
+    if (bytes > reservedBytes) requireRoom(await measureUploads(transaction, client), bytes - reservedBytes, limits);
+    await transaction.query(sql('submissions/reserve_upload'), [uploadId, bytes]);
+  });
+}
+
+function requireRoom({ bytes, clientBytes }: UploadCounts, more: number, limits: UploadLimits): void {
+  if (clientBytes + more > clientBytesMax(limits))
+    throw refusal(
+      'uploads_too_many',
+      `The uploads of this client have ${clientBytes} bytes, and may have ${clientBytesMax(limits)}.`,
+      'Use them in a request, or give some up with DELETE.',
+    );
+  if (bytes + more > limits.intakeDiskBytesMax)
+    throw refusal('uploads_full', undefined, 'Try again later: requests use uploads, and old ones are removed.');
+}
+
+/**
+ * An upload of a client.
  * @throws ServiceError `upload_unknown`
  */
-export async function useUpload(db: Queryable, client: string, uploadId: string): Promise<Upload> {
-  const [upload] = await useUploads(db, client, [uploadId]);
-  return upload!;
+export async function findUpload(db: Queryable, client: string, uploadId: string): Promise<Upload> {
+  const upload = isUploadId(uploadId)
+    ? await queryRow<Upload>(db, sql('submissions/find_upload'), [client, uploadId])
+    : undefined;
+  if (upload === undefined) throw uploadUnknown(uploadId);
+  return upload;
 }
 
 /**
@@ -110,14 +161,13 @@ async function useUploads(db: Queryable, client: string, uploadIds: readonly str
   );
   return uploadIds.map((uploadId) => {
     const upload = known.get(uploadId);
-    if (upload === undefined)
-      throw new ServiceError('upload_unknown', {
-        operation: 'find upload',
-        object: uploadId,
-        hint: 'Send the file again.',
-      });
+    if (upload === undefined) throw uploadUnknown(uploadId);
     return upload;
   });
+}
+
+function uploadUnknown(object: string): ServiceError {
+  return new ServiceError('upload_unknown', { operation: 'find upload', object, hint: 'Send the file again.' });
 }
 
 /**

@@ -1373,17 +1373,20 @@ CREATE TABLE upload (
   key_id text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('recording', 'letter', 'numbers', 'feed')),
   bytes bigint NOT NULL CHECK (bytes > 0),
+  reserved_bytes bigint NOT NULL,
   sha256 text COLLATE "C" CHECK (sha256 ~ '^[0-9a-f]{64}$'),
   created_at timestamptz NOT NULL DEFAULT now(),
   active_at timestamptz NOT NULL DEFAULT now(),
   completed_at timestamptz,
+  CONSTRAINT upload_reserved CHECK (reserved_bytes BETWEEN 0 AND bytes),
   CONSTRAINT upload_completed CHECK (completed_at IS NULL OR sha256 IS NOT NULL)
 );
 CREATE INDEX upload_active ON upload (active_at);
 CREATE INDEX upload_open ON upload (client) WHERE completed_at IS NULL;
 COMMENT ON TABLE upload IS 'Files that remote clients send, until a request uses them. The bytes are in INTAKE_DIR, under the id.';
 COMMENT ON COLUMN upload.sha256 IS 'The digest that the client has announced; of a complete upload, that of its bytes.';
-COMMENT ON COLUMN upload.active_at IS 'When a request last used it. One that is idle for INTAKE_UPLOAD_HOURS is removed.';
+COMMENT ON COLUMN upload.reserved_bytes IS 'Bytes of the disk that are kept for it: its file is no larger.';
+COMMENT ON COLUMN upload.active_at IS 'When bytes of it last arrived; of a complete upload, when a request last used it. An idle one is removed.';
 
 CREATE TABLE intake_request (
   request_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -27,7 +27,7 @@ const intake = await useTestIntake(
     INTAKE_API_ORIGIN: 'https://api.example.com',
     FEED_PLAIN_BYTES_MAX: '320000',
   },
-  { bodyBytesMax: 2048, batchFilesMax: 2, openUploadsMax: 2, waitingJobsMax: 2 },
+  { bodyBytesMax: 2048, batchFilesMax: 2, openUploadsMax: 2, waitingJobsMax: 2, clientShareMax: 1 },
 );
 const bytes = (length: number, value = 1) => new Uint8Array(length).fill(value);
 const recording = (number: number) => new Uint8Array(tinyRecording(number));
@@ -126,7 +126,7 @@ describe('an upload', () => {
     expect(['upload-complete', 'upload-length', 'upload-limit'].map((name) => head.headers.get(name))).toEqual([
       '?1',
       '3000',
-      'max-size=536870912, max-age=86400',
+      `max-size=${16 * uploadBytesCounted}, max-age=86400`,
     ]);
     expect((await client.fetch(path, { method: 'DELETE' })).status).toBe(204);
     expect((await client.fetch(path, { method: 'HEAD' })).status).toBe(404);
@@ -223,20 +223,22 @@ describe('an upload', () => {
     await clear();
   });
 
-  it('that no request has used in time is removed with its bytes, and a newer one stays', async () => {
-    const old = await client.open('feed', 10);
-    const young = await client.open('feed', 10);
-    const age = (path: string, hours: number) =>
-      db.query('UPDATE upload SET active_at = now() - make_interval(hours => $2) WHERE upload_id = $1', [
-        path.split('/').at(-1),
-        hours,
-      ]);
-    await age(old, 25);
-    await age(young, 23);
+  it('that is idle too long is removed with its bytes, an incomplete one after an hour and a complete one after a day', async () => {
+    const idOf = (path: string) => path.split('/').at(-1)!;
+    const age = (uploadId: string, minutes: number) =>
+      db.query('UPDATE upload SET active_at = now() - make_interval(mins => $2) WHERE upload_id = $1', [uploadId, minutes]); // prettier-ignore
+    const ids = [
+      await client.upload('feed', bytes(10)),
+      await client.upload('feed', bytes(10)),
+      idOf(await client.open('feed', 10)),
+      idOf(await client.open('feed', 10)),
+    ] as const;
+    const ages = [24 * 60 + 1, 24 * 60 - 1, 61, 59];
+    for (const [at, uploadId] of ids.entries()) await age(uploadId, ages[at]!);
     const directory = intake.config.intakeDir;
-    expect(await runUploadRetention({ db, directory }, new Date())).toEqual({ removed: 1, swept: 0 });
-    expect(await uploadsIn(directory)).toEqual([young.split('/').at(-1)]);
-    expect((await client.fetch(old, { method: 'HEAD' })).status).toBe(404);
+    expect(await runUploadRetention({ db, directory }, new Date())).toEqual({ removed: 2, swept: 0 });
+    expect((await uploadsIn(directory)).sort()).toEqual([ids[1], ids[3]].sort());
+    expect((await client.fetch(`/v1/uploads/${ids[0]}`, { method: 'HEAD' })).status).toBe(404);
     await clear();
   });
 });
@@ -366,7 +368,10 @@ describe('a request', () => {
         ['feeds/directory/loads', { upload: 'x', options: { columns: { [text]: 1 } } }, 'feed_option_invalid'],
         ['disputes', { phone: '+12025550100', reason: text }, 'dispute_invalid'],
       ] as const)
-        expect(await outcomeOf(client.post(`/v1/${path}`, body)), `${path} ${JSON.stringify(text)}`).toEqual([400, code]);
+        expect(await outcomeOf(client.post(`/v1/${path}`, body)), `${path} ${JSON.stringify(text)}`).toEqual([
+          400,
+          code,
+        ]);
   });
 
   it('for what the path does not have is refused by name', async () => {
