@@ -100,24 +100,15 @@ async function startUpload(work: IntakeWork, request: FastifyRequest, reply: Fas
   });
   const { uploadId } = upload;
   await createUploadFile(config.intakeDir, uploadId);
-  const isResumable = fields.complete !== undefined;
-  if (isResumable) announceLocation(work, request, upload);
   try {
     const state = await writers.run(uploadId, (signal) =>
       receive(work, request, { upload, offset: 0, complete, fields, signal, activeAt: Date.now() }),
     );
     return sendState(work, reply, { status: 201, state, headers: { Location: locationOf(upload) } });
   } catch (error) {
-    if (!isResumable) await discardUpload(work, uploadId); // its client does not know where it is
+    await discardUpload(work, uploadId); // its client does not know where it is
     throw error;
   }
-}
-
-/** Says where the upload is before its bytes have arrived (104, section 5 of the draft); Node has no function for this status. */
-function announceLocation(work: IntakeWork, request: FastifyRequest, upload: Upload): void {
-  const { 'Upload-Limit': limit } = headersOf(work, { upload, offset: 0 });
-  const fields = [`Location: ${locationOf(upload)}`, `Upload-Limit: ${limit}`];
-  request.raw.socket.write(`HTTP/1.1 104 Upload Resumption Supported\r\n${fields.join('\r\n')}\r\n\r\n`);
 }
 
 async function continueUpload(work: IntakeWork, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -1,16 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useTestDatabase } from '../../support/database.ts';
+import { freePort, nginxMissing as missing, startNginx } from '../../support/nginx.ts';
 import { noise } from '../support/artefacts.ts';
 import { until, useTestApi } from '../support/running-api.ts';
-
-const missing = spawnSync('nginx', ['-v']).error !== undefined;
-if (missing && process.env['CI_REQUIRE_NGINX'] === '1') throw new Error('nginx is missing');
 
 /** The locations of docs/operations/scaling.md. */
 const locations = (api: string, artefactDir: string) => `
@@ -41,31 +33,6 @@ const locations = (api: string, artefactDir: string) => `
     add_header X-Content-Type-Options nosniff;
   }`;
 
-async function startNginx(api: string, artefactDir: string): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), 'caller-trust-nginx-'));
-  const reserved = createServer().listen(0, '127.0.0.1');
-  await once(reserved, 'listening');
-  const { port } = reserved.address() as AddressInfo;
-  reserved.close();
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${home}/${name};`)
-    .join(' ');
-  await chmod(home, 0o755);
-  const user = process.getuid?.() === 0 ? 'user root;' : '';
-  await writeFile(
-    join(home, 'nginx.conf'),
-    `${user} worker_processes 1; pid ${home}/pid; error_log ${home}/error.log; daemon off; events {}
-http { access_log off; sendfile on; default_type application/octet-stream; ${temporary} server { listen 127.0.0.1:${port}; ${locations(api, artefactDir)} } }`,
-  );
-  const child = spawn('nginx', ['-c', join(home, 'nginx.conf'), '-p', home], { stdio: 'inherit' });
-  afterAll(async () => {
-    child.kill();
-    if (child.exitCode === null) await once(child, 'exit');
-    await rm(home, { recursive: true });
-  });
-  return `http://127.0.0.1:${port}`;
-}
-
 describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx that sends the files', async () => {
   if (missing) return;
   const database = await useTestDatabase();
@@ -73,7 +40,7 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
     API_DELIVERY: '/artefacts',
     API_ALLOWED_ORIGINS: 'https://app.example.com',
   });
-  const proxy = await startNginx(url, config.artefactDir);
+  const proxy = await startNginx({ locations: locations(url, config.artefactDir), port: await freePort() });
   const path = '/v1/caches/phones?country=US';
   const bytes = noise(300_000);
   const us = await publish({ cache: 'phones', country: 'US', gzip: bytes });
