@@ -22,6 +22,7 @@ export const sizes = isLongRun
       clockSteps: 50,
       flowChildren: 2_000,
       requests: 1_000_000,
+      doorRequests: 100_000,
       publications: 1_000,
       lookUpRows: 5_000_000,
     })
@@ -38,6 +39,7 @@ export const sizes = isLongRun
       clockSteps: 2,
       flowChildren: 200,
       requests: 4_000,
+      doorRequests: 800,
       publications: 3,
       lookUpRows: 200_000,
     };
