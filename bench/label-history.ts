@@ -15,15 +15,20 @@ import { median } from './side-by-side.ts';
 const tenth = 'mod(abs(hashtext(phone)::bigint) / 7, 10) = 0';
 const columns = 'phone, country, reputation_level, reputation_category, reputation_source';
 
+/** Numbers to be inserted: those that may have a label. */
+const takeTenth = `CREATE TEMPORARY TABLE given ON COMMIT DROP AS SELECT * FROM phone_number WHERE ${tenth};
+  DELETE FROM given WHERE phone IN (SELECT protected_among((SELECT array_agg(phone) FROM given)));
+  DELETE FROM phone_number WHERE ${tenth}`;
+
 /** The statements, and what goes before each in its transaction. */
 const statements = {
   'UPDATE of names': { statement: `UPDATE phone_number SET display_name = 'Store' WHERE ${tenth}` },
   'INSERT of numbers without a label': {
-    before: `CREATE TEMPORARY TABLE given ON COMMIT DROP AS SELECT * FROM phone_number WHERE ${tenth}; DELETE FROM phone_number WHERE ${tenth}`,
+    before: takeTenth,
     statement: "INSERT INTO phone_number (phone, country, display_name) SELECT phone, country, 'Store' FROM given",
   },
   'INSERT of labelled numbers, each with its event': {
-    before: `CREATE TEMPORARY TABLE given ON COMMIT DROP AS SELECT * FROM phone_number WHERE ${tenth}; DELETE FROM phone_number WHERE ${tenth}`,
+    before: takeTenth,
     statement: `INSERT INTO phone_number (${columns}) SELECT phone, country, 'SPAM', 6, 'feed' FROM given`,
   },
 } as const;

@@ -9,7 +9,7 @@ interface NodeZlib {
   createGunzip(options: { chunkSize: number }): NodeStream;
   deflateRaw(bytes: Uint8Array, options: object, done: (error: Error | null, deflated: Uint8Array) => void): void;
   inflateRaw(bytes: Uint8Array, options: object, done: (error: Error | null, plain: Uint8Array) => void): void;
-  readonly constants: { readonly Z_SYNC_FLUSH: number; readonly Z_FULL_FLUSH: number };
+  readonly constants: { readonly Z_SYNC_FLUSH: number; readonly Z_FULL_FLUSH: number; readonly Z_FILTERED: number };
 }
 
 /** What this package uses of node:crypto. */

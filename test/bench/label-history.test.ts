@@ -8,6 +8,6 @@ it(
     const ratios = await compareTriggers(100_000, 5);
     expect(ratios['UPDATE of names']).toBeLessThan(1.5);
     expect(ratios['INSERT of numbers without a label']).toBeLessThan(1.7);
-    expect(ratios['INSERT of labelled numbers, each with its event']).toBeLessThan(8);
+    expect(ratios['INSERT of labelled numbers, each with its event']).toBeLessThan(3);
   },
 );

@@ -26,6 +26,11 @@ async function endByItself(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** Removes shared memory. */
+function remove(id: string): void {
+  spawnSync('perl', ['-e', `shmctl(${id}, 0, 0)`]);
+}
+
 describe.skipIf(!existsSync('/proc/self/stat'))('the watch of a run', () => {
   it('finds a process whose parent has ended, asks it to end, and leaves the processes of others alone', async () => {
     const { child, line } = await start('sh', '-c', 'setsid sleep 601 & echo $!; read _');
@@ -46,11 +51,16 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the watch of a run', () => {
   });
 
   it.skipIf(spawnSync('perl', ['-v']).error !== undefined)(
-    'finds shared memory of a process that has ended',
+    'finds shared memory of a process that has ended, but none that was there before',
     async () => {
-      const { child, line } = await start('perl', '-e', '$| = 1; print shmget(0, 56, 01600), "\\n"; <STDIN>');
-      onTestFinished(() => void spawnSync('perl', ['-e', `shmctl(${line}, 0, 0)`]));
+      const made = String.raw`$| = 1; sub make { print shmget(0, 56, 01600), "\n"; <STDIN> } make; make`;
+      const { child, line: before } = await start('perl', '-e', made);
+      onTestFinished(() => remove(before));
       const watch = new RunWatch(child.pid);
+      child.stdin!.write('\n');
+      const [id] = (await once(child.stdout!, 'data')) as [Buffer];
+      const line = id.toString().trim();
+      onTestFinished(() => remove(line));
       await endByItself(child);
       expect(await watch.end(0)).toEqual([`shared memory ${line} of process ${child.pid}`]);
     },

@@ -26,7 +26,8 @@ export class RunWatch {
   readonly #root: number;
   /** Start by id. */
   readonly #processes = new Map<number, string>();
-  /** `<id> <creator>` */
+  /** `<id> <creator>` of what was there before: the id of its creator may be that of a process of this run. */
+  readonly #strangersSegments = new Set(listSegments());
   readonly #segments = new Set<string>();
   /** Working directories of processes of PostgreSQL. */
   readonly #serverDirectories = new Set<string>();
@@ -52,7 +53,8 @@ export class RunWatch {
     const alive = found.filter((each) => known(each) && !each.isZombie);
     for (const { pid, name } of alive) if (name === 'postgres') this.#serverDirectories.add(workingDirectory(pid));
     for (const segment of listSegments())
-      if (this.#processes.has(Number(segment.split(' ')[1]))) this.#segments.add(segment);
+      if (this.#processes.has(Number(segment.split(' ')[1])) && !this.#strangersSegments.has(segment))
+        this.#segments.add(segment);
     return alive;
   }
 
