@@ -1,16 +1,9 @@
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../runtime/config.ts';
-import {
-  ERRORS,
-  errorCodeOf,
-  errorMessageOf,
-  recognizeError,
-  ServiceError,
-  isServiceError,
-} from '../runtime/errors.ts';
+import { ERRORS, errorCodeOf, errorMessageOf, ServiceError, isServiceError } from '../runtime/errors.ts';
 import { ownAccountName } from '../runtime/processes/account.ts';
 import { openServices, type Services } from '../runtime/services/services.ts';
-import { connect, isConnectionLoss, databaseUnavailable } from '../runtime/postgres.ts';
+import { connect, recognizeDatabaseError } from '../runtime/postgres.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
 import { exitCodes } from './exit-codes.ts';
 
@@ -42,7 +35,7 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
       process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
     process.exitCode = failed === true ? exit : exitCodes.done;
   } catch (cause) {
-    const error = recognizeError(cause) ?? (isConnectionLoss(cause) ? databaseUnavailable(cause) : cause);
+    const error = recognizeDatabaseError(cause) ?? cause;
     printError(error, asJson);
     process.exitCode = ERRORS[errorCodeOf(error)].exit;
   }

@@ -22,6 +22,7 @@ import {
   type Payloads,
   type QueueName,
 } from './queues/queues.ts';
+import { recognizeDatabaseError } from '../runtime/postgres.ts';
 import { within } from '../runtime/processes/repeat.ts';
 import { failSpan } from '../runtime/tracing/tracing.ts';
 
@@ -160,7 +161,8 @@ async function runJob(run: Run): Promise<unknown> {
   const onFailure: JobContext['onFailure'] = (record) => (recordFailure = record);
   try {
     return await callHandler(run, { signal: AbortSignal.any([stopping, lost.signal]), onFailure });
-  } catch (error) {
+  } catch (thrown) {
+    const error = recognizeDatabaseError(thrown) ?? thrown;
     ended('interrupted');
     failSpan(failureText(error));
     if (lost.signal.aborted) throw new WaitingError(); // another worker owns the job now
@@ -211,13 +213,11 @@ async function putBack({ job, queue, token, log }: Run): Promise<never> {
   throw new WaitingError();
 }
 
-/** Work from outside that was accepted waits this long for a full disk or an absent database, without using up attempts. */
-const outageHoursMax = 24;
 /** Seconds between two attempts in an outage, at most. */
 const outageRetrySecondsMax = 60;
 
 function waitsForOutage({ job, queue }: Run): boolean {
-  return QUEUES[queue].waitsForOutage && Date.now() - job.timestamp < outageHoursMax * 3600_000;
+  return Date.now() - job.timestamp < QUEUES[queue].outageSecondsMax * 1000;
 }
 
 /** Delays a job without counting an attempt; each further delay is twice as long, up to a minute. */

@@ -578,7 +578,7 @@ export function errorCodeOf(value: unknown): ErrorCode {
 /** True if the error says that a resource of the service is full or away, so that the same work succeeds once it is back. */
 export function isOutage(error: unknown): boolean {
   const code = recognizeError(error)?.code;
-  return code === 'storage_unavailable' || code === 'database_unavailable';
+  return code === 'storage_unavailable' || code === 'database_unavailable' || code === 'redis_unavailable';
 }
 
 /** True for an error of node:zlib: the data is damaged. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { ClientBase, ClientConfig, Pool, PoolClient } from 'pg';
-import { ServiceError } from './errors.ts';
+import { recognizeError, ServiceError } from './errors.ts';
 
 export type { ClientBase, Pool, PoolClient, QueryConfig } from 'pg';
 
@@ -239,4 +239,12 @@ export function isConnectionLoss(error: unknown): boolean {
     (error instanceof Error &&
       /^Connection terminated|connection error|ECONNREFUSED|ECONNRESET|EPIPE/.test(error.message))
   );
+}
+
+/**
+ * The error of the closed list for what work with the database has thrown: as {@link recognizeError}, and `database_unavailable` where
+ * the connection was lost or the server is starting or stopping; undefined for others.
+ */
+export function recognizeDatabaseError(thrown: unknown): ServiceError | undefined {
+  return recognizeError(thrown) ?? (isConnectionLoss(thrown) ? databaseUnavailable(thrown) : undefined);
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { recognizeError, ServiceError, type ErrorCode, factsOf } from '../../runtime/errors.ts';
-import { isConnectionLoss, databaseUnavailable } from '../../runtime/postgres.ts';
+import { ServiceError, type ErrorCode, factsOf } from '../../runtime/errors.ts';
+import { recognizeDatabaseError } from '../../runtime/postgres.ts';
 
 /** The console's error answer (RFC 9457): the problem and the advice, never the cause. */
 export interface ConsoleProblem {
@@ -38,9 +38,8 @@ const dataException = /^22[0-9A-Z]{3}$/;
 
 /** Maps a thrown value to the closed list of errors. */
 export function asServiceError(thrown: unknown): ServiceError {
-  const known = recognizeError(thrown);
+  const known = recognizeDatabaseError(thrown);
   if (known !== undefined) return known;
-  if (isConnectionLoss(thrown)) return databaseUnavailable(thrown);
   const { statusCode, code } =
     thrown instanceof Error ? (thrown as Error & { statusCode?: unknown; code?: unknown }) : {};
   if (typeof code === 'string' && dataException.test(code))

@@ -19,7 +19,7 @@ import {
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import { isTracing } from '../../runtime/tracing/tracing.ts';
-import { databaseUnavailable, isConnectionLoss } from '../../runtime/postgres.ts';
+import { recognizeDatabaseError } from '../../runtime/postgres.ts';
 import { connectRedis } from '../../runtime/redis.ts';
 import { jobCrashesMax, QUEUES, queueNames, type JobConfig, type JobName, type QueueName } from './queues.ts';
 import { queueSchema, postgresConnection, requireQueueSchema } from './queue-schema.ts';
@@ -228,7 +228,7 @@ async function runWorkers<Backend extends IQueueBackend, Connection>(
     return worker;
   });
   await Promise.all(workers.map((worker) => worker.waitUntilReady())).catch((error: unknown) => {
-    throw isConnectionLoss(error) ? databaseUnavailable(error) : error;
+    throw recognizeDatabaseError(error) ?? error;
   });
   return { close: () => closeAll(workers) };
 }

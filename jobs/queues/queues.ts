@@ -35,10 +35,10 @@ interface QueueDefinition {
   /** Milliseconds before the second attempt; each further one waits twice as long. */
   readonly retryDelayMs: number;
   /**
-   * True: while a disk is full or the database is unavailable, a job waits instead of using up its attempts. For work that others
-   * have submitted; a night keeps the files of the night before instead, and the next one tries again.
+   * Seconds for which a job waits, without using up attempts, while a disk is full or the database is unavailable. Long for what
+   * others have submitted; a night keeps the files of the night before, and the next one tries again.
    */
-  readonly waitsForOutage: boolean;
+  readonly outageSecondsMax: number;
   /** Seconds for which ended jobs are kept for inspection. What they did is in PostgreSQL. */
   readonly completedKeptSeconds: number;
   readonly failedKeptSeconds: number;
@@ -50,7 +50,7 @@ export const QUEUES = {
     jobs: { 'load-feed': z.strictObject({ loadId: databaseId }) },
     concurrency: () => 1, // a load takes a core, and locks the numbers in the database
     retryDelayMs: 2000,
-    waitsForOutage: true,
+    outageSecondsMax: daySeconds,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -59,7 +59,7 @@ export const QUEUES = {
     // An operator's night of one cache need not wait for the scheduled one.
     concurrency: () => 2,
     retryDelayMs: 5000,
-    waitsForOutage: false,
+    outageSecondsMax: hourSeconds,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -67,7 +67,7 @@ export const QUEUES = {
     jobs: { 'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }) },
     concurrency: (config) => config.buildConcurrency,
     retryDelayMs: 1000,
-    waitsForOutage: false,
+    outageSecondsMax: hourSeconds,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -78,7 +78,7 @@ export const QUEUES = {
     },
     concurrency: () => 2, // one reads its letter in a process of its own while the other waits for the database
     retryDelayMs: 1000,
-    waitsForOutage: true,
+    outageSecondsMax: daySeconds,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -86,7 +86,7 @@ export const QUEUES = {
     jobs: { 'publish-night': z.strictObject({ runId: databaseId, generation }) },
     concurrency: () => 2,
     retryDelayMs: 1000,
-    waitsForOutage: false,
+    outageSecondsMax: hourSeconds,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -96,7 +96,7 @@ export const QUEUES = {
     },
     concurrency: (config) => config.verificationConcurrency ?? verificationJobsAtOnce(config),
     retryDelayMs: 1000,
-    waitsForOutage: true,
+    outageSecondsMax: daySeconds,
     completedKeptSeconds: hourSeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -104,7 +104,7 @@ export const QUEUES = {
     jobs: { 'finish-batch': z.strictObject({ batchId: databaseId, generation }) },
     concurrency: () => 2,
     retryDelayMs: 1000,
-    waitsForOutage: true,
+    outageSecondsMax: daySeconds,
     completedKeptSeconds: daySeconds,
     failedKeptSeconds: 7 * daySeconds,
   },
@@ -112,7 +112,7 @@ export const QUEUES = {
     jobs: { 'deliver-webhook': z.strictObject({ deliveryId: databaseId }) },
     concurrency: () => 20, // a delivery waits for its receiver
     retryDelayMs: 1000,
-    waitsForOutage: true,
+    outageSecondsMax: daySeconds,
     completedKeptSeconds: hourSeconds,
     failedKeptSeconds: daySeconds,
   },

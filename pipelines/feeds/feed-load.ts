@@ -3,10 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import {
   inTransaction,
-  isConnectionLoss,
   queryRow,
   queryRows,
-  databaseUnavailable,
   withPoolClient,
   type Pool,
   type PoolClient,
@@ -124,13 +122,9 @@ interface RunFeedLoadOptions {
  */
 export async function runFeedLoad(options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
   const { db, feedDir, loadId } = options;
-  try {
-    const ended = await withLoadLock(options, (client) => runLocked(client, options));
-    await removeFileOfLoad(db, feedDir, loadId);
-    return ended;
-  } catch (error) {
-    throw isConnectionLoss(error) ? databaseUnavailable(error) : error;
-  }
+  const ended = await withLoadLock(options, (client) => runLocked(client, options));
+  await removeFileOfLoad(db, feedDir, loadId);
+  return ended;
 }
 
 /** Returns a load that is done, held or discarded. @throws ServiceError the failure of the load */

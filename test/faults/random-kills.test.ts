@@ -246,12 +246,15 @@ describe('kills at random moments of nights, feeds, batches and requests tear no
 
   const noRedis = whyNoRedis();
   it.skipIf(noRedis !== undefined)(
-    `with the queues in Redis: ${sizes.redisKills} of worker and of Redis, which also loses everything (skipped without redis-server)`,
+    `with the queues in Redis: ${sizes.redisKills} of worker, PostgreSQL and Redis, which also loses everything (skipped without redis-server)`,
     async () => {
       const redis = await startRedis();
       try {
         await inPortions('kills with Redis', portions.redis, (part) =>
-          runKills(redis, { among: ['worker', 'redis', 'redis', 'redis', 'emptied redis'], ...part }),
+          runKills(redis, {
+            among: ['worker', 'backend', 'postmaster', 'redis', 'redis', 'redis', 'emptied redis'],
+            ...part,
+          }),
         );
       } finally {
         await redis.stop();

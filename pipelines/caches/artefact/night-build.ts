@@ -1,6 +1,7 @@
-import type { Failure } from '../../../runtime/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isOutage, type Failure } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
-import { queryRow, queryRows, type Pool } from '../../../runtime/postgres.ts';
+import { queryRow, queryRows, recognizeDatabaseError, type Pool } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { versionFacts } from '../artefact-facts.ts';
 import type { CacheName } from '../definition.ts';
@@ -46,12 +47,30 @@ export async function runNightBuild(options: NightBuildOptions): Promise<void> {
   try {
     await buildAndRecord(options, build);
   } catch (error) {
-    await db
-      .query(sql('nights/end_attempt'), [buildId, build.attempts])
-      .catch((lost: unknown) => options.log.warn({ err: lost, buildId }, 'the end of an attempt was not recorded'));
+    await endAttempt(options, build).catch((lost: unknown) =>
+      options.log.warn({ err: lost, buildId }, 'the end of an attempt was not recorded; it will count as a crash'),
+    );
     throw error;
   }
 }
+
+/** Seconds for which the end of an attempt waits for a database that is unavailable: without it the attempt would count as a crash. */
+const endSecondsMax = 60;
+
+async function endAttempt({ db, buildId, signal }: NightBuildOptions, { attempts }: StartedBuildRow): Promise<void> {
+  const until = Date.now() + endSecondsMax * 1000;
+  for (;;) {
+    try {
+      await db.query(sql('nights/end_attempt'), [buildId, attempts]);
+      return;
+    } catch (error) {
+      if (!isOutage(recognizeDatabaseError(error)) || signal.aborted || Date.now() > until) throw error;
+      await sleep(endPauseMs);
+    }
+  }
+}
+
+const endPauseMs = 250;
 
 async function buildAndRecord(options: NightBuildOptions, build: StartedBuildRow): Promise<void> {
   const { cache, country, published, snapshot: snapshotId, evaluatedAt } = build;
