@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { findKeySecret } from '../pipelines/access/key-secret.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
-import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
+import { openArtefactStore, storeLimitsOfWaiting } from '../pipelines/caches/store/open-artefact-store.ts';
 import { listFeedArrivals, type ArrivalLimits, type FeedArrival } from '../pipelines/feeds/feed-arrivals.ts';
 import type { Config } from '../runtime/config.ts';
 import { requireCompatibleSchema } from '../sql/migrate.ts';
@@ -54,7 +54,7 @@ export async function startApi(
 ): Promise<RunningApi> {
   await mkdir(config.stateDir, { recursive: true });
   const state: ApiState = {
-    publications: new PublicationIndex({ store: openArtefactStore(config), log, now }),
+    publications: new PublicationIndex({ store: openArtefactStore(config, storeLimitsOfWaiting), log, now }),
     signed: new SignedDocuments(),
     feeds: new FeedWatch({ limits: config, now }),
     keys: new KeyTable({ secret: () => findKeySecret(config), now }),

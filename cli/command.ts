@@ -97,7 +97,7 @@ function printError(error: unknown, asJson: boolean): void {
     process.stderr.write(`${JSON.stringify({ error: { code, ...known } }, null, 2)}\n`);
   } else {
     process.stderr.write(`caller-trust: ${errorMessageOf(error)} [${code}]\n`);
-    if (error instanceof Error && error.cause !== undefined)
+    if (error instanceof Error && error.cause instanceof Error)
       process.stderr.write(`  cause: ${errorMessageOf(error.cause)}\n`);
   }
 }

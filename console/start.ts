@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { openQueues } from '../jobs/queues/backend.ts';
 import { openScoringPool } from '../pipelines/audio/scorers/scoring-pool.ts';
-import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
+import { openArtefactStore, storeLimitsOfWaiting } from '../pipelines/caches/store/open-artefact-store.ts';
 import { openVault } from '../runtime/secrets/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services/services.ts';
@@ -34,7 +34,7 @@ export async function startConsole(services: Services): Promise<RunningConsole> 
     queues,
     log,
     vault: await openVault(config),
-    store: openArtefactStore(config),
+    store: openArtefactStore(config, storeLimitsOfWaiting),
     scoring: openScoringPool({ config, log, metrics }),
     signal: stopping.signal,
   };

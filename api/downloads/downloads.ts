@@ -111,13 +111,20 @@ export class Downloads {
     const pace = new ReaderPace(limits, buffers.bufferBytes * buffersPerWriteMax);
     const running = this.#begin({ pace, response: reply.raw, tooSlow: false });
     let outcome: DownloadOutcome = 'damaged';
-    reply.hijack();
+    const { file } = artefact;
+    const reader = file.stored.readSpan(span);
     try {
+      await reader.begin?.();
+      reply.hijack();
       reply.raw.writeHead(status, allHeaders(reply, headers));
       const onBytes = (bytes: number) => metrics.bytesSent(routeOf(request), bytes);
-      const whole = await sendSpan({ response: reply.raw, file: artefact.file, span, buffers, pace, onBytes });
+      const whole = await sendSpan({ response: reply.raw, file, span, reader, buffers, pace, onBytes });
       outcome = whole ? 'sent' : running.tooSlow ? 'too_slow' : 'client_gone';
     } catch (error) {
+      if (!reply.sent) {
+        reader.close();
+        throw error; // answered as an error
+      }
       log.error(
         { err: error, requestId: request.id, artefact: formatArtefact(artefact.name) },
         `a download was cut: ${errorMessageOf(error)}`,

@@ -16,6 +16,8 @@ interface SpanToSend {
   readonly response: ServerResponse;
   readonly file: SharedFile;
   readonly span: ByteSpan;
+  /** Of the span. It is closed in the end. */
+  readonly reader: SpanReader;
   readonly buffers: BufferPool;
   readonly pace: ReaderPace;
   readonly onBytes: (bytes: number) => void;
@@ -29,8 +31,7 @@ interface SpanToSend {
  * never mistaken for a complete one.
  * @throws ServiceError `artefact_damaged` if the file ends early or cannot be read.
  */
-export async function sendSpan({ response, file, span, buffers, pace, onBytes }: SpanToSend): Promise<boolean> {
-  const reader = file.stored.readSpan(span);
+export async function sendSpan({ response, file, span, reader, buffers, pace, onBytes }: SpanToSend): Promise<boolean> {
   const end = span.start + span.length;
   try {
     for (let start = span.start; start < end;) {

@@ -7,15 +7,17 @@ import {
   withdrawDamaged,
   type CheckedVersion,
 } from '../../pipelines/caches/store/artefact-check.ts';
-import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
+import { openArtefactStore, storeLimitsOfWaiting } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { makeManifest } from '../../pipelines/caches/manifest.ts';
 import { listPublications } from '../../pipelines/caches/publications.ts';
 import { sweepUnfinishedFiles } from '../../pipelines/caches/artefact/night-build.ts';
-import { runWith, type Outcome } from '../command.ts';
+import { interruption, runWith, type Outcome } from '../command.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatTable, formatTime } from '../table.ts';
 import type { Services } from '../../runtime/services/services.ts';
+
+const storeOptions = { ...storeLimitsOfWaiting, signal: interruption.signal };
 
 /** `artefacts list|verify|gc`. */
 export function addArtefactCommands(artefacts: Command): void {
@@ -34,7 +36,7 @@ export function addArtefactCommands(artefacts: Command): void {
 }
 
 async function list({ db, config }: Services): Promise<Outcome> {
-  const store = openArtefactStore(config);
+  const store = openArtefactStore(config, storeOptions);
   const published = (await listPublications(db)).flatMap(({ published: version, ...rest }) =>
     version === null ? [] : [{ ...rest, published: version }],
   );
@@ -60,13 +62,14 @@ async function verify(
   { db, config }: Services,
   { current: currentOnly = false, dryRun = false }: { current?: boolean; dryRun?: boolean },
 ): Promise<Outcome> {
-  const store = openArtefactStore(config);
+  const store = openArtefactStore(config, storeOptions);
   const versions = keptVersions(await listVersions(db), config.versionsKept).filter(
     ({ current }) => current || !currentOnly,
   );
   const progress = startProgress();
   const checked: CheckedVersion[] = [];
   for (const version of versions) {
+    interruption.signal.throwIfAborted();
     progress.show(`checking ${formatArtefact(version)} version ${version.version}`);
     checked.push(await checkVersion(store, version));
   }
@@ -94,7 +97,7 @@ async function verify(
 }
 
 async function gc({ db, config }: Services, { dryRun = false }: { dryRun?: boolean }): Promise<Outcome> {
-  const store = openArtefactStore(config);
+  const store = openArtefactStore(config, storeOptions);
   const { files, bytes } = await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun });
   const unfinished = dryRun ? [] : await sweepUnfinishedFiles(db, store);
   const text = `${files.length} files of ${formatCount(bytes)} bytes ${dryRun ? 'would be' : 'were'} removed${dryRun ? '' : `, and ${unfinished.length} unfinished ones`}.`;

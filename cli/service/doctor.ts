@@ -22,7 +22,7 @@ import {
 import { keptVersions, listVersions, namesOf } from '../../pipelines/caches/store/artefact-check.ts';
 import { measureUploads } from '../../pipelines/submissions/upload.ts';
 import { countDeliveries } from '../../pipelines/webhooks/delivery.ts';
-import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
+import { openArtefactStore, storeLimitsOfWaiting } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import { queryRow } from '../../runtime/postgres.ts';
 import { openServices, type Services } from '../../runtime/services/services.ts';
@@ -186,7 +186,7 @@ async function describeWebhooks({ db }: Services): Promise<string | { warning: s
 }
 
 async function describeStore({ config, db }: Services): Promise<string> {
-  const store = openArtefactStore(config);
+  const store = openArtefactStore(config, storeLimitsOfWaiting);
   const place = config.artefactStoreUrl ?? config.artefactDir;
   const files = await store.list();
   const stored = new Set(files.map((name) => store.path(name)));

@@ -47,9 +47,13 @@ class ObjectSpanReader implements SpanReader {
     this.#end = start + length;
   }
 
+  async begin(): Promise<void> {
+    while (this.#rest.length === 0 && this.#position < this.#end) this.#rest = await this.#nextChunk();
+  }
+
   /** @throws ServiceError `storage_unavailable` if the connection breaks too often. */
   async read(into: Buffer): Promise<number> {
-    while (this.#rest.length === 0 && this.#position < this.#end) this.#rest = await this.#nextChunk();
+    await this.begin();
     const bytes = Math.min(this.#rest.length, into.length);
     into.set(this.#rest.subarray(0, bytes));
     this.#rest = this.#rest.subarray(bytes);

@@ -13,8 +13,12 @@ interface ObjectStoreSettings {
   readonly region: string;
   readonly bucket: string;
   readonly credentials: ObjectStoreCredentials;
-  /** Seconds in which an answer must arrive whole; for a span that is read, each next chunk. */
+  /** Seconds of an operation, with all attempts at its request. */
   readonly secondsMax: number;
+  /** Seconds in which an answer must arrive whole; for a span that is read, each next chunk. */
+  readonly attemptSecondsMax: number;
+  /** Ends every request with its reason. */
+  readonly signal?: AbortSignal | undefined;
   /** Larger files are uploaded in parts of this size. */
   readonly partBytes: number;
 }
@@ -26,7 +30,7 @@ interface ObjectStoreCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-/** Attempts at one request; the wait before each further one is at most 0.2, 0.4, 0.8 and 1.6 s. */
+/** Attempts at one request within the time of its operation; the wait before each further one is at most 0.2, 0.4, 0.8 and 1.6 s. */
 const attemptsMax = 5;
 const firstWaitMs = 200;
 
@@ -216,28 +220,38 @@ export class ObjectStore {
     }));
   }
 
-  /** Sends a request, again after temporary errors. `receive` takes an answer with 2xx or 404, within the time limit. */
+  /**
+   * Sends a request, again after temporary errors, until the time of the operation is over. `receive` takes an answer with 2xx or 404,
+   * within the time of an attempt.
+   */
   async #send<Received extends object>(
     request: ObjectRequest,
     receive: (response: Response) => Promise<Received>,
     stopping = new AbortController(),
   ): Promise<Received> {
+    const { secondsMax, signal } = this.#settings;
+    const until = performance.now() + secondsMax * 1000;
     for (let attempt = 1; ; attempt++) {
-      const received = await this.#try(request, receive, stopping);
+      const received = await this.#try(request, receive, { stopping, until });
       if (!isServiceError(received)) return received;
-      if (!mayTryAgain(received) || attempt === attemptsMax || stopping.signal.aborted) throw received;
-      await sleep(Math.random() * firstWaitMs * 2 ** (attempt - 1));
+      signal?.throwIfAborted();
+      const waitMs = Math.random() * firstWaitMs * 2 ** (attempt - 1);
+      const isOver = attempt === attemptsMax || performance.now() + waitMs >= until;
+      if (!mayTryAgain(received) || isOver || stopping.signal.aborted) throw received;
+      await sleep(waitMs);
     }
   }
 
   async #try<Received>(
     request: ObjectRequest,
     receive: (response: Response) => Promise<Received>,
-    stopping: AbortController,
+    { stopping, until }: { stopping: AbortController; until: number },
   ): Promise<Received | ServiceError> {
     const { method, key, body } = request;
+    const { attemptSecondsMax, signal } = this.#settings;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), this.#settings.secondsMax * 1000);
+    const timeMs = Math.min(attemptSecondsMax * 1000, until - performance.now());
+    const timer = setTimeout(() => late.abort(), timeMs);
     try {
       const { url, headers } = await this.#signer(request).sign();
       const response = await fetch(url, {
@@ -245,7 +259,7 @@ export class ObjectStore {
         headers,
         body: body ?? null,
         redirect: 'manual',
-        signal: AbortSignal.any([late.signal, stopping.signal]),
+        signal: AbortSignal.any([late.signal, stopping.signal, ...(signal === undefined ? [] : [signal])]),
       });
       if (response.ok || response.status === 404) return await receive(response);
       const code = elementOf(await response.text(), 'Code') ?? 'no code';
@@ -255,7 +269,7 @@ export class ObjectStore {
         method,
         key,
         late.signal.aborted
-          ? `It did not answer within ${this.#settings.secondsMax} s.`
+          ? `It did not answer within ${Math.ceil(timeMs / 1000)} s.`
           : `It cannot be reached: ${networkCodeOf(error)}.`,
         { cause: error },
       );
@@ -285,7 +299,7 @@ export class ObjectStore {
   #withTimeLimit(chunks: AsyncIterator<Uint8Array>, stopping: AbortController): AsyncIterator<Uint8Array> {
     return {
       next: async () => {
-        const timer = setTimeout(() => stopping.abort(), this.#settings.secondsMax * 1000);
+        const timer = setTimeout(() => stopping.abort(), this.#settings.attemptSecondsMax * 1000);
         try {
           return await chunks.next();
         } finally {

@@ -21,22 +21,27 @@ const MiB = 1024 * 1024;
 
 /** Limits of the object store that no installation has needed to change. Tests use smaller ones. */
 const storeLimits = {
+  /** Seconds of an operation, with all attempts at its request. */
+  secondsMax: 60,
   /**
    * Seconds in which an answer must be complete, or the next chunk of a download arrive, before the request is made again: a part
    * takes 2 s over 100 Mbit/s.
    */
-  secondsMax: 60,
+  attemptSecondsMax: 20,
   /** Larger files are uploaded in parts of this size, two at a time, which are held in memory. */
   partBytes: 16 * MiB,
 };
 
+/** Of a store that somebody waits for: a client of the API, or a person. */
+export const storeLimitsOfWaiting = { secondsMax: 10, attemptSecondsMax: 5 } as const;
+
 /**
- * The configured store of artefacts: a bucket if there is a URL, else a directory.
+ * The configured store of artefacts: a bucket if there is a URL, else a directory. The signal ends requests to a bucket.
  * @throws ServiceError `setting_invalid` if the URL is given without credentials.
  */
 export function openArtefactStore(
   settings: ArtefactStoreSettings,
-  limits: Partial<typeof storeLimits> = {},
+  { signal, ...limits }: Partial<typeof storeLimits> & { readonly signal?: AbortSignal } = {},
 ): ArtefactStore {
   const directory = new ArtefactDirectory(settings.artefactDir);
   if (settings.artefactStoreUrl === undefined) return directory;
@@ -60,6 +65,7 @@ export function openArtefactStore(
     credentials: { accessKeyId, secretAccessKey, sessionToken },
     ...storeLimits,
     ...limits,
+    signal,
   });
   return new ArtefactBucket({ objects, prefix, copies: directory });
 }

@@ -16,6 +16,11 @@ export interface SpanReader {
    * are in memory, so that they are sent from the processor's cache.
    */
   read(into: Buffer): number | Promise<number>;
+  /**
+   * Waits until the first bytes are here. Undefined where they are on this machine.
+   * @throws ServiceError `storage_unavailable`
+   */
+  begin?(): Promise<void>;
   /** Leaves out the next bytes, which the caller has. Undefined where bytes come in order only. */
   skip?(bytes: number): void;
   /** Ends the reading early. */

@@ -51,7 +51,8 @@ async function sendAll(stored: StoredFile, spans: readonly ByteSpan[], buffers: 
     const release = file.hold();
     const pace = new ReaderPace({ bytesPerSecondMin: 1024, seconds: 60 }, pageBytes * buffersPerWriteMax);
     response.writeHead(200, { 'Content-Length': span.length });
-    await sendSpan({ response, file, span, buffers, pace, onBytes: () => {} });
+    const reader = stored.readSpan(span);
+    await sendSpan({ response, file, span, reader, buffers, pace, onBytes: () => {} });
     release();
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

@@ -8,7 +8,7 @@ import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { outcomes, runWholeNight } from '../../support/night.ts';
 import { manyNumbers, putNumbers } from '../../support/numbers.ts';
-import { useObjectStore } from '../../support/object-store.ts';
+import { useObjectStore, type Fault } from '../../support/object-store.ts';
 import { sha256Of } from '../support/artefacts.ts';
 import { until, useTestApi } from '../support/running-api.ts';
 
@@ -77,6 +77,18 @@ it('a download continues where the connection to the object store breaks off', a
   expect(`"${sha256Of(bytes)}"`).toBe(whole.headers.get('etag'));
   expect(starts.length).toBeGreaterThanOrEqual(3);
   expect(Math.max(...starts)).toBeGreaterThanOrEqual(1000);
+});
+
+it.each<[string, Fault]>([
+  ['refuses', { status: 503 }],
+  ['is silent', 'silent'],
+])('a store that %s is answered with an error in time, before a byte of the file', async (_what, fault) => {
+  await until(async () => (await served.get(path, {}, 'HEAD')).status === 200);
+  objects.fault = ({ method }) => (method === 'GET' ? fault : 'pass');
+  const answer = await served.get(path);
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).not.toBeNull();
+  expect(await answer.json()).toMatchObject({ code: 'storage_unavailable' });
 });
 
 it('a night whose upload fails publishes nothing of it, and the version before is served', async () => {

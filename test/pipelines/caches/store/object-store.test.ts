@@ -20,10 +20,13 @@ const partBytes = 5 * MiB;
 const server = await useObjectStore();
 const copies = await useFolder('copies');
 
-async function openStore(settings: Record<string, string> = {}): Promise<ArtefactStore> {
+async function openStore(
+  settings: Record<string, string> = {},
+  limits: { attemptSecondsMax?: number } = {},
+): Promise<ArtefactStore> {
   const directory = await mkdtemp(join(copies, 'of-a-store-'));
   const config = loadConfig({ ...server.settings, ARTEFACT_DIR: directory, ...settings });
-  return openArtefactStore(config, { partBytes, secondsMax: 2 });
+  return openArtefactStore(config, { partBytes, ...limits });
 }
 
 /** Bytes with the name that they are stored under. */
@@ -245,7 +248,9 @@ describe('an artefact in an object store', () => {
   });
 });
 
-describe('an object store that fails', () => {
+describe('an object store that fails', async () => {
+  const store = await openStore({}, { attemptSecondsMax: 2 });
+
   it.each<[string, RegExp, Fault[]]>([
     ['is busy', /^PUT/, [{ status: 503 }, { status: 500 }]],
     ['says nothing', /^PUT/, ['silent']],
@@ -268,6 +273,22 @@ describe('an object store that fails', () => {
     expect(server.requests.filter((request) => request.startsWith('GET')).length).toBeGreaterThan(8);
     server.fault = ({ method }) => (method === 'GET' ? { cutAfter: 0 } : 'pass');
     await expect(readStored(store, made.name)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  });
+
+  it('and is silent is given up when the time of the operation is over, or at once by the signal', async () => {
+    const made = content(1000);
+    await keep(store, made);
+    server.requests.length = 0;
+    server.fault = () => 'silent';
+    const config = loadConfig({ ...server.settings, ARTEFACT_DIR: join(copies, 'of-a-silent-store') });
+    const hasty = openArtefactStore(config, { attemptSecondsMax: 0.2, secondsMax: 0.5 });
+    await expect(hasty.open(made.name)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(server.requests.length).toBeLessThanOrEqual(3);
+    const stop = new AbortController();
+    const patient = openArtefactStore(config, { signal: stop.signal });
+    const opening = expect(patient.open({ ...made.name, kind: 'index' })).rejects.toThrow('asked to end');
+    stop.abort(new Error('asked to end'));
+    await opening;
   });
 
   it('and is away says nothing of a file: neither a check nor a build takes it for lost', async () => {
