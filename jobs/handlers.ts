@@ -78,6 +78,8 @@ function brandingHandler({ config, db }: HandlerServices): Handler<'run-branding
       operationId,
       now: () => new Date(),
       policy: config.letterApproval,
+      numbersWaitingMax: config.numbersWaitingMax,
+      signal,
       decideText: (facts) => decideLetterTextInBackground(facts, signal),
       readLetter: async (bytes) => readLetterFile({ bytes, trustRootsPem: await readTrustRoots(config), signal }),
     });

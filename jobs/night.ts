@@ -62,7 +62,7 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
     if (night === undefined) return; // it is finished
     try {
       await beginPreparation(night);
-      await inSpan('prepare night', { 'night.run': runId }, () => prepareNight(services, night, log));
+      await inSpan('prepare night', { 'night.run': runId }, () => prepareNight(services, night, { log, signal }));
       const buildIds = await recordBuilds(db, night, await takeSnapshot(night));
       // This process alone queues the builds, again if the queue has lost them: a second one could repeat those that have ended.
       const flow = { runId, generation: night.generation, buildIds };
@@ -83,8 +83,12 @@ function nightOpener(services: NightServices): Handler<'open-night'> {
   };
 }
 
-async function prepareNight({ config, db }: NightServices, { evaluatedAt }: TakenNight, log: Log): Promise<void> {
-  const scoring = await scoreComplaints(db, evaluatedAt, scoringDefaults);
+async function prepareNight(
+  { config, db }: NightServices,
+  { evaluatedAt }: TakenNight,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<void> {
+  const scoring = await scoreComplaints(db, evaluatedAt, { ...scoringDefaults, signal });
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
   else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
   if (scoring.silentDays !== undefined)
@@ -92,7 +96,7 @@ async function prepareNight({ config, db }: NightServices, { evaluatedAt }: Take
       { silentDays: scoring.silentDays, ...scoringDefaults },
       'labels age, although the complaint feed is absent',
     );
-  log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
+  log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt, signal)) }, 'ranges at risk are found');
   // Published rows carry their own end, so a failure of the housekeeping does not stop the night.
   const housekeep = async () => {
     log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');

@@ -301,6 +301,11 @@ export const SETTINGS = {
     z.string().min(32).optional(),
     'Secret under which the codes of verification calls are hashed, 32 characters or more. Absent: one is made and kept in the state directory.',
   ),
+  numbersWaitingMax: setting(
+    'NUMBERS_WAITING_MAX',
+    count(200_000, { min: 1, max: 10_000_000 }),
+    'Numbers of one owner that may wait for a letter or a person, in all of its brands together. A request that comes with a form that rules approve is not refused.',
+  ),
   numberBlockCalls: setting(
     'NUMBER_BLOCK_CALLS',
     count(3, { min: 0, max: 20 }),

@@ -259,6 +259,12 @@ export const ERRORS = {
     exit: 1,
     meaning: 'A person does not decide what they have submitted, or what belongs to an owner for whom they act.',
   },
+  numbers_waiting_too_many: {
+    http: 429,
+    retry: false,
+    exit: 1,
+    meaning: 'The limit of numbers of one owner that wait for a letter or a decision is reached.',
+  },
   number_calls_off: {
     http: 409,
     retry: false,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { ClientBase, ClientConfig, Pool, PoolClient } from 'pg';
 import { recognizeError, ServiceError } from './errors.ts';
@@ -118,19 +119,92 @@ export function destroy(client: pg.Client): void {
   connection.stream.destroy();
 }
 
-/** Runs `work` in a transaction: committed when it returns, rolled back when it throws. */
-export function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  return withPoolClient(pool, async (client) => {
-    await client.query('BEGIN');
-    try {
-      const result = await work(client);
-      await client.query('COMMIT');
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => {}); // a broken connection has rolled back
-      throw error;
+/**
+ * Runs `work` in a transaction: committed when it returns, rolled back when it throws. When the signal fires, the server ends the
+ * statement that runs, however long it would take.
+ * @throws ServiceError `interrupted` if the signal fired before the commit
+ */
+export function inTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  return withPoolClient(pool, (client, discard) =>
+    untilInterrupted({ pool, client, discard, signal }, async () => {
+      await client.query('BEGIN');
+      try {
+        const result = await work(client);
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        if (signal?.aborted !== true) await client.query('ROLLBACK').catch(() => {}); // a broken connection has rolled back
+        throw error;
+      }
+    }),
+  );
+}
+
+/** A connection of a pool whose statements end when a signal fires. */
+interface Interruptible {
+  readonly pool: Pool;
+  readonly client: PoolClient;
+  /** Of the connection: after a signal nothing is known of its state. */
+  readonly discard: () => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Between two attempts to end the statement of an interrupted connection: work of many short statements may be between two of them. */
+const cancelPauseMs = 50;
+
+/**
+ * Runs `work` on a connection; when the signal fires, the server ends each statement of it, so that the work fails.
+ * @throws ServiceError `interrupted` in place of the error of `work`, if the signal fired
+ */
+export async function untilInterrupted<Result>(
+  { pool, client, discard, signal }: Interruptible,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (signal === undefined) return work();
+  if (signal.aborted) throw interrupted();
+  const backend = (await queryRow<{ pid: number }>(client, 'SELECT pg_backend_pid() AS pid'))!.pid;
+  let isRunning = true;
+  let cancelled = Promise.resolve();
+  const cancel = () => {
+    discard();
+    cancelled = cancelStatements(pool, { backend, isRunning: () => isRunning }).catch(() => {}); // the work ends by itself
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await work();
+  } catch (error) {
+    throw signal.aborted ? interrupted() : error;
+  } finally {
+    isRunning = false;
+    signal.removeEventListener('abort', cancel);
+    await cancelled;
+  }
+}
+
+/** On a connection of its own: those of the pool may all be at work. */
+async function cancelStatements(
+  { options }: Pool,
+  { backend, isRunning }: { backend: number; isRunning: () => boolean },
+): Promise<void> {
+  const canceller = new pg.Client(options);
+  canceller.on('error', () => {});
+  await canceller.connect();
+  try {
+    while (isRunning()) {
+      await canceller.query('SELECT pg_cancel_backend($1)', [backend]);
+      await sleep(cancelPauseMs);
     }
-  });
+  } finally {
+    await canceller.end();
+  }
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError('interrupted', { operation: 'run transaction' });
 }
 
 /**
@@ -228,6 +302,11 @@ export function sqlStateOf(error: unknown): string | undefined {
 /** True for a value that no table takes, however often it is sent: a data exception, or one against a constraint (classes 22 and 23). */
 export function isRefusedValue(error: unknown): boolean {
   return /^2[23]/.test(sqlStateOf(error) ?? '');
+}
+
+/** The constraint that a statement violates; undefined for other errors. */
+export function violatedConstraintOf(error: unknown): string | undefined {
+  return sqlStateOf(error)?.startsWith('23') === true ? (error as pg.DatabaseError).constraint : undefined;
 }
 
 /** True if the server ended the session or the socket was closed. */

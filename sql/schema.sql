@@ -1830,7 +1830,7 @@ CREATE INDEX brand_waiting ON public.brand USING btree (handle) WHERE (pending_r
 CREATE UNIQUE INDEX brand_number_number_id ON public.brand_number USING btree (number_id);
 
 -- index brand_number.brand_number_one_live_brand
-CREATE UNIQUE INDEX brand_number_one_live_brand ON public.brand_number USING btree (phone) WHERE (state = ANY (ARRAY['submitted'::text, 'in_review'::text, 'verified'::text, 'suspended'::text]));
+CREATE UNIQUE INDEX brand_number_one_live_brand ON public.brand_number USING btree (phone) WHERE (state = ANY (ARRAY['verified'::text, 'suspended'::text]));
 
 -- index brand_number.brand_number_phone
 CREATE INDEX brand_number_phone ON public.brand_number USING btree (phone);
@@ -1840,6 +1840,9 @@ CREATE INDEX brand_number_state ON public.brand_number USING btree (brand_id, st
 
 -- index brand_revision.brand_revision_operation
 CREATE INDEX brand_revision_operation ON public.brand_revision USING btree (operation_id);
+
+-- index branded_number.branded_number_brand
+CREATE INDEX branded_number_brand ON public.branded_number USING btree (brand_handle);
 
 -- index branded_number.branded_number_live_until
 CREATE INDEX branded_number_live_until ON public.branded_number USING btree (live_until) WHERE (live_until IS NOT NULL);
@@ -2325,7 +2328,7 @@ BEGIN
   FROM number_proof AS p, changed_rows AS n
   WHERE m.proof_id = p.proof_id AND m.phone = n.phone AND m.left_at IS NULL
     AND CASE WHEN n.brand_id = p.brand_id THEN n.state IN ('removed', 'permanently_rejected')
-             ELSE n.state IN ('submitted', 'in_review', 'verified', 'suspended') END;
+             ELSE n.state IN ('verified', 'suspended') END;
   RETURN NULL;
 END $function$;
 

@@ -10,6 +10,7 @@ import {
   type BrandNumber,
   type BrandRecord,
 } from '../../pipelines/branding/brand/brand-record.ts';
+import { listRivalClaims } from '../../pipelines/branding/brand/number-claims.ts';
 import {
   decideBrand,
   resumeBrand,
@@ -26,6 +27,7 @@ import {
 } from '../../pipelines/branding/requests/request-file.ts';
 import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS, type BrandState } from '../../pipelines/branding/states.ts';
 import { ServiceError } from '../../runtime/errors.ts';
+import { formatRivals } from './letter-facts.ts';
 import {
   formatBrand,
   formatBrands,
@@ -39,6 +41,7 @@ import { currentActor, run, runWith, withServices, type Outcome } from '../comma
 import { addNameProtectionCommands } from './name-protection.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
 import { readPages } from '../paging.ts';
+import { formatParagraphs } from '../table.ts';
 import type { Services } from '../../runtime/services/services.ts';
 
 /** Flags for single fields of a profile. */
@@ -251,7 +254,8 @@ async function showBrand(
   { private: withPrivate = false }: { private?: boolean },
 ): Promise<Outcome> {
   const brand = shownBrand(await readBrand(db, handle), withPrivate);
-  return { json: brand, text: formatBrand(brand) };
+  const rivals = await listRivalClaims(db, handle);
+  return { json: { ...brand, rivals }, text: formatParagraphs(formatBrand(brand), formatRivals(rivals)) };
 }
 
 function shownBrand(brand: BrandRecord, withPrivate: boolean): ShownBrand {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { rotateMasterKey } from '../../pipelines/sealing/master-key-rotation.ts';
 import { listLetters, readLetterRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
+import { listRivalClaims } from '../../pipelines/branding/brand/number-claims.ts';
 import { openDocument } from '../../pipelines/branding/document-store.ts';
 import {
   decideLetterByPerson,
@@ -14,9 +15,10 @@ import {
 import { renderLetterPages } from '../../pipelines/branding/reading/letter-reader.ts';
 import { LETTER_TRANSITIONS, type LetterState } from '../../pipelines/branding/states.ts';
 import { openVault } from '../../runtime/secrets/vault.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import type { Services } from '../../runtime/services/services.ts';
 import { formatLetter, formatLetters, formatReading } from './brand-tables.ts';
+import { formatRivals, formatSignatures } from './letter-facts.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatParagraphs } from '../table.ts';
 import { currentActor, interruption, run, runWith, withServices, type Outcome } from '../command.ts';
@@ -141,17 +143,38 @@ async function rotateKey({ db, config }: Services): Promise<Outcome> {
 }
 
 async function showLetter(services: Services, letterId: number, options: ShowOptions): Promise<Outcome> {
-  const { db, config } = services;
-  const vault = options.text === true ? await openVault(config) : undefined;
-  const { opened, ...letter } = await readLetterRecord(db, letterId, vault);
+  const { db } = services;
+  const { opened, ...letter } = await readOpened(services, letterId, options);
+  const rivals = await listRivalClaims(db, letter.handle);
+  const signatures = opened?.reading?.signatures ?? [];
   const files =
     options.save === undefined && options.pages === undefined ? [] : await writeDocument(services, letter, options);
   const reading = options.text === true ? { reading: opened } : {};
-  const text = opened === null ? (options.text === true ? 'Nothing is kept of its text.' : '') : formatReading(opened);
+  const text = options.text !== true ? '' : opened === null ? 'Nothing is kept of its text.' : formatReading(opened);
   return {
-    json: { ...letter, ...reading, files },
-    text: formatParagraphs(formatLetter(letter), text, files.map((file) => `Written: ${file}`).join('\n')),
+    json: { ...letter, signatures, rivals, ...reading, files },
+    text: formatParagraphs(
+      formatLetter(letter),
+      formatSignatures(signatures),
+      formatRivals(rivals),
+      text,
+      files.map((file) => `Written: ${file}`).join('\n'),
+    ),
   };
+}
+
+/** The letter with what was read from it; without --text also where the key of that is not here. */
+async function readOpened(
+  { db, config }: Services,
+  letterId: number,
+  { text }: ShowOptions,
+): Promise<Awaited<ReturnType<typeof readLetterRecord>>> {
+  try {
+    return await readLetterRecord(db, letterId, await openVault(config));
+  } catch (error) {
+    if (text === true || !isServiceError(error, 'document_sealed')) throw error;
+    return readLetterRecord(db, letterId);
+  }
 }
 
 /** Screen resolution: a page of A4 is 909 pixels wide. */

@@ -4,6 +4,7 @@ import type {
   IdentifiedNumber,
   BrandSummary,
 } from '../../pipelines/branding/brand/brand-record.ts';
+import type { RivalClaim } from '../../pipelines/branding/brand/number-claims.ts';
 import { NUMBER_PERSON_ACTIONS, type NumberPersonAction } from '../../pipelines/branding/brand/person-actions.ts';
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
 import { listNumberProofs, type NumberProofStatus } from '../../pipelines/branding/proof/number-proof.ts';
@@ -15,7 +16,7 @@ import type { PROTECTED_CATEGORIES } from '../../pipelines/branding/names/protec
 import type { OwnProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
 import type { Listed } from './json.ts';
 
-export type { BrandingEvent, BrandSummary, OwnProtectedName };
+export type { BrandingEvent, BrandSummary, OwnProtectedName, RivalClaim };
 export type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
 
 /** A number with its proofs, and what a person can do with it now. */
@@ -86,6 +87,8 @@ export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
     readonly resume: boolean;
     readonly withdraw: boolean;
   };
+  /** Other brands that claim numbers of it, for those who decide. */
+  readonly rivals: readonly RivalClaim[];
   /** Why the viewing user may not decide it; null if the user may. */
   readonly whyNotDecide: string | null;
 };
@@ -98,7 +101,7 @@ export function shownProfile({ contact, taxId, ...profile }: BrandProfile): Show
 /** A brand without private fields; for users of agencies without possible actions. */
 export function shownBrand(
   brand: BrandRecord,
-  { isOutside, whyNot }: { isOutside: boolean; whyNot: string | null },
+  { isOutside, rivals, whyNot }: { isOutside: boolean; rivals: readonly RivalClaim[]; whyNot: string | null },
 ): ShownBrand {
   const { profile, pendingProfile, state } = brand;
   const mayTake = (action: 'suspend' | 'resume' | 'withdraw') => !isOutside && allows(BRAND_TRANSITIONS, state, action);
@@ -113,6 +116,7 @@ export function shownBrand(
     profile: shownProfile(profile),
     pendingProfile: pendingProfile && shownProfile(pendingProfile),
     can,
+    rivals,
     whyNotDecide: whyNot,
   };
 }

@@ -1,4 +1,5 @@
 import { BRAND_CHECKS } from '../../pipelines/branding/brand/brand-check.ts';
+import { listRivalClaims, type RivalClaim } from '../../pipelines/branding/brand/number-claims.ts';
 import { readLetterRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import { FORM_RULES } from '../../pipelines/branding/decision/letter-form-rules.ts';
 import type { Finding } from '../../pipelines/branding/finding.ts';
@@ -178,6 +179,8 @@ export interface ReviewedLetter {
   readonly letter: LetterRecord;
   readonly request: LetterRequest;
   readonly reading: ShownReading;
+  /** Other brands that claim numbers of its brand. */
+  readonly rivals: readonly RivalClaim[];
   /** Why the viewing user may not decide it; null if the user may. */
   readonly whyNotDecide: string | null;
 }
@@ -192,6 +195,7 @@ export async function reviewedLetter(
     whyNotDecide: whyNot,
     letter,
     request: await readLetterRequest(db, letter.letterId),
+    rivals: await listRivalClaims(db, letter.handle),
     reading: shownReading(opened, findings),
   };
 }

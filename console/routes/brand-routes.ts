@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listBrands, listIdentifiedNumbers, readBrand } from '../../pipelines/branding/brand/brand-record.ts';
+import { listRivalClaims } from '../../pipelines/branding/brand/number-claims.ts';
 import {
   changeNumber,
   decideBrand,
@@ -70,6 +71,7 @@ export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<C
     const { role } = userOf(request);
     return shownBrand(brand, {
       isOutside: role === 'agency',
+      rivals: mayActAs(role, 'reviewer') ? await listRivalClaims(db, brand.handle) : [],
       whyNot: mayActAs(role, 'reviewer')
         ? await whyNotDecide(db, {
             eyes: config,

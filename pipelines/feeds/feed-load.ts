@@ -5,6 +5,7 @@ import {
   inTransaction,
   queryRow,
   queryRows,
+  untilInterrupted,
   withPoolClient,
   type Pool,
   type PoolClient,
@@ -165,17 +166,17 @@ function withLoadLock<Result>(
   { db, loadId, signal }: RunFeedLoadOptions,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  return withPoolClient(db, async (client, discard) => {
-    while (!(await queryRow<{ locked: boolean }>(client, sql('feeds/lock_load'), [loadId]))?.locked) {
-      throwIfInterrupted(signal);
-      await sleep(lockPollMs);
-    }
-    try {
-      return await work(client);
-    } finally {
-      await client.query(sql('feeds/unlock_load'), [loadId]).catch(discard); // the lock ends with the connection
-    }
-  });
+  return withPoolClient(db, (client, discard) =>
+    untilInterrupted({ pool: db, client, discard, signal }, async () => {
+      while (!(await queryRow<{ locked: boolean }>(client, sql('feeds/lock_load'), [loadId]))?.locked)
+        await sleep(lockPollMs, undefined, { signal });
+      try {
+        return await work(client);
+      } finally {
+        await client.query(sql('feeds/unlock_load'), [loadId]).catch(discard); // the lock ends with the connection
+      }
+    }),
+  );
 }
 
 async function loadInTransaction(client: PoolClient, load: FeedLoad, options: RunFeedLoadOptions): Promise<void> {

@@ -39,22 +39,26 @@ interface RangeReport {
 }
 
 /** Finds the ranges at risk as of an instant, in one transaction. */
-export async function scoreRanges(db: Pool, evaluatedAt: Date): Promise<RangeReport> {
+export async function scoreRanges(db: Pool, evaluatedAt: Date, signal?: AbortSignal): Promise<RangeReport> {
   const { version, windowDays, halfLifeDays, numbersReportedMin, scoreMin, rangesMax, risks } = rangeRule;
-  return inTransaction(db, async (client) => {
-    await client.query(sql('feeds/prepare_bulk_work'));
-    const report = await queryRow<RangeReport>(client, sql('labels/score_ranges'), [
-      evaluatedAt,
-      version,
-      windowDays,
-      halfLifeDays,
-      numbersReportedMin,
-      scoreMin,
-      rangesMax,
-      risks.slice(1).map((each) => each.scoreMin),
-      risks.map(({ risk }) => risk),
-      risks.map(({ lift }) => lift),
-    ]);
-    return report!; // the statement returns one row
-  });
+  return inTransaction(
+    db,
+    async (client) => {
+      await client.query(sql('feeds/prepare_bulk_work'));
+      const report = await queryRow<RangeReport>(client, sql('labels/score_ranges'), [
+        evaluatedAt,
+        version,
+        windowDays,
+        halfLifeDays,
+        numbersReportedMin,
+        scoreMin,
+        rangesMax,
+        risks.slice(1).map((each) => each.scoreMin),
+        risks.map(({ risk }) => risk),
+        risks.map(({ lift }) => lift),
+      ]);
+      return report!; // the statement returns one row
+    },
+    signal,
+  );
 }

@@ -36,6 +36,8 @@ interface ScoringReport {
 interface ScoringOptions extends ScoringSettings {
   /** Scores all numbers, not only those whose label may have changed. */
   readonly all?: boolean;
+  /** Ends the scoring, with the error `interrupted`; nothing is stored. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -50,31 +52,36 @@ export async function scoreComplaints(
   evaluatedAt: Date,
   settings: ScoringOptions = scoringDefaults,
 ): Promise<ScoringReport> {
-  return inTransaction(db, async (client) => {
-    const { version } = await readScoringRule(client);
-    if (version !== complaintRule.version) return { scored: 0, changed: 0, ruleWaiting: complaintRule.version };
-    const last =
-      settings.all === true ? undefined : await queryRow<LastScoring>(client, sql('labels/read_last_scoring'));
-    const { scored, ...saw } = await computeScores(client, evaluatedAt, settings, { last });
-    await client.query(sql('labels/store_scores'), [evaluatedAt, version]);
-    const { transactions, cluster, days, ages, scoredAll, silentDays } = saw;
-    await client.query(sql('labels/record_scoring'), [
-      evaluatedAt,
-      version,
-      transactions,
-      cluster,
-      days,
-      ages,
-      scoredAll,
-    ]);
-    await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
-    const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(
-      client,
-      sql('labels/apply_scores'),
-    ))!; // the statement returns one row
-    const holdHasEnded = settings.labelHoldDaysMax > 0 && silentDays !== null && silentDays > settings.labelHoldDaysMax;
-    return { scored, changed, ...(withheld > 0 ? { withheld } : {}), ...(holdHasEnded ? { silentDays } : {}) };
-  });
+  return inTransaction(
+    db,
+    async (client) => {
+      const { version } = await readScoringRule(client);
+      if (version !== complaintRule.version) return { scored: 0, changed: 0, ruleWaiting: complaintRule.version };
+      const last =
+        settings.all === true ? undefined : await queryRow<LastScoring>(client, sql('labels/read_last_scoring'));
+      const { scored, ...saw } = await computeScores(client, evaluatedAt, settings, { last });
+      await client.query(sql('labels/store_scores'), [evaluatedAt, version]);
+      const { transactions, cluster, days, ages, scoredAll, silentDays } = saw;
+      await client.query(sql('labels/record_scoring'), [
+        evaluatedAt,
+        version,
+        transactions,
+        cluster,
+        days,
+        ages,
+        scoredAll,
+      ]);
+      await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
+      const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(
+        client,
+        sql('labels/apply_scores'),
+      ))!; // the statement returns one row
+      const holdHasEnded =
+        settings.labelHoldDaysMax > 0 && silentDays !== null && silentDays > settings.labelHoldDaysMax;
+      return { scored, changed, ...(withheld > 0 ? { withheld } : {}), ...(holdHasEnded ? { silentDays } : {}) };
+    },
+    settings.signal,
+  );
 }
 
 /** The ages of the days that count, in counted days; the days are as in ISO 8601, ascending. */

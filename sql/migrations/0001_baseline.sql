@@ -891,7 +891,8 @@ CREATE TABLE brand_number (
   ended_at timestamptz,
   PRIMARY KEY (brand_id, phone)
 );
-CREATE UNIQUE INDEX brand_number_one_live_brand ON brand_number (phone) WHERE state IN ('submitted', 'in_review', 'verified', 'suspended');
+-- A number that waits blocks nobody: several brands may claim it, and a person who decides one of them sees the others.
+CREATE UNIQUE INDEX brand_number_one_live_brand ON brand_number (phone) WHERE state IN ('verified', 'suspended');
 CREATE UNIQUE INDEX brand_number_number_id ON brand_number (number_id);
 CREATE INDEX brand_number_phone ON brand_number (phone);
 CREATE INDEX brand_number_state ON brand_number (brand_id, state, phone);
@@ -912,6 +913,7 @@ CREATE TABLE branded_number (
     octet_length(display_name) <= 128 AND octet_length(display_description) <= 512
     AND octet_length(display_detail) <= 1024 AND octet_length(display_image) <= 512)
 );
+CREATE INDEX branded_number_brand ON branded_number (brand_handle);
 CREATE INDEX branded_number_live_until ON branded_number (live_until) WHERE live_until IS NOT NULL;
 COMMENT ON TABLE branded_number IS 'One live brand a number; published while live_from <= the night''s instant < live_until.';
 
@@ -1018,7 +1020,7 @@ BEGIN
   FROM number_proof AS p, changed_rows AS n
   WHERE m.proof_id = p.proof_id AND m.phone = n.phone AND m.left_at IS NULL
     AND CASE WHEN n.brand_id = p.brand_id THEN n.state IN ('removed', 'permanently_rejected')
-             ELSE n.state IN ('submitted', 'in_review', 'verified', 'suspended') END;
+             ELSE n.state IN ('verified', 'suspended') END;
   RETURN NULL;
 END $$;
 CREATE TRIGGER brand_number_end_proofs_insert AFTER INSERT ON brand_number REFERENCING NEW TABLE AS changed_rows

@@ -25,6 +25,7 @@ export const sizes = isLongRun
       doorRequests: 100_000,
       publications: 1_000,
       lookUpRows: 5_000_000,
+      requestNumbers: 100_000,
     })
   : {
       letterMutants: 40,
@@ -42,6 +43,7 @@ export const sizes = isLongRun
       doorRequests: 800,
       publications: 3,
       lookUpRows: 200_000,
+      requestNumbers: 4_000,
     };
 
 function grow<Sizes extends Record<string, number>>(long: Sizes): Sizes {

@@ -19,6 +19,7 @@ import {
 } from '../shell/components.ts';
 import { FindingList } from '../letters/finding-list.ts';
 import { LetterTable } from '../letters/letter-table.ts';
+import { RivalClaims } from '../letters/rival-claims.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton, ReasonField } from '../shell/reason-dialog.ts';
 import { mayDo, mayRequestBranding, sendJson, saveAnswer } from '../shell/request.ts';
@@ -58,6 +59,7 @@ function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: 
     ${brand.can.decide && mayDo('reviewer') ? html`<${BrandDecision} brand=${brand} onDecided=${onChanged} />` : null}
     <${BrandRevisions} brand=${brand} />
     ${findings.length === 0 ? null : html`<${Section} title="Findings about the brand"><${FindingList} findings=${findings} /></${Section}>`}
+    ${brand.rivals.length === 0 ? null : html`<${Section} title="Claimed by others too"><${RivalClaims} rivals=${brand.rivals} /></${Section}>`}
     <${Section} title="Letters">
       ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>${operationTitles.update_managed_brand}</${Link}> adds one.` : 'Its owner submits one.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
       ${mayRequestBranding() && state !== 'withdrawn' ? html`<${IssueForm} handle=${handle} />` : null}

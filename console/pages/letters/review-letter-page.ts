@@ -15,6 +15,7 @@ import { RequestedNumbers } from './letter-numbers.ts';
 import { LetterFacts } from './letter-page.ts';
 import { LetterViewer, type ActiveMark } from './letter-viewer.ts';
 import { LetterDecision } from './review-decision.ts';
+import { RivalClaims } from './rival-claims.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
 import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
@@ -62,6 +63,7 @@ function Desk({
       <${Section} title="For a person"><${OpenFindings} findings=${findings.open} list=${listOf} /></${Section}>
       <div class="desk-decision"><${LetterDecision} letter=${current ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} /></div>
       <${Section} title="Request"><${Asked} letter=${letter} request=${request} /></${Section}>
+      ${reviewed.rivals.length === 0 ? null : html`<${Section} title="Claimed by others too"><${RivalClaims} rivals=${reviewed.rivals} /></${Section}>`}
       ${
         reading.fields.length === 0
           ? null
@@ -181,8 +183,8 @@ function MarkedList<Entry extends { readonly place: Json<PlacedFinding>['place']
 
 const chains = {
   trusted: 'leads to a trusted root',
-  untrusted: 'leads to no trusted root',
-  unchecked: 'not checked: no roots are set',
+  untrusted: 'is not trusted',
+  unchecked: 'not checked: no trusted roots are configured',
 } as const;
 const coverages = {
   whole: 'the whole file',

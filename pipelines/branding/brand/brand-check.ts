@@ -24,6 +24,10 @@ export const BRAND_CHECKS = {
     pass: 'No other client has submitted this letter.',
     review: 'Another client has submitted the same letter. A person looks at it.',
   },
+  numbers_claimed_once: {
+    pass: 'No other brand that waits for a person claims these numbers.',
+    review: 'Another brand that waits for a person claims {claimed} of {numbers} numbers too. A person looks at both.',
+  },
 } as const;
 
 /** A finding of one of these checks. */
@@ -37,7 +41,7 @@ export function needsPerson(findings: readonly Finding[]): boolean {
 }
 
 /** A finding for a person, with each `{...}` of its text replaced. */
-function findingAbout(code: keyof typeof BRAND_CHECKS, words: Readonly<Record<string, string>>): Finding {
+export function findingAbout(code: keyof typeof BRAND_CHECKS, words: Readonly<Record<string, string>>): Finding {
   const finding = brandFinding(code, 'review');
   return { ...finding, message: finding.message.replace(/\{(\w+)\}/g, (_place, word: string) => words[word]!) };
 }

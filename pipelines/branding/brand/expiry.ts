@@ -1,8 +1,8 @@
-import { inTransaction, queryRows, type Pool } from '../../../runtime/postgres.ts';
+import { queryRows, type Pool } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { moveLetter } from './letter-record.ts';
 import { expiringDays } from './letter-validity.ts';
-import { lockBrand } from './locked-brand.ts';
+import { inBrandTransaction, lockBrand } from './locked-brand.ts';
 import { settleBrand } from './settle.ts';
 import type { LetterState } from '../states.ts';
 import { destroyDocument } from '../document-store.ts';
@@ -45,7 +45,7 @@ function nearEnd(at: Date): Date {
 }
 
 async function expireOfBrand(db: Pool, handle: string, at: Date): Promise<void> {
-  await inTransaction(db, async (client) => {
+  await inBrandTransaction(db, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '${lockSecondsMax}s'`);
     const brand = await lockBrand(client, handle, null);
     for (const letter of await queryRows<DueLetter>(client, sql('branding/list_due_letters'), [

@@ -1,5 +1,13 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import {
+  inTransaction,
+  queryRow,
+  queryRows,
+  sqlStateOf,
+  violatedConstraintOf,
+  type Pool,
+  type Queryable,
+} from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { BrandProfile } from '../brand-profile.ts';
 import type { BrandState } from '../states.ts';
@@ -24,21 +32,40 @@ export interface LockedBrand extends BrandStatus {
   readonly needsDecision: boolean;
 }
 
-/** One transaction at a time changes brands, letters or numbers, so that two cannot take the same number. */
-const changeLock = 7_224_203; // any constant
+/** Attempts at a transaction that another brand's got in the way of; each loses only to one that was committed. */
+const attemptsMax = 5;
 
-/** Waits until no other transaction changes brands. Before any row is locked. */
-export async function takeChangeLock(client: Queryable): Promise<void> {
-  await client.query('SELECT pg_advisory_xact_lock($1)', [changeLock]);
+/**
+ * Runs `work` in a transaction, again if it is {@link isContended}. What changes a brand, its letters and its numbers holds the lock of
+ * that brand and no other, so that a request of 100,000 numbers is waited for by no one else.
+ */
+export async function inBrandTransaction<Result>(
+  db: Pool,
+  work: (client: Queryable) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(db, work);
+    } catch (error) {
+      if (!isContended(error) || attempt >= attemptsMax) throw error;
+    }
+  }
 }
+
+/** True if two brands took the same number at a time, or waited for each other: the one that lost decides again by what is there now. */
+export function isContended(error: unknown): boolean {
+  return sqlStateOf(error) === deadlock || violatedConstraintOf(error) === 'brand_number_one_live_brand';
+}
+
+const deadlock = '40P01';
 
 /**
  * Locks a brand for the transaction. Another owner's brand counts as unknown.
  * @throws ServiceError `brand_unknown`
  */
 export async function lockBrand(client: Queryable, handle: string, owner: string | null): Promise<LockedBrand> {
-  await takeChangeLock(client);
-  const brand = await queryRow<LockedBrand>(client, sql('branding/lock_brand'), [handle]);
+  await client.query(sql('branding/lock_brand'), [handle]);
+  const brand = await queryRow<LockedBrand>(client, sql('branding/read_locked_brand'), [handle]);
   if (brand === undefined || (owner !== null && brand.owner !== owner)) throw brandUnknown(handle);
   return brand;
 }

@@ -1,9 +1,12 @@
-import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
+import type { Finding } from '../finding.ts';
+import { brandFinding, findingAbout } from './brand-check.ts';
 import type { NumberRow } from '../number-list.ts';
 import type { OperationRecord } from '../operation.ts';
 import { causeValues, type Cause } from './settle.ts';
-import { allows, NUMBER_TRANSITIONS, type NumberState } from '../states.ts';
+import { allows, NUMBER_TRANSITIONS, type BrandState, type NumberState } from '../states.ts';
 
 /** The outcomes of a row of numbers, besides the codes of rows that name no number. Closed list. */
 export const NUMBER_OUTCOMES = {
@@ -30,29 +33,28 @@ export interface NumberClaims {
   readonly rows: readonly ClaimedRow[];
   /** Each number of the request once, in order, whatever its outcome. */
   readonly phones: readonly string[];
+  /** Those of {@link phones} that another live brand has. */
   readonly ofOtherBrands: readonly string[];
+  /** Those that another brand claims whose letter, or name, waits for a person. */
+  readonly claimedByOthers: readonly string[];
 }
 
 interface Conflict {
   phone: string;
   ownState: NumberState | null;
   ofOtherBrand: boolean;
+  claimedByOtherBrand: boolean;
   permanentlyRejected: boolean;
 }
 
-/** The outcome of each row, under the lock of claims. */
+/** The outcome of each row, by what other brands have at the moment. */
 export async function judgeClaims(
   client: Queryable,
   brandId: number,
   rows: readonly NumberRow[],
 ): Promise<NumberClaims> {
   const phones = [...new Set(rows.flatMap(({ phone }) => (phone === null ? [] : [phone])))];
-  const conflicts = new Map(
-    (await queryRows<Conflict>(client, sql('branding/find_number_conflicts'), [brandId, phones])).map((conflict) => [
-      conflict.phone,
-      conflict,
-    ]),
-  );
+  const conflicts = await findConflicts(client, brandId, phones);
   const seen = new Set<string>();
   const judged = rows.map((row): ClaimedRow => {
     if (row.phone === null)
@@ -69,7 +71,42 @@ export async function judgeClaims(
       reason: NUMBER_OUTCOMES[outcome],
     };
   });
-  return { rows: judged, phones, ofOtherBrands: phones.filter((phone) => conflicts.get(phone)?.ofOtherBrand === true) };
+  return {
+    rows: judged,
+    phones,
+    ofOtherBrands: phones.filter((phone) => conflicts.get(phone)?.ofOtherBrand === true),
+    claimedByOthers: claimedAmong(phones, conflicts),
+  };
+}
+
+async function findConflicts(
+  client: Queryable,
+  brandId: number,
+  phones: readonly string[],
+): Promise<ReadonlyMap<string, Conflict>> {
+  const conflicts = await queryRows<Conflict>(client, sql('branding/find_number_conflicts'), [brandId, phones]);
+  return new Map(conflicts.map((conflict) => [conflict.phone, conflict]));
+}
+
+function claimedAmong(phones: readonly string[], conflicts: ReadonlyMap<string, Conflict>): readonly string[] {
+  return phones.filter((phone) => conflicts.get(phone)?.claimedByOtherBrand === true);
+}
+
+/**
+ * The finding on numbers that another brand claims too, by a letter or a name that waits for a person: among the requested ones and
+ * those of a form, which the brand may have claimed before.
+ */
+export async function judgeRivalClaims(
+  client: Queryable,
+  { brandId, claims, formPhones }: { brandId: number; claims: NumberClaims; formPhones: readonly string[] },
+): Promise<Finding> {
+  const requested = new Set(claims.phones);
+  const others = formPhones.filter((phone) => !requested.has(phone));
+  const ofForm = others.length === 0 ? [] : claimedAmong(others, await findConflicts(client, brandId, others));
+  const claimed = [...claims.claimedByOthers, ...ofForm];
+  if (claimed.length === 0) return brandFinding('numbers_claimed_once', 'pass');
+  const numbers = String(claims.phones.length + others.length);
+  return findingAbout('numbers_claimed_once', { claimed: String(claimed.length), numbers });
 }
 
 function judgeConflict(conflict: Conflict | undefined): keyof typeof NUMBER_OUTCOMES {
@@ -77,6 +114,41 @@ function judgeConflict(conflict: Conflict | undefined): keyof typeof NUMBER_OUTC
   if (conflict.permanentlyRejected) return 'number_permanently_rejected';
   if (conflict.ofOtherBrand) return 'number_of_other_brand';
   return conflict.ownState === null || allows(NUMBER_TRANSITIONS, conflict.ownState, 'submit') ? 'accepted' : 'known';
+}
+
+/** Another brand with numbers that a brand in review claims. */
+export interface RivalClaim {
+  readonly handle: string;
+  readonly owner: string;
+  readonly state: BrandState;
+  /** Numbers of both, and those of them that the other brand has live. */
+  readonly numbers: number;
+  readonly live: number;
+}
+
+/** The brands whose claims a person sees beside the one to decide; none where no number of it waits. */
+export function listRivalClaims(db: Queryable, handle: string): Promise<RivalClaim[]> {
+  return queryRows<RivalClaim>(db, sql('branding/list_rival_claims'), [handle]);
+}
+
+/**
+ * Requires that an owner has no more numbers waiting than the limit once those of a request are added.
+ * @throws ServiceError `numbers_waiting_too_many`
+ */
+export async function requireRoomForClaims(
+  client: Queryable,
+  { owner, claims, limit }: { owner: string; claims: NumberClaims; limit: number },
+): Promise<void> {
+  const accepted = claims.rows.filter(({ outcome }) => outcome === 'accepted').length;
+  if (accepted === 0) return;
+  const { numbers } = (await queryRow<{ numbers: number }>(client, sql('branding/count_waiting_numbers'), [owner]))!;
+  if (numbers + accepted <= limit) return;
+  throw new ServiceError('numbers_waiting_too_many', {
+    operation: 'add numbers',
+    object: owner,
+    problem: `${numbers} numbers of this owner wait for a letter or a decision; with the ${accepted} of this request they are more than ${limit}.`,
+    hint: 'Send the signed letter with the numbers, or remove those that are not needed.',
+  });
 }
 
 /** Submits the accepted numbers with the brand, and stores every row with its outcome. */

@@ -1,12 +1,13 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
+import { queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
 import { requireAnotherPerson, type EyesPolicy } from '../../access/two-pairs-of-eyes.ts';
 import { letterUnknown } from './brand-record.ts';
 import { moveLetter } from './letter-record.ts';
-import { lockBrand, requireDecidedLetters, type LockedBrand } from './locked-brand.ts';
+import { inBrandTransaction, lockBrand, requireDecidedLetters, type LockedBrand } from './locked-brand.ts';
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
+import { anyStanding } from './settle-plan.ts';
 import { NUMBER_TRANSITIONS, transition, type BrandState, type LetterState, type NumberState } from '../states.ts';
 import { destroyDocument } from '../document-store.ts';
 
@@ -176,14 +177,8 @@ export async function changeNumber({
         problem: 'The brand does not have this number.',
       });
     transition(NUMBER_TRANSITIONS, before.state, { action, object: brand.handle });
-    await moveNumbers(client, brand.brandId, {
-      action,
-      from: [before.state],
-      standing: ['covered', 'pending', 'none'],
-      phones: [phone],
-      at: new Date(),
-      cause,
-    });
+    const move = { action, from: [before.state], standing: anyStanding, reason: cause.reason };
+    await moveNumbers(client, brand.brandId, { moves: [move], phones: [phone], at: new Date(), cause });
     if (action === 'resume')
       await requireAnotherPerson(client, {
         eyes,
@@ -202,7 +197,7 @@ async function withBrand(
   work: (client: Queryable, brand: LockedBrand, cause: Cause) => Promise<unknown>,
 ): Promise<BrandState> {
   const cause = causeOf(decider);
-  return inTransaction(db, async (client) => {
+  return inBrandTransaction(db, async (client) => {
     const brand = await lockBrand(client, handle, null);
     await work(client, brand, cause);
     await decider.record?.(client);
@@ -225,7 +220,7 @@ async function withLetter(
   work: (client: Queryable, letter: LockedLetter, cause: Cause) => Promise<LetterState>,
 ): Promise<LetterState> {
   const cause = causeOf(decider);
-  return inTransaction(db, async (client) => {
+  return inBrandTransaction(db, async (client) => {
     const { handle } = await readLetterRow(client, letterId);
     const brand = await lockBrand(client, handle, null); // letters change under the lock of their brand
     const state = await work(client, await readLetterRow(client, letterId), cause);

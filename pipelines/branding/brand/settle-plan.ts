@@ -61,9 +61,9 @@ function wasApproved(state: BrandState): boolean {
 
 /**
  * The relation of a number to the letters of its brand: `covered` by one in force, `pending` if one that is not decided yet
- * names it or came with it, else `none`.
+ * names it or came with it, else `none`; `taken` if another brand has it live, or it was permanently rejected with one.
  */
-type NumberStanding = 'covered' | 'pending' | 'none';
+export type NumberStanding = 'covered' | 'pending' | 'none' | 'taken';
 
 /** A move of all numbers of a brand that are in one of the states and have one of the standings. */
 export interface NumberMove {
@@ -74,7 +74,7 @@ export interface NumberMove {
   readonly reason: string;
 }
 
-const anyStanding: readonly NumberStanding[] = ['covered', 'pending', 'none'];
+export const anyStanding: readonly NumberStanding[] = ['covered', 'pending', 'none', 'taken'];
 const undecided: readonly NumberState[] = ['submitted', 'in_review'];
 
 const review = (standing: readonly NumberStanding[], reason: string): NumberMove => ({
@@ -96,23 +96,32 @@ const expire = (standing: readonly NumberStanding[], reason: string): NumberMove
   reason,
 });
 
+const taken = fail(['taken'], 'Another brand has this number.');
+
 const letterWaits = 'The letter that names it waits for a person.';
 const noLetter = 'No letter in force names it.';
 
 const moves: { readonly [State in BrandState]: readonly NumberMove[] } = {
   draft: [],
   submitted: [],
-  in_review: [review(anyStanding, 'The brand waits for a person.')],
+  // A number that no letter names stays submitted: it must not stand against the claim of another brand.
+  in_review: [review(['covered', 'pending'], 'The brand waits for a person.'), taken],
   approved: [
     { action: 'verify', from: undecided, standing: ['covered'], reason: 'A letter in force names it.' },
     { action: 'renew', from: ['expired'], standing: ['covered'], reason: 'A new letter in force names it.' },
     review(['pending'], letterWaits),
     fail(['none'], noLetter),
+    taken,
     expire(['pending', 'none'], noLetter),
   ],
   rejected: [fail(anyStanding, 'The brand was rejected.')],
   suspended: [],
-  expired: [review(['pending'], letterWaits), fail(['covered', 'none'], noLetter), expire(anyStanding, noLetter)],
+  expired: [
+    review(['pending'], letterWaits),
+    fail(['covered', 'none'], noLetter),
+    taken,
+    expire(anyStanding, noLetter),
+  ],
   withdrawn: [
     {
       action: 'remove',
@@ -123,7 +132,7 @@ const moves: { readonly [State in BrandState]: readonly NumberMove[] } = {
   ],
 };
 
-/** The moves, in order, that bring a brand's numbers to the states that follow from its state and its letters. */
+/** The moves that bring a brand's numbers to the states that follow from its state and its letters; a number takes one at most. */
 export function numberMoves(state: BrandState): readonly NumberMove[] {
   return moves[state];
 }

@@ -1,6 +1,13 @@
-import { queryRow, type Queryable } from '../../../runtime/postgres.ts';
+import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import { nextBrandStep, numberMoves, type BrandStanding, type BrandStep, type NumberMove } from './settle-plan.ts';
+import {
+  nextBrandStep,
+  numberMoves,
+  type BrandStanding,
+  type BrandStep,
+  type NumberMove,
+  type NumberStanding,
+} from './settle-plan.ts';
 import {
   BRAND_TRANSITIONS,
   NUMBER_TRANSITIONS,
@@ -8,6 +15,7 @@ import {
   type BrandAction,
   type BrandState,
   type LetterState,
+  type NumberState,
 } from '../states.ts';
 
 /** The actor and the reason of a change, for the audit trail. */
@@ -50,10 +58,15 @@ export async function settleBrand(
     await takeStep(client, { brandId, standing, step, cause });
     standing = await readStanding(client, brandId, at);
   }
-  for (const move of numberMoves(standing.state))
-    await moveNumbers(client, brandId, { ...move, phones: null, at, cause: { ...cause, reason: move.reason } });
-  await client.query(sql('branding/publish_numbers'), [brandId]);
+  await moveNumbers(client, brandId, { moves: numberMoves(standing.state), phones: null, at, cause });
+  await publishNumbers(client, brandId);
   return standing.state;
+}
+
+async function publishNumbers(client: Queryable, brandId: number): Promise<void> {
+  const gone = await queryRows<{ phone: string }>(client, sql('branding/publish_numbers'), [brandId]);
+  if (gone.length > 0)
+    await client.query(sql('branding/withdraw_live_numbers'), [brandId, gone.map(({ phone }) => phone)]);
 }
 
 async function readStanding(client: Queryable, brandId: number, at: Date): Promise<NumberStandingRow> {
@@ -100,29 +113,38 @@ export async function endRevision(
   await client.query(sql('branding/end_revision'), [brandId, approve, action, ...causeValues(cause)]);
 }
 
-/** Moves numbers of a brand that are in the given states and standings. */
+/**
+ * Moves numbers of a brand, all or those that are named, by the first of the moves that fits the state and the standing of each. Every
+ * statement names its numbers, so that its plan is one look-up a number whatever the planner knows of tables that this transaction fills.
+ */
 export async function moveNumbers(
   client: Queryable,
   brandId: number,
   {
-    action,
-    from,
-    standing,
+    moves,
     phones,
     at,
     cause,
-  }: Omit<NumberMove, 'reason'> & { phones: readonly string[] | null; at: Date; cause: Cause },
+  }: { moves: readonly NumberMove[]; phones: readonly string[] | null; at: Date; cause: Omit<Cause, 'reason'> },
 ): Promise<void> {
-  const allowed = from.filter((state) => NUMBER_TRANSITIONS.actions[action].from.includes(state as never));
-  const { to } = NUMBER_TRANSITIONS.actions[action];
-  await client.query(sql('branding/move_numbers'), [
-    brandId,
-    phones,
-    allowed,
-    standing,
-    to,
-    action,
-    ...causeValues(cause),
-    at,
-  ]);
+  const byStanding = new Map<string, { readonly move: NumberMove; readonly from: NumberState; phones: string[] }>();
+  for (const move of moves)
+    for (const from of move.from)
+      for (const standing of move.standing)
+        if (!byStanding.has(`${from} ${standing}`)) byStanding.set(`${from} ${standing}`, { move, from, phones: [] });
+  if (byStanding.size === 0) return;
+  const states = new Set([...byStanding.values()].map(({ from }) => from));
+  const values = [brandId, phones, at, [...states], [...byStanding.keys()]];
+  const numbers = await queryRows<{ phone: string; state: NumberState; standing: NumberStanding }>(
+    client,
+    sql('branding/list_number_standings'),
+    values,
+  );
+  for (const { phone, state, standing } of numbers) byStanding.get(`${state} ${standing}`)!.phones.push(phone);
+  for (const { move, from, phones: moved } of byStanding.values()) {
+    if (moved.length === 0) continue;
+    const { to } = NUMBER_TRANSITIONS.actions[move.action];
+    const why = causeValues({ ...cause, reason: move.reason });
+    await client.query(sql('branding/move_numbers'), [brandId, moved, from, to, move.action, ...why, at]);
+  }
 }

@@ -39,7 +39,11 @@ interface Approval {
 }
 
 /** Rules of free text that apply to an issued form, too: they are about the request and not about the text. */
-const rulesBesideText: ReadonlySet<string> = new Set(['numbers_of_one_brand', 'letter_of_one_owner']);
+const rulesBesideText: ReadonlySet<string> = new Set([
+  'numbers_of_one_brand',
+  'letter_of_one_owner',
+  'numbers_claimed_once',
+]);
 
 /**
  * Decides a letter. Only an issued form that was returned unchanged and signed by its signer under the policy is approved; its text

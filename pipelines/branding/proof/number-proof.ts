@@ -5,7 +5,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
 import { approveProvenLetters } from './letter-proof.ts';
 import { letterRuleVersion } from '../letter/rules/letter-rules.ts';
-import { lockBrand, type LockedBrand } from '../brand/locked-brand.ts';
+import { inBrandTransaction, lockBrand, type LockedBrand } from '../brand/locked-brand.ts';
 import { hashCode, isCode, makeCode } from './proof-code.ts';
 import { planProofs } from './proof-plan.ts';
 import { settleBrand } from '../brand/settle.ts';
@@ -68,7 +68,7 @@ interface ProofRow {
   callsOfDay: number;
 }
 
-/** States of a number that a brand has, and that no other brand can take. */
+/** States of a number that a brand has or claims. */
 const provableStates: ReadonlySet<NumberState> = new Set(['submitted', 'in_review', 'verified', 'suspended']);
 
 /** Numbers of a brand in ascending order with their proofs, after one of them, or those that are named. */
@@ -122,6 +122,9 @@ export interface StartProofsOptions {
   readonly record?: (client: Queryable) => Promise<void>;
 }
 
+/** One transaction at a time starts proofs, so that the calls of a number are counted over all brands. */
+const startLock = 7_224_203; // any constant
+
 const languageForm = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 
 /**
@@ -146,6 +149,7 @@ export async function startProofs({
     });
   const limits = { ...proofLimits, ...given };
   return inTransaction(db, async (client) => {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [startLock]);
     const { brandId } = await lockBrand(client, handle, null);
     await client.query(sql('branding/fail_overdue_proofs'), [brandId, actor]);
     const rows = await listRows(client, brandId, { phones: phones ?? undefined });
@@ -304,7 +308,7 @@ type ConfirmedCode =
  */
 export async function confirmCode(options: ConfirmCodeOptions): Promise<ConfirmedCode> {
   const { db, handle, actor } = options;
-  const outcome = await inTransaction(db, async (client) => {
+  const outcome = await inBrandTransaction(db, async (client) => {
     const brand = await lockBrand(client, handle, null);
     await client.query(sql('branding/fail_overdue_proofs'), [brand.brandId, actor]);
     await options.record?.(client);

@@ -15,10 +15,16 @@ import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
 import { concludeLetter, recordLetter, type DecidedLetter } from '../brand/letter-record.ts';
 import type { LetterReadingOutcome } from '../letter-reading.ts';
 import type { LetterTextDecision, LetterTextFacts } from '../decision/letter-text-decision.ts';
-import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from '../brand/locked-brand.ts';
+import { isContended, lockBrand, requireDecidedLetters, type LockedBrand } from '../brand/locked-brand.ts';
 import { judgeNumberTexts, readNumberList, type NumberRow } from '../number-list.ts';
 import { readOperationRecord, type OperationRecord } from '../operation.ts';
-import { claimNumbers, judgeClaims, type NumberClaims } from '../brand/number-claims.ts';
+import {
+  claimNumbers,
+  judgeClaims,
+  judgeRivalClaims,
+  requireRoomForClaims,
+  type NumberClaims,
+} from '../brand/number-claims.ts';
 import { readProvenPhones } from '../brand/proven-numbers.ts';
 import { makeResult } from '../brand/result-maker.ts';
 import type { OperationResult } from '../operation-result.ts';
@@ -33,20 +39,24 @@ interface RunOperationOptions {
   readonly decideText: (facts: LetterTextFacts) => Promise<LetterTextDecision>;
   /** The requirements of approval by rules. */
   readonly policy: ApprovalPolicy;
+  /** Most numbers of one owner that may wait for a letter or a decision. */
+  readonly numbersWaitingMax: number;
   readonly operationId: number;
   readonly now: () => Date;
+  /** Ends the statement that runs; everything is rolled back. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Most attempts to decide a request whose brand changes meanwhile; more indicate a fault. */
+/** Most attempts to decide a request while its brand, or the brands of its numbers, change; more indicate a fault. */
 const decisionsMax = 5;
 
 /**
  * Runs one operation: reads its files, checks the names and decides the text of the letter, then in one transaction makes or
  * changes the brand, claims the numbers, approves the letter or not, settles every state, and records the result. Under the lock of
- * changes only facts are compared; if the brand, its numbers or the protected names have changed since names and text were decided,
+ * the brand only facts are compared; if the brand, its numbers or the protected names have changed since names and text were decided,
  * they are decided again without the lock. Safe to run twice: a second run returns the result.
  * @throws ServiceError `operation_unknown`, `brand_unknown`, `brand_handle_taken`, `brand_withdrawn`, `transition_refused`,
- * `numbers_file_invalid`, `document_sealed`, `interrupted`
+ * `numbers_file_invalid`, `numbers_waiting_too_many`, `document_sealed`, `interrupted`
  */
 export async function runOperation(options: RunOperationOptions): Promise<OperationResult> {
   const { db, vault, operationId } = options;
@@ -62,10 +72,12 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
     const unlocked = await readBrandUnlocked(db, operation);
     const names = await checkNames(db, unlocked.profile, operation.request.callReason);
     const letter = file === null ? null : await decideTextOfLetter(options, file, { operation, rows, unlocked });
-    const result = await inTransaction(db, (client) =>
-      finishOperation(client, options, { operation, rows, names, letter }),
+    const result = await inTransaction(
+      db,
+      (client) => finishOperation(client, options, { operation, rows, names, letter }),
+      options.signal,
     ).catch((error: unknown) => {
-      if (error instanceof ChangedMeanwhile && decisions < decisionsMax) return null;
+      if ((error instanceof ChangedMeanwhile || isContended(error)) && decisions < decisionsMax) return null;
       throw error;
     });
     if (result !== null) return result;
@@ -174,7 +186,7 @@ function basisOf(
 
 async function applyOperation(
   client: Queryable,
-  { vault, now, policy }: RunOperationOptions,
+  { vault, now, policy, numbersWaitingMax }: RunOperationOptions,
   { operation, rows, names, letter }: OperationWork,
 ): Promise<OperationResult> {
   const cause: Cause = {
@@ -182,7 +194,6 @@ async function applyOperation(
     reason: `Asked for by operation ${operation.operationId}.`,
     operationId: operation.operationId,
   };
-  await takeChangeLock(client);
   const at = now();
   const brand = await applyRequest(client, { operation, names, cause });
   requireOwnReason(brand, { operation, names });
@@ -190,9 +201,13 @@ async function applyOperation(
   const target = letterTarget(brand, operation);
   if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis))
     throw new ChangedMeanwhile();
-  await claimNumbers(client, { brandId: brand.brandId, operation, claims, cause });
   const decided =
-    letter === null ? null : await decideUnderLock(client, { operation, brandId: brand.brandId, letter, policy });
+    letter === null
+      ? null
+      : await decideUnderLock(client, { operation, brandId: brand.brandId, claims, letter, policy });
+  if (decided?.outcome !== 'approved')
+    await requireRoomForClaims(client, { owner: operation.owner, claims, limit: numbersWaitingMax });
+  await claimNumbers(client, { brandId: brand.brandId, operation, claims, cause });
   const letterId =
     decided === null
       ? null
@@ -242,9 +257,16 @@ async function decideUnderLock(
   {
     operation,
     brandId,
+    claims,
     letter: { file, basis, text },
     policy,
-  }: { operation: OperationRecord; brandId: number; letter: LetterWithDecision; policy: ApprovalPolicy },
+  }: {
+    operation: OperationRecord;
+    brandId: number;
+    claims: NumberClaims;
+    letter: LetterWithDecision;
+    policy: ApprovalPolicy;
+  },
 ): Promise<DecidedLetter> {
   const { owner, letterDocumentId, requestedAt: submittedAt } = operation;
   const form = await findIssuedForm(client, { digests: file.digests, codes: text.formCodes });
@@ -261,7 +283,10 @@ async function decideUnderLock(
     requestedPhones: basis.requestedPhones,
     ownPhones: new Set(own.map(({ phone }) => phone)),
   };
-  const more = [brandFinding('letter_of_one_owner', reused === undefined ? 'pass' : 'review')];
+  const more = [
+    brandFinding('letter_of_one_owner', reused === undefined ? 'pass' : 'review'),
+    await judgeRivalClaims(client, { brandId, claims, formPhones: phones }),
+  ];
   return concludeLetter({
     reading: file.reading,
     text,

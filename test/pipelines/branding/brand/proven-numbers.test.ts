@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readBrand } from '../../../../pipelines/branding/brand/brand-record.ts';
 import { changeNumber, withdrawBrand } from '../../../../pipelines/branding/brand/person-actions.ts';
 import { readProvenPhones } from '../../../../pipelines/branding/brand/proven-numbers.ts';
-import { eyes, ask, fresh, profile } from '../../../support/branding.ts';
+import { eyes, ask, fresh, profile, signedForm } from '../../../support/branding.ts';
 import { useTestDatabase } from '../../../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -68,7 +68,8 @@ describe('The numbers that a brand has proven to answer', () => {
     // As a number is that no letter names any more: free for others, and not removed.
     await db.query("UPDATE brand_number SET state = 'expired' WHERE brand_id = $1", [first.brandId]);
     expect(await readProvenPhones(db, first.brandId, first.phones)).toEqual(new Set(first.phones));
-    await ask(db, 'add_phone_number', { handle: second.handle, numbers: first.phones });
+    const numbers = { handle: second.handle, numbers: first.phones };
+    await ask(db, 'add_phone_number', numbers, { letter: signedForm(first.phones) });
     expect(await readProvenPhones(db, first.brandId, first.phones)).toEqual(new Set());
     await changeNumber({ db, eyes, handle: second.handle, phone: first.phones[0]!, action: 'remove', ...by });
     expect(await readProvenPhones(db, first.brandId, first.phones)).toEqual(new Set());

@@ -11,11 +11,11 @@ import {
   type LetterTextFacts,
 } from '../../../../pipelines/branding/decision/letter-text-decision.ts';
 import { approveProvenLetters } from '../../../../pipelines/branding/proof/letter-proof.ts';
-import { takeChangeLock } from '../../../../pipelines/branding/brand/locked-brand.ts';
+import { lockBrand } from '../../../../pipelines/branding/brand/locked-brand.ts';
 import { submitOperation } from '../../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../../pipelines/branding/requests/run-operation.ts';
 import { settleBrand } from '../../../../pipelines/branding/brand/settle.ts';
-import { inTransaction, queryRow } from '../../../../runtime/postgres.ts';
+import { inTransaction } from '../../../../runtime/postgres.ts';
 import {
   ask,
   fresh,
@@ -58,15 +58,16 @@ async function prove(handle: string, phones: readonly string[]): Promise<void> {
 }
 
 describe('the text of a letter', () => {
-  it('is decided once, while the lock of changes is free', async () => {
+  it('is decided once, while the lock of the brand is free', async () => {
     const { handle, phones } = fresh(1);
-    const operationId = await submit(handle, phones);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones });
+    const operationId = await submit(handle, phones, 'update_managed_brand');
     let decisions = 0;
     const decideText = async (facts: LetterTextFacts) => {
       decisions += 1;
       await inTransaction(db, async (client) => {
         await client.query("SET LOCAL lock_timeout = '2s'");
-        await takeChangeLock(client); // fails if the operation held it
+        await lockBrand(client, handle, null); // fails if the operation held it
       });
       return decideLetterText(facts);
     };
@@ -161,14 +162,13 @@ describe('a form that waits for the proof of its numbers', () => {
     );
     const approve = (of: string) =>
       inTransaction(db, async (client) => {
-        await takeChangeLock(client);
-        const brand = await queryRow<{ brandId: number }>(client, 'SELECT brand_id FROM brand WHERE handle = $1', [of]);
+        const brand = await lockBrand(client, of, null);
         const letters = await approveProvenLetters(client, {
-          brandId: brand!.brandId,
+          brandId: brand.brandId,
           policy: 'signature+numbers',
           at: new Date(),
         });
-        await settleBrand(client, brand!.brandId, {
+        await settleBrand(client, brand.brandId, {
           at: new Date(),
           cause: { actor: 'test', reason: 'proven', operationId: null },
         });
