@@ -219,7 +219,8 @@ function addSignatureField(doc: PDFKit.PDFDocument, texts: FormTexts): LetterPla
   doc.initForm();
   const { _root: root } = doc as unknown as { _root: { data: { AcroForm: { data: Record<string, unknown> } } } }; // pdfkit has no signature fields
   const { NeedAppearances: _redrawn, ...form } = root.data.AcroForm.data; // viewers need not redraw fields
-  root.data.AcroForm.data = { ...form, Fields: [field], SigFlags: 3 }; // they append, and do not rewrite
+  // Programs append, and do not rewrite. Some look for the type, at this place, and damage the list of fields without it.
+  root.data.AcroForm.data = { Type: 'AcroForm', ...form, Fields: [field], SigFlags: 3 };
   doc.page.dictionary.data['Annots'] = [field];
   const { left, top: boxTop } = box;
   return {

@@ -85,25 +85,26 @@ export class PdfParser {
    * The next value, with references, or the next bare word; undefined at the end of the bytes.
    * @throws PdfSyntaxError, LetterRefused
    */
-  next(depth = 0): PdfValue | PdfWord | undefined {
+  next(depth = 0, isFieldList = false): PdfValue | PdfWord | undefined {
     const token = this.token();
     if (token === end) return undefined;
     if (typeof token === 'number') return this.referenceOr(token);
     if (token === null || typeof token !== 'object' || token.kind !== 'word') return token;
-    if (token.word === '[') return this.array(depth + 1);
+    if (token.word === '[') return this.array(depth + 1, isFieldList);
     if (token.word === '<<') return this.dict(depth + 1);
     return token;
   }
 
   /** The next value. @throws PdfSyntaxError at a word or the end of the bytes */
-  value(depth = 0): PdfValue {
-    const value = this.next(depth);
+  value(depth = 0, isFieldList = false): PdfValue {
+    const value = this.next(depth, isFieldList);
     if (value === undefined) throw new PdfSyntaxError('the bytes end within a value');
     if (isWord(value)) throw new PdfSyntaxError('there is a word instead of a value');
     return value;
   }
 
-  private array(depth: number): PdfArray {
+  /** In the list of the fields of a form a bare word is null: a common library damages that list when it signs. */
+  private array(depth: number, isFieldList: boolean): PdfArray {
     checkDepth(depth);
     const items: PdfValue[] = [];
     for (;;) {
@@ -111,6 +112,10 @@ export class PdfParser {
       if (item === undefined) throw new PdfSyntaxError('an array does not end');
       if (isWord(item)) {
         if (item.word === ']') return { kind: 'array', items };
+        if (isFieldList && /^\w+$/.test(item.word)) {
+          items.push(null);
+          continue;
+        }
         throw new PdfSyntaxError('an array contains a bare word');
       }
       items.push(item);
@@ -126,7 +131,7 @@ export class PdfParser {
       if (isWord(key) && key.word === '>>') return { kind: 'dict', entries };
       if (!isName(key)) throw new PdfSyntaxError('a key of a dictionary is not a name');
       if (entries.has(key.name)) throw new PdfSyntaxError('a dictionary has a key twice');
-      entries.set(key.name, this.value(depth));
+      entries.set(key.name, this.value(depth, key.name === 'Fields'));
     }
   }
 

@@ -69,9 +69,9 @@ export interface ChainRequest {
 export async function requireTrustedChain(request: ChainRequest): Promise<void> {
   const { signer, roots, certificates, validationData, at } = request;
   if (roots.length === 0) throw new CmsProblem('No trusted root can be read.');
-  if (!isValidAt(signer, at)) throw new CmsProblem("The signer's certificate was not valid when it was signed.");
+  if (!isValidAt(signer, at)) throw new CmsProblem(describeValidity(signer, at));
   if (!hasUnderstoodExtensions(signer) || !isMadeFor(signer, request.purpose))
-    throw new CmsProblem("The signer's certificate is not made for signing documents.");
+    throw new CmsProblem('The certificate is not made for signing documents.');
   const others = [
     ...certificates,
     ...readAll(validationData.certificates, (der) => new pkijs.Certificate({ schema: parseDer(der) })),
@@ -83,7 +83,7 @@ export async function requireTrustedChain(request: ChainRequest): Promise<void> 
     purpose: request.purpose,
     checksLeft: cmsLimits.chainChecksMax,
   });
-  if (chain === null) throw new CmsProblem('No chain of valid certificates leads to a trusted root.');
+  if (chain === null) throw new CmsProblem(describeMissingChain(request, others));
   for (const [place, certificate] of chain.slice(0, -1).entries()) {
     if (await isRevoked({ certificate, issuer: chain[place + 1]!, validationData, at: at.at(-1)! }))
       throw new CmsProblem('A certificate of the signature was revoked before it was signed.');
@@ -133,6 +133,64 @@ async function leadToRoot(
     if (found !== null) return found;
   }
   return null;
+}
+
+/** Why a certificate is not valid at each of the times, of which the last is now where no trusted stamp says when it signed. */
+function describeValidity({ notBefore, notAfter }: pkijs.Certificate, at: readonly Date[]): string {
+  const [signed, now] = [at[0]!, at.at(-1)!];
+  if (signed < notBefore.value)
+    return `The certificate was not valid before ${dayOf(notBefore.value)}, after it signed.`;
+  if (signed > notAfter.value) return `The certificate had expired on ${dayOf(notAfter.value)}, before it signed.`;
+  return now > notAfter.value
+    ? `The certificate expired on ${dayOf(notAfter.value)}. Without a trusted time stamp it must be valid when it is read, too.`
+    : `The certificate is not valid before ${dayOf(notBefore.value)}.`;
+}
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+
+/** Where the certificates end on their way to a trusted root, and why. */
+function describeMissingChain(
+  { signer, roots, at, purpose }: ChainRequest,
+  others: readonly pkijs.Certificate[],
+): string {
+  const passed = [signer];
+  for (let last = signer; ;) {
+    const issuer = nameOfAuthority(last.issuer);
+    const hash = pkijs.getCrypto(true).getHashAlgorithm(last.signatureAlgorithm);
+    if (hash === 'SHA-1' || hash === 'MD5')
+      return `A certificate that ${issuer} issued is signed by ${hash}, which can be forged.`;
+    const own = [...roots, ...others].filter(({ subject }) => last.issuer.isEqual(subject));
+    const next = own.find((each) => !passed.includes(each));
+    const isOwnIssuer = last.issuer.isEqual(last.subject);
+    if (isOwnIssuer && last === signer) return 'The certificate was issued by its own holder and by no authority.';
+    if (isOwnIssuer || (own.length === 0 && passed.length > 1))
+      return `The certificates lead to the root ${issuer}, which is not among the trusted roots.`;
+    if (next === undefined || passed.length >= cmsLimits.chainLengthMax)
+      return own.length === 0
+        ? `The certificate of its issuer, ${issuer}, is neither in the file nor among the trusted roots.`
+        : 'No chain of valid certificates leads to a trusted root.';
+    if (!isValidAt(next, at))
+      return `The certificate of the authority ${issuer} was not valid when it was needed: it has expired, or had not begun.`;
+    if (!mayIssue(next, { below: passed.length - 1, at, purpose }))
+      return `The certificate of the authority ${issuer} is not made for certifying those who sign documents.`;
+    passed.push(next);
+    last = next;
+  }
+}
+
+const nameTypes = ['2.5.4.3', '2.5.4.10', '2.5.4.11'] as const;
+const nameCharactersMax = 100;
+
+/** The common name of an authority, else its organization or unit, in quotation marks. */
+function nameOfAuthority({ typesAndValues }: pkijs.RelativeDistinguishedNames): string {
+  const names = nameTypes.flatMap((wanted) =>
+    typesAndValues.flatMap(({ type, value }) => {
+      const text: unknown = value.valueBlock.value;
+      return type === wanted && typeof text === 'string' ? [text] : [];
+    }),
+  );
+  const name = (names[0] ?? '').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').trim();
+  return name === '' ? 'an authority without a name' : `"${name.slice(0, nameCharactersMax)}"`;
 }
 
 function isSameCertificate(left: pkijs.Certificate, right: pkijs.Certificate): boolean {

@@ -55,6 +55,8 @@ const oids = {
   rsa: '1.2.840.113549.1.1.1',
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
+  surname: '2.5.4.4',
+  givenName: '2.5.4.42',
 } as const;
 
 type Hash = 'SHA-256' | 'SHA-384' | 'SHA-512';
@@ -97,10 +99,11 @@ export async function verifyDetachedCms({
   const roots = rootsOf(trust);
   let verdict: CmsVerdict = { ...unverified, chain: roots === null ? 'unchecked' : 'untrusted' };
   try {
-    const signed = readSignedData(parseDer(cms), oids.data);
+    const all = readSignedData(parseDer(cms), oids.data);
+    const [signed] = all as [SignedContent];
     verdict = { ...verdict, ...describeSigner(signed) };
-    verdict = { ...verdict, digestMatches: isDigestOf(signed, content) };
-    verdict = { ...verdict, signatureValid: await isSignatureValid(signed) };
+    verdict = { ...verdict, digestMatches: all.every((each) => isDigestOf(each, content)) };
+    verdict = { ...verdict, signatureValid: (await Promise.all(all.map(isSignatureValid))).every(Boolean) };
     if (!verdict.digestMatches) throw new CmsProblem('The document is not the one that was signed.');
     if (!verdict.signatureValid) throw new CmsProblem("The signature does not fit the certificate's key.");
     const stamps = [...(await readOwnTimeStamps(signed, trust)), ...documentTimeStamps].toSorted((a, b) =>
@@ -136,7 +139,8 @@ export async function verifyTimeStamp({ token, data, ...trust }: TimeStampToken)
 }
 
 async function readTimeStamp(schema: asn1js.AsnType, data: Uint8Array, trust: Trust): Promise<PdfTimeStamp | null> {
-  const signed = readSignedData(schema, oids.timeStampInfo);
+  const [signed, ...others] = readSignedData(schema, oids.timeStampInfo) as [SignedContent, ...SignedContent[]];
+  if (others.length > 0) return null;
   const info = pkijs.TSTInfo.fromBER(signed.content!);
   readHash(info.messageImprint.hashAlgorithm.algorithmId);
   const fits =
@@ -187,7 +191,8 @@ interface SignedContent {
   readonly info: pkijs.SignerInfo;
   readonly signer: pkijs.Certificate;
   readonly certificates: readonly pkijs.Certificate[];
-  readonly hash: Hash;
+  /** Its object identifier. */
+  readonly digestAlgorithm: string;
   readonly attributes: readonly pkijs.Attribute[];
   readonly type: string;
   /** Its encapsulated content, for a type that is not detached. */
@@ -195,8 +200,11 @@ interface SignedContent {
   readonly signedAt: Date | null;
 }
 
-/** Signed data of one signer and one type; plain data are detached, a time stamp's are not. */
-function readSignedData(schema: asn1js.AsnType, type: string): SignedContent {
+/** A program that signs with a second digest adds a second entry; both must verify. */
+const signerInfosMax = 2;
+
+/** Signed data of one certificate and one type, for each digest; plain data are detached, a time stamp's are not. */
+function readSignedData(schema: asn1js.AsnType, type: string): readonly SignedContent[] {
   const content = new pkijs.ContentInfo({ schema });
   if (content.contentType !== oids.signedData) throw new CmsProblem('The signature is not a CMS of signed data.');
   const data = new pkijs.SignedData({ schema: content.content });
@@ -205,27 +213,29 @@ function readSignedData(schema: asn1js.AsnType, type: string): SignedContent {
   const isDetached = type === oids.data;
   if (isDetached && eContent !== undefined)
     throw new CmsProblem('The signature is not detached: it brings content of its own.');
-  const [info, ...others] = data.signerInfos;
-  if (info === undefined || others.length > 0)
-    throw new CmsProblem(`The signature has ${data.signerInfos.length} signers instead of one.`);
   const certificates = (data.certificates ?? []).filter(
     (each): each is pkijs.Certificate => each instanceof pkijs.Certificate,
   );
   if (certificates.length > cmsLimits.certificatesMax)
     throw new CmsProblem('The signature holds more certificates than the limit.');
-  const attributes = info.signedAttrs?.attributes ?? [];
-  if (attributes.length === 0) throw new CmsProblem('The signature has no signed attributes.');
-  const signer = findSignerCertificate(info.sid, certificates);
-  return {
-    info,
-    signer,
-    certificates,
-    hash: readHash(info.digestAlgorithm.algorithmId),
-    attributes,
-    type,
-    content: isDetached ? null : eContent!.getValue(),
-    signedAt: readSigningTime(attributes),
-  };
+  const signers = new Set(data.signerInfos.map(({ sid }) => findSignerCertificate(sid, certificates)));
+  if (signers.size !== 1 || data.signerInfos.length > signerInfosMax)
+    throw new CmsProblem(`The signature has ${data.signerInfos.length} signers instead of one.`);
+  const [signer] = [...signers] as [pkijs.Certificate];
+  return data.signerInfos.map((info) => {
+    const attributes = info.signedAttrs?.attributes ?? [];
+    if (attributes.length === 0) throw new CmsProblem('The signature has no signed attributes.');
+    return {
+      info,
+      signer,
+      certificates,
+      digestAlgorithm: info.digestAlgorithm.algorithmId,
+      attributes,
+      type,
+      content: isDetached ? null : eContent!.getValue(),
+      signedAt: readSigningTime(attributes),
+    };
+  });
 }
 
 function findSignerCertificate(sid: unknown, certificates: readonly pkijs.Certificate[]): pkijs.Certificate {
@@ -290,10 +300,17 @@ function describeSigner({
   signedAt,
 }: SignedContent): Pick<CmsVerdict, 'signerName' | 'signerOrganization' | 'signedAt'> {
   return {
-    signerName: nameOf(subject, oids.commonName),
+    signerName: personIn(subject),
     signerOrganization: nameOf(subject, oids.organization),
     signedAt: signedAt?.toISOString() ?? null,
   };
+}
+
+/** The common name, or where a certificate has none the given name and the surname (ETSI EN 319 412-2 section 4.2.4). */
+function personIn(subject: pkijs.RelativeDistinguishedNames): string | null {
+  if (subject.typesAndValues.some(({ type }) => type === oids.commonName)) return nameOf(subject, oids.commonName);
+  const [given, surname] = [nameOf(subject, oids.givenName), nameOf(subject, oids.surname)];
+  return given === null || surname === null ? null : `${given} ${surname}`.slice(0, nameCharactersMax);
 }
 
 const nameCharactersMax = 200;
@@ -312,7 +329,11 @@ function nameOf(subject: pkijs.RelativeDistinguishedNames, oid: string): string 
 }
 
 /** Checked here and not by pkijs's verify, which uses the first of several attributes, and skips the signature if the digest differs. */
-function isDigestOf({ attributes, hash, signer, type: wanted }: SignedContent, content: Uint8Array): boolean {
+function isDigestOf(
+  { attributes, digestAlgorithm, signer, type: wanted }: SignedContent,
+  content: Uint8Array,
+): boolean {
+  const hash = readHash(digestAlgorithm);
   const type = attributeValue(attributes, oids.contentType);
   if (!(type instanceof asn1js.ObjectIdentifier) || type.valueBlock.toString() !== wanted)
     throw new CmsProblem('The signed attributes name another type of content.');
@@ -345,8 +366,9 @@ function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 /** The signature over the DER of the attributes; refuses an algorithm that does not fit the digest. */
-async function isSignatureValid({ info, signer, hash }: SignedContent): Promise<boolean> {
+async function isSignatureValid({ info, signer, digestAlgorithm }: SignedContent): Promise<boolean> {
   requireStrongKey(signer);
+  const hash = readHash(digestAlgorithm);
   const engine = pkijs.getCrypto(true);
   const algorithm = info.signatureAlgorithm;
   const isPlainRsa = algorithm.algorithmId === oids.rsa; // the digest is named separately

@@ -82,7 +82,7 @@ export async function readSignatures(options: SignatureOptions): Promise<PdfSign
     });
   }
   const lost = countByteRanges(file.text) > judged.length;
-  return lost ? [...signatures, lostSignature] : signatures;
+  return lost ? [...signatures, lostSignature(trust)] : signatures;
 }
 
 /** A signature of the file before verification. */
@@ -136,14 +136,16 @@ function readValidationData(file: PdfFile): ValidationData {
 }
 
 /** A signature that a later revision has removed. */
-const lostSignature: PdfSignature = {
-  field: '',
-  page: null,
-  box: null,
-  subFilter: '',
-  ...unverifiedSignature('The file holds a signature that its last version does not show.', null),
-  coverage: 'partial',
-};
+function lostSignature(trust: TrustOptions): PdfSignature {
+  return {
+    field: '',
+    page: null,
+    box: null,
+    subFilter: '',
+    ...unverifiedSignature('The file holds a signature that its last version does not show.', null, trust),
+    coverage: 'partial',
+  };
+}
 
 function countByteRanges(text: string): number {
   return text.match(/\/ByteRange\s*\[\s*\d+\s+\d+\s+\d+\s+\d+/g)?.length ?? 0;
@@ -232,9 +234,9 @@ async function verify({
   const time = file.entry(dict, 'M');
   const claimed = isString(time) ? pdfTime(pdfText(time)) : null;
   if (!subFilters.has(subFilterOf(file, dict)))
-    return unverifiedSignature('The type of the signature is not supported.', claimed);
+    return unverifiedSignature('The type of the signature is not supported.', claimed, trust);
   if (contents === null || covered === null)
-    return unverifiedSignature('The signature does not say which bytes it covers.', claimed);
+    return unverifiedSignature('The signature does not say which bytes it covers.', claimed, trust);
   const { verifyDetachedCms } = await import('./cms.ts'); // loaded only where a letter is signed
   const claimedAt = claimed === null ? undefined : new Date(claimed);
   const verdict = await verifyDetachedCms({
@@ -253,7 +255,11 @@ function earlier(claimed: string | null, stamped: string | null): string | null 
   return claimed < stamped ? claimed : stamped;
 }
 
-function unverifiedSignature(problem: string, signedAt: string | null): CmsVerdict {
+function unverifiedSignature(
+  problem: string,
+  signedAt: string | null,
+  { trustRootsPem = '' }: TrustOptions,
+): CmsVerdict {
   return {
     signerName: null,
     signerOrganization: null,
@@ -261,7 +267,7 @@ function unverifiedSignature(problem: string, signedAt: string | null): CmsVerdi
     timeStamp: null,
     digestMatches: false,
     signatureValid: false,
-    chain: 'unchecked',
+    chain: trustRootsPem.trim() === '' ? 'unchecked' : 'untrusted',
     problem,
   };
 }

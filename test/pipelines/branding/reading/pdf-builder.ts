@@ -154,6 +154,34 @@ export function packedPdf(
   ]);
 }
 
+/**
+ * A letter of one page as a word processor writes a hybrid file (ISO 32000-1 section 7.5.8.4): its table has the font as free, which is
+ * in a stream of objects, and a second trailer, which lists nothing, names the stream of the table that shows it.
+ */
+export function hybridPdf(): Buffer {
+  const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';
+  const head = '7 0 ';
+  const table = pdf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 7 0 R >> >> /Contents 4 0 R >>',
+    stream('', plainText),
+    stream(`/Type /ObjStm /N 1 /First ${head.length}`, head + font),
+    stream('/Type /XRef /Size 8 /W [1 1 1] /Index [7 1] /Root 1 0 R', Buffer.of(2, 5, 0)),
+  ]);
+  const text = table.toString('latin1').replace('xref\n0 7\n', 'xref\n0 8\n').replace('/Size 7', '/Size 8');
+  const file = Buffer.from(text.replace('trailer', '0000000000 65535 f \ntrailer'), 'latin1');
+  return appendHybridEnd(file, file.indexOf('6 0 obj'));
+}
+
+/** The file with a second trailer that lists nothing and names a stream of the table. */
+export function appendHybridEnd(file: Buffer, streamAt: number): Buffer {
+  const previous = /startxref\s+(\d+)\s+%%EOF\s*$/.exec(file.toString('latin1'))![1];
+  const trailer = `<< /Size 100 /Root 1 0 R /Prev ${previous} /XRefStm ${streamAt} >>`;
+  const end = `xref\n0 0\ntrailer\n${trailer}\nstartxref\n${file.length}\n%%EOF\n`;
+  return Buffer.concat([file, Buffer.from(end)]);
+}
+
 function headOf(objects: readonly string[]): string {
   let offset = 0;
   const pairs = objects.map((object, index) => {

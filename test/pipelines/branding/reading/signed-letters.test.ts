@@ -121,3 +121,73 @@ describe('a letter', () => {
     },
   );
 });
+
+/** The issued form, and a hybrid letter of a word processor, as programs sign them; make-signed-forms.mjs says how. */
+describe('a file that a program has signed', () => {
+  const formsRoot = file('forms-root.pem').toString();
+  const readForm = (name: string) =>
+    readPdfText({ bytes: gunzipSync(file(`${name}.pdf.gz`)), limits: letterLimits, trustRootsPem: formsRoot });
+
+  it.each<[string, string, number | null]>([
+    ['form-pdfbox-existing', 'Signature', null],
+    ['form-pdfbox-new', 'Signature1', null],
+    ['form-podofo-existing', 'Signature', 1],
+    ['form-podofo-new', 'PodofoSignatureField26', null],
+    ['form-signpdf', 'Signature2', null],
+    ['hybrid-pdfbox', 'Signature1', null],
+    ['hybrid-podofo', 'PodofoSignatureField104', null],
+  ])('has the signature alone added: %s', async (name, field, page) => {
+    const { revisions, signatures } = await readForm(name);
+    expect(revisions.map(({ kind, changes }) => ({ kind, changes }))).toEqual([
+      { kind: 'original', changes: [] },
+      { kind: 'signature', changes: [] },
+    ]);
+    expect(signatures).toMatchObject([
+      {
+        field,
+        page,
+        signerName: 'Ines Marwick',
+        digestMatches: true,
+        signatureValid: true,
+        coverage: 'whole',
+        chain: 'trusted',
+        problem: null,
+      },
+    ]);
+  });
+
+  it('by a weak digest is not verified, and says so of the one who signed', async () => {
+    const { revisions, signatures } = await readForm('form-mupdf');
+    expect(revisions.map(({ kind }) => kind)).toEqual(['original', 'signature']);
+    expect(signatures).toMatchObject([
+      {
+        signerName: 'Ines Marwick',
+        signerOrganization: 'Wrenfield Tea Traders LLC',
+        signatureValid: false,
+        chain: 'untrusted',
+        problem: 'The signature uses SHA-1, which can be forged.',
+      },
+    ]);
+  });
+
+  it('whose list of fields the program has damaged is read, and says what happened', async () => {
+    const { revisions, signatures } = await readForm('form-signpdf-damaged');
+    expect(revisions[1]).toMatchObject({
+      kind: 'other',
+      changes: expect.arrayContaining(['the program that signed damaged the list of form fields']),
+    });
+    expect(signatures).toMatchObject([{ signatureValid: true, digestMatches: true, chain: 'trusted' }]);
+  });
+
+  it('is not said to have no trusted roots to compare with where there are some and its kind is not known', async () => {
+    const bytes = gunzipSync(file('form-pdfbox-new.pdf.gz'));
+    const unknown = Buffer.from(
+      bytes.toString('latin1').replace('/adbe.pkcs7.detached', '/adbe.pkcs7.sha1____'),
+      'latin1',
+    );
+    const { signatures } = await readPdfText({ bytes: unknown, limits: letterLimits, trustRootsPem: formsRoot });
+    expect(signatures).toMatchObject([{ chain: 'untrusted', problem: 'The type of the signature is not supported.' }]);
+    const unconfigured = await readPdfText({ bytes: unknown, limits: letterLimits, trustRootsPem: undefined });
+    expect(unconfigured.signatures).toMatchObject([{ chain: 'unchecked' }]);
+  });
+});

@@ -38,7 +38,8 @@ export interface RevisionTable {
 
 /**
  * The revisions of a file in order. A linearized file (annex F) has two end marks in its first revision; it counts as one
- * when the length that it states ends at the second.
+ * when the length that it states ends at the second. So does a hybrid file (section 7.5.8.4) of programs that append the trailer which
+ * names the stream of its table.
  * @throws LetterRefused `letter_limit_exceeded`
  */
 export function splitRevisions(file: PdfFile): RevisionSpan[] {
@@ -50,8 +51,8 @@ export function splitRevisions(file: PdfFile): RevisionSpan[] {
   );
   if (marks.length > revisionLimits.revisionsMax)
     throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${revisionLimits.revisionsMax} revisions.`);
-  const [, second] = marks;
-  if (second !== undefined && isLinearizedTo(file, second)) marks.shift();
+  const [first, second] = marks;
+  if (second !== undefined && (isLinearizedTo(file, second) || isHybridEnd(file, first!, second))) marks.shift();
   const spans = marks.map((mark, at) => ({ start: marks[at - 1]?.end ?? 0, ...mark }));
   const [last, size] = [spans.at(-1), file.bytes.length];
   if (last === undefined) return spans;
@@ -66,6 +67,25 @@ function isLinearizedTo(file: PdfFile, { mark, end }: { mark: number; end: numbe
   if (!isDict(first?.value) || typeof first.value.entries.get('Linearized') !== 'number') return false;
   const length = first.value.entries.get('L');
   return typeof length === 'number' && length >= mark && length <= end;
+}
+
+/** True if what the second end mark closes adds nothing but the name of a stream that the first part has, which is not signed yet. */
+function isHybridEnd(
+  file: PdfFile,
+  first: { tableAt: number; end: number },
+  second: { tableAt: number; end: number },
+): boolean {
+  const hasObjects = file.all.some(({ start }) => start >= first.end && start < second.end);
+  const isSigned = file.text.lastIndexOf('/ByteRange', first.end) >= 0;
+  if (hasObjects || isSigned || second.tableAt < first.end) return false;
+  try {
+    const { entries, trailer } = readClassicTable(file, second.tableAt);
+    const [stream, previous] = ['XRefStm', 'Prev'].map((key) => trailer.entries.get(key));
+    return entries.size === 0 && typeof stream === 'number' && stream < first.end && previous === first.tableAt;
+  } catch (error) {
+    if (error instanceof TableProblem) return false;
+    throw error;
+  }
 }
 
 /** The bytes between the objects of a part of a file. */

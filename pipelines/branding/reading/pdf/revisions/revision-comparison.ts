@@ -84,8 +84,8 @@ const openRoles: ReadonlySet<Role> = new Set([
 /** Flags of a field and of a widget that lock it (tables 221 and 165): read only; read only, locked, locked contents. */
 const lockingFieldFlags = 1;
 const lockingWidgetFlags = 64 | 128 | 512;
-/** Entries of a signature field that signing may set; its rectangle is not among them. */
-const signingKeys = new Set('V AP AS F Ff M MK DA P'.split(' '));
+/** Entries of a signature field that signing may set. Programs that draw nothing make its rectangle empty; one over text is found. */
+const signingKeys = new Set('V AP AS F Ff M MK DA P Rect'.split(' '));
 const widgetKeys = new Set(
   'Type Subtype FT T TU TM F Ff Rect P V AP AS MK DA DR Q Parent Kids M NM Border BS H Lock SV StructParent'.split(' '),
 );
@@ -213,7 +213,9 @@ export class RevisionComparison {
     for (const key of this.values.changedKeys(before, after))
       if (!free.has(key) && !(key === 'NeedAppearances' && after.entries.get(key) === false))
         this.changes.push(`form: ${key}`);
-    const kept = this.after.itemsAt(after, 'Fields').filter((item) => !this.isNewSignatureField(item));
+    const fields = this.after.itemsAt(after, 'Fields');
+    if (fields.includes(null)) this.changes.push('the program that signed damaged the list of form fields');
+    const kept = fields.filter((item) => !this.isNewSignatureField(item));
     if (!this.values.isSameList(this.before.itemsAt(before, 'Fields'), kept))
       this.changes.push('form fields were added, taken away or moved');
   }

@@ -152,7 +152,12 @@ describe('a detached CMS signature', () => {
     ],
     [
       'sha1',
-      { digestMatches: false, signatureValid: false, problem: 'The signature uses SHA-1, which can be forged.' },
+      {
+        digestMatches: false,
+        signatureValid: false,
+        signerName: 'Leona Thornquill',
+        problem: 'The signature uses SHA-1, which can be forged.',
+      },
     ],
     [
       'attached',
@@ -202,7 +207,32 @@ describe('the chain of a signature', () => {
     expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: stranger.pem })).toMatchObject({
       ...verified,
       chain: 'untrusted',
-      problem: 'No chain of valid certificates leads to a trusted root.',
+      problem: 'The certificates lead to the root "Root", which is not among the trusted roots.',
+    });
+  });
+
+  it('is missing where the file leaves the authority in between out, and says which', async () => {
+    const alone = signedBy({ ...signer, issuer: null });
+    expect(await verifyDetachedCms({ cms: alone, content, trustRootsPem: root.pem })).toMatchObject({
+      ...verified,
+      chain: 'untrusted',
+      problem: 'The certificate of its issuer, "Middle", is neither in the file nor among the trusted roots.',
+    });
+  });
+
+  it('says that a certificate has expired, and since when', async () => {
+    const expired = certify({ issuer: root, validUntil: new Date('2026-06-01T00:00:00Z') });
+    const read = (at: Date, now: Date) =>
+      verifyDetachedCms({ cms: signedBy(expired, { signedAt: at }), content, trustRootsPem: root.pem, now });
+    expect(await read(signedAt, new Date('2026-07-01T00:00:00Z'))).toMatchObject({
+      ...verified,
+      signerName: 'Leona Thornquill',
+      problem:
+        'The certificate expired on 2026-06-01. Without a trusted time stamp it must be valid when it is read, too.',
+    });
+    const late = new Date('2026-07-01T00:00:00Z');
+    expect(await read(late, late)).toMatchObject({
+      problem: 'The certificate had expired on 2026-06-01, before it signed.',
     });
   });
 
@@ -286,6 +316,7 @@ describe('the chain of a signature', () => {
     expect(await verifyDetachedCms({ cms: signedBy(purposed), content, trustRootsPem: root.pem })).toMatchObject({
       ...verified,
       chain: 'untrusted',
+      problem: 'The certificate is not made for signing documents.',
     });
   });
 
@@ -315,6 +346,21 @@ describe('the chain of a signature', () => {
       chain: 'trusted',
       signerName: 'Leona Thornquill',
       signerOrganization: null,
+    });
+  });
+
+  it('of a certificate without a common name names the given name and the surname', async () => {
+    const named = changed(certify({ issuer: root }), (fields) => {
+      const typed = (type: string, value: string) =>
+        new pkijs.AttributeTypeAndValue({ type, value: new asn1js.Utf8String({ value }) });
+      fields.subject = new pkijs.RelativeDistinguishedNames({
+        typesAndValues: [typed('2.5.4.4', 'Thornquill'), typed('2.5.4.42', 'Leona'), typed('2.5.4.10', 'Example LLC')],
+      });
+    });
+    expect(await verifyDetachedCms({ cms: signedBy(named), content, trustRootsPem: root.pem })).toMatchObject({
+      chain: 'trusted',
+      signerName: 'Leona Thornquill',
+      signerOrganization: 'Example LLC',
     });
   });
 
@@ -431,7 +477,8 @@ describe('a time stamp', () => {
     expect(await verifyDetachedCms(stamp(authority))).toMatchObject({ chain: 'trusted' });
     expect(await verifyDetachedCms(stamp(certify({ purpose: timeStampingPurpose })))).toMatchObject({
       chain: 'untrusted',
-      problem: "The signer's certificate was not valid when it was signed.",
+      problem:
+        'The certificate expired on 2026-06-01. Without a trusted time stamp it must be valid when it is read, too.',
     });
     expect(await verifyDetachedCms(stamp(authority, new Date('2026-06-02T00:00:00Z')))).toMatchObject({
       chain: 'untrusted',

@@ -9,7 +9,7 @@ import { readPdfPages } from '../../../../../../pipelines/branding/reading/pdf/p
 import { revisionLimits } from '../../../../../../pipelines/branding/reading/pdf/revisions/pdf-revisions.ts';
 import { readPdfText } from '../../../../../../pipelines/branding/reading/text-task.ts';
 import { letterLimits } from '../../letter-limits.ts';
-import { letterPdf, pdf, plainText, stream } from '../../pdf-builder.ts';
+import { appendHybridEnd, hybridPdf, letterPdf, pdf, plainText, stream } from '../../pdf-builder.ts';
 import { appendPackedUpdate, appendUpdate, lastTable, object, type UpdateParts } from '../../pdf-update.ts';
 import { fieldObject, signAgain, signedPdf, signUpdate, stampUpdate } from '../../signed-pdf.ts';
 
@@ -175,6 +175,19 @@ describe('a later revision', () => {
         }),
       ['original', 'signature', 'signature'],
     ],
+    ...(['0 0 0 0', '320 60 500 88'] as const).map((rect): [string, () => Buffer, PdfRevision['kind'][]] => [
+      `a field that waited for its signature, whose rectangle became ${rect}`,
+      () =>
+        signUpdate(formLetter(), later, {
+          objects: [object(7, widget(rect).replace('Signature2', 'Waiting')), object(23, look)],
+        }),
+      ['original', 'signature', 'signature'],
+    ]),
+    [
+      'validation data behind a hybrid file',
+      () => appendUpdate(signedHybrid(), { objects: [object(1, catalogue(dss[0], '20 0 R')), ...dss[1]] }),
+      ['original', 'signature', 'validation'],
+    ],
   ])('of %s leaves the letter as it was signed', async (_name, make, kinds) => {
     const { revisions, signatures } = await read(make());
     expect(revisions.map(({ kind }) => kind)).toEqual(kinds);
@@ -203,6 +216,17 @@ const withHidden = (() => {
     header: '%PDF-1.7\n5 0 obj\n<< /Length 10 >>\nstream\nBT ET BT E\nendstream\nendobj\n',
   });
   return { bytes: hidden, offset: hidden.indexOf('5 0 obj') };
+})();
+
+/** A letter with a stream of a table that nothing names, which shows another content. */
+const withHiddenTable = (() => {
+  const place = Buffer.alloc(5);
+  place[0] = 1;
+  place.writeUInt32BE(withHidden.offset, 1);
+  const table = stream('/Type /XRef /Size 100 /W [1 4 0] /Index [5 1] /Root 1 0 R', place);
+  const header = Buffer.concat([Buffer.from('%PDF-1.7\n60 0 obj\n'), table, Buffer.from('\nendobj\n')]);
+  const bytes = signedPdf(plan, { header: header.toString('latin1') });
+  return { bytes, offset: bytes.indexOf('60 0 obj') };
 })();
 
 describe('an attack on a signed letter', () => {
@@ -325,6 +349,27 @@ describe('an attack on a signed letter', () => {
       /drawn over the text/,
     ],
     [
+      'sneaky signature: a waiting field that is filled is moved over the text',
+      () =>
+        signUpdate(formLetter(), later, {
+          objects: [object(7, widget('60 690 560 720').replace('Signature2', 'Waiting')), object(23, look)],
+        }),
+      /drawn over the text/,
+    ],
+    [
+      'a rectangle of a waiting field that is moved without a signature',
+      () =>
+        appendUpdate(formLetter(), {
+          objects: [object(7, widget('320 60 500 88', '', '').replace('Signature2', 'Waiting')), object(23, look)],
+        }),
+      /form field Waiting was changed without a signature/,
+    ],
+    [
+      'a hybrid trailer that brings hidden objects up',
+      () => appendHybridEnd(withHiddenTable.bytes, withHiddenTable.offset),
+      /table of objects|stream of objects|no table|outside/,
+    ],
+    [
       'sneaky signature: a second field shares the value and is drawn over the text',
       () => signTwice([object(22, widget(blank)), object(24, widget(text).replace('Signature2', 'Signature3'))]),
       /drawn in 2 places.*drawn over the text/,
@@ -370,14 +415,6 @@ describe('an attack on a signed letter', () => {
       () =>
         stampShown([object(30, fieldObject('Stamp', 31)), object(22, widget(text, '', '/V 31 0 R'))], '30 0 R 22 0 R'),
       /drawn over the text/,
-    ],
-    [
-      'a waiting field is signed and moved',
-      () =>
-        signUpdate(formLetter(), later, {
-          objects: [object(7, widget('60 190 560 220').replace('Signature2', 'Waiting')), object(23, look)],
-        }),
-      /form field Waiting: its place/,
     ],
     [
       'a signature after a certification that forbids it',
@@ -805,6 +842,13 @@ function hybrid({
   return update([object(60, body), object(1, catalogue(dss[0])), ...dss[1]], {
     trailer: `/XRefStm ${signed.length}`,
     rows,
+  });
+}
+
+/** A hybrid letter that is signed. */
+function signedHybrid(): Buffer {
+  return signUpdate(hybridPdf(), plan, {
+    objects: [object(1, catalogue('', '20 0 R')), object(20, fieldObject('Signature1', 21))],
   });
 }
 
