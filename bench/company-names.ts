@@ -110,3 +110,27 @@ export function inventCompanies(count: number, seed: number): readonly InventedC
 function capitalized(word: string): string {
   return word[0]!.toUpperCase() + word.slice(1);
 }
+
+/** Legal names as ordinary businesses have them, written before the rules of names were tried on them. */
+export const ordinaryNames: readonly string[] = (
+  'Atlas Roofing LLC; King Plumbing Inc.; Clark Electric Co.; Best Plumbing Services LLC; Miller & Sons Contractors; Summit General Contractors Inc.; Rogers Heating and Air LLC; Chase Landscaping LLC; Norton Family Dentistry PLLC; Sunrise Bakery Inc.; ' +
+  'Premier Auto Body LLC; Quality Tree Service; Advanced Dental Care PLLC; Pro Painting Company; First Choice Flooring LLC; All Seasons Lawn Care LLC; Precision Auto Repair Inc.; Superior Pool Service LLC; Reliable Garage Doors Inc.; Elite Moving and Storage LLC; ' +
+  'Green Valley Veterinary Clinic; Oak Street Pediatrics PLLC; Lakeview Family Medicine; Riverside Physical Therapy Inc.; Cedar Ridge Orthodontics; Maple Grove Eye Care; Harbor Point Chiropractic LLC; Mountain View Animal Hospital; Westside Urgent Care; Bright Smiles Dental LLC; ' +
+  'Johnson Law Firm PLLC; Garcia & Lopez Attorneys; Thompson Accounting Services; Nguyen Nail Salon LLC; Patel Family Pharmacy; Cohen Insurance Agency; Murphy Real Estate Group; Sullivan Mortgage Advisors; Baker Tax Services; Hill Financial Planning LLC; ' +
+  'Ross Appliance Repair; Bell Window Cleaning; Wells Drilling Inc.; Gray Concrete LLC; Stone Masonry Inc.; Wood Flooring Depot; Rivers Fence Company; Fields Farm Supply; Banks Upholstery; Marshall Septic Service; ' +
+  'ABC Locksmith LLC; A-1 Towing; Ace Pest Control; Allied Glass Inc.; Apex Solar LLC; Blue Sky Travel; Capital City Carpets; Central Coast Catering; Coastal Pest Solutions; Cornerstone Masonry LLC; ' +
+  'Diamond Car Wash; Eagle Fence Co.; Empire Tile and Stone; Evergreen Nursery; Express Oil Change LLC; Family Hearing Center; Five Star Painting; Four Corners Hardware; Frontier Well Drilling; Gateway Printing; ' +
+  'Golden Gate Gardens; Hometown Heating; Horizon Home Inspections; Independence Fitness; Integrity Insulation; Island Scuba School; Keystone Kitchens; Legacy Home Builders; Liberty Tree Care; Lone Star Septic; ' +
+  'Metro Appliance; Midwest Machine Works; Modern Floors; New Leaf Counseling; North Shore Sailing; Northside Music Lessons; Pacific Pool Supply; Palmetto Plumbing; Paradise Pet Grooming; Patriot Paving; ' +
+  'Peak Performance Gym; Pioneer Propane; Prestige Pools; Prime Cuts Barber Shop; Rainbow Child Care; Red Barn Feed; Rocky Mountain Rafting; Sandy Beach Rentals; Silver Lake Marina; Southern Comfort Air; ' +
+  'Spring Hill Florist; Stellar Signs; Summerfield Stables; Target Archery Range; Three Rivers Realty; Top Notch Tutors; Tri-County Septic; Trinity Tutoring; Twin Oaks Kennels; Union Street Cafe; ' +
+  'United Rug Cleaners; Valley Veterinary; Victory Gymnastics; Village Hardware; Vista Vision Care; Walnut Creek Dental; Wildwood Campground; Windy City Movers; Wright Brothers Roofing; Zenith Pilates; ' +
+  'Hughes & Daughters Ltd; Barrett Scaffolding Ltd; Cartwright Joinery Limited; Penrose Nurseries Ltd; Ashby Estate Agents; Hartley Opticians Ltd; Dawson Solicitors LLP; Fletcher Motors Limited; Kendal Lettings Ltd; Wren & Co Accountants; ' +
+  'Bristol Boiler Repairs Ltd; Kent Carpet Cleaning; Mersey Skip Hire; Thames Valley Tuition; York Street Dental Practice; Highland Holiday Cottages; Lakeland Kennels; Oxford Road Garage; Severn Plant Hire; Tyne Driving School; ' +
+  'Schmidt Haustechnik GmbH; Bäckerei Huber KG; Autohaus Lang GmbH; Malerbetrieb Vogt e.K.; Zahnarztpraxis Dr. Brandt; Gärtnerei Sommer GmbH; Elektro Hoffmann GmbH; Steuerberatung Keller; Metzgerei Bauer e.K.; Tischlerei Franke GmbH; ' +
+  'Hausverwaltung Nordwind GmbH; Pflegedienst Morgenrot GmbH; Fahrschule Krüger; Reisebüro Albrecht; Druckerei Winter GmbH; Optik Seidel; Spedition Arnold GmbH; Dachdecker Ludwig GmbH; Physiotherapie am Markt; Kanzlei Berger und Partner; ' +
+  'Boulangerie Martin SARL; Plomberie Dupuis SARL; Cabinet Dentaire Lemaire; Garage du Centre SARL; Menuiserie Blanchard SAS; Fleurs de Provence SARL; Transports Girard SAS; Coiffure Élégance; Immobilier Fontaine SARL; Traiteur Rousseau; ' +
+  'Clínica Dental Herrera S.L.; Talleres Navarro S.L.; Panadería San Miguel; Reformas Castillo S.L.; Abogados Ibáñez y Asociados; Fontanería Molina; Viajes Costa Azul S.A.; Óptica Serrano S.L.; Transportes Vega S.L.; Autoescuela Central S.L.; ' +
+  'Panificio Conti S.r.l.; Idraulica Moretti S.r.l.; Studio Dentistico Galli; Autofficina Ricci; Arredamenti Fontana S.r.l.; Immobiliare Bianchi S.r.l.; Ottica Marchetti; Viaggi Ferrara S.r.l.; Trasporti Costa S.p.A.; Consulenza Greco S.r.l.; ' +
+  'Kaufman Orthopedics LLC; Brightwater Landscaping; Fox Hollow Apartments; Lighthouse Preschool; Mason Brothers Asphalt; Hampton Hearing Aids; Wolf Creek Outfitters; Blossom Street Yoga; Ironwood Cabinets LLC; Turner Gutter Company'
+).split('; ');

@@ -1,3 +1,4 @@
+import { brandProfileSchema } from '../pipelines/branding/brand-profile.ts';
 import type { Finding, LetterOutcome } from '../pipelines/branding/finding.ts';
 import { decideApproval } from '../pipelines/branding/decision/letter-approval.ts';
 import type { LetterBrand } from '../pipelines/branding/letter/rules/letter-case.ts';
@@ -19,9 +20,8 @@ export function decideFreeLetter({ reading, findings, brand, phones, submittedAt
   const request = {
     owner: 'bench',
     brandId: 1,
-    legalName,
-    dba,
-    displayName,
+    profile: brandProfileSchema.parse({ legalName, dba, displayName, country: 'US' }),
+    isApprovedProfile: false,
     requestedPhones: phones,
     ownPhones: new Set<string>(),
   };
@@ -32,6 +32,7 @@ export function decideFreeLetter({ reading, findings, brand, phones, submittedAt
     request,
     provenPhones: new Set(),
     policy: 'signature',
+    revocation: 'check',
     submittedAt,
   }).outcome;
 }

@@ -96,11 +96,14 @@ async function summarizeSamples() {
 /** Issued forms: what the service approves, and whether the right rule says why it does not approve the others. */
 async function summarizeForms() {
   const judged: JudgedForm[] = [];
-  for (const kind of formKinds) judged.push(await judgeForm(kind, (bytes) => readLetterFile({ bytes, trustRootsPem })));
+  for (const kind of formKinds)
+    judged.push(
+      await judgeForm(kind, (bytes, revocationData) => readLetterFile({ bytes, trustRootsPem, revocationData })),
+    );
   const honest = judged.filter(({ kind }) => kind.careful === 'approve');
   const bad = judged.filter(({ kind }) => kind.careful !== 'approve');
   const approved = (some: readonly JudgedForm[]) =>
-    some.filter(({ decided }) => decided.outcome === 'approved').map(({ kind }) => kind.name);
+    some.filter(({ outcome }) => outcome === 'approved').map(({ kind }) => kind.name);
   return {
     honest: honest.length,
     honestApproved: approved(honest).length,

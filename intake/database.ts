@@ -70,6 +70,7 @@ async function resolveSubmitter(
 /** Tables that the intake writes to, besides those of the queues. */
 const writtenTables = [
   'upload',
+  'issued_form',
   'intake_request',
   'verification_batch',
   'verification',

@@ -12,6 +12,7 @@ import { makeOpenApiDocument } from './openapi.ts';
 import { registerBatchRoutes } from './routes/batch-routes.ts';
 import { registerBrandingRoutes } from './routes/branding-routes.ts';
 import { registerDisputeRoutes } from './routes/dispute-routes.ts';
+import { registerFormRoutes } from './routes/form-routes.ts';
 import { registerFeedRoutes } from './routes/feed-routes.ts';
 import { registerUploadRoutes } from './routes/upload-routes.ts';
 
@@ -61,6 +62,7 @@ export async function createIntakeServer({
   await registerUploadRoutes(app, work);
   registerBatchRoutes(app, work);
   registerBrandingRoutes(app, work);
+  registerFormRoutes(app, work);
   registerFeedRoutes(app, work);
   registerDisputeRoutes(app, work);
   registerServiceRoutes(app, { state, paths: routes.paths });

@@ -4,7 +4,7 @@ import { loadRegistry } from '../pipelines/audio/models/registry.ts';
 import { failChunk, performChunk } from '../pipelines/audio/batches/perform-chunk.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { failFeedLoad, removeFileOfLoad, runFeedLoad } from '../pipelines/feeds/feed-load.ts';
-import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
+import { readLetterTrust } from '../pipelines/branding/letter-trust.ts';
 import { openVault } from '../runtime/secrets/vault.ts';
 import { openCodeCaller } from '../pipelines/branding/proof/code-caller.ts';
 import { failProof, placeProofCalls } from '../pipelines/branding/proof/number-proof.ts';
@@ -80,8 +80,9 @@ function brandingHandler({ config, db }: HandlerServices): Handler<'run-branding
       policy: config.letterApproval,
       numbersWaitingMax: config.numbersWaitingMax,
       signal,
+      revocation: config.letterRevocation,
       decideText: (facts) => decideLetterTextInBackground(facts, signal),
-      readLetter: async (bytes) => readLetterFile({ bytes, trustRootsPem: await readTrustRoots(config), signal }),
+      readLetter: async (bytes) => readLetterFile({ bytes, ...(await readLetterTrust(config)), signal }),
     });
     return { outcome };
   };

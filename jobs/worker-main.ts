@@ -1,6 +1,6 @@
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { sweepUnfinishedFiles } from '../pipelines/caches/artefact/night-build.ts';
-import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
+import { readLetterTrust } from '../pipelines/branding/letter-trust.ts';
 import { openVault } from '../runtime/secrets/vault.ts';
 import { sweepFeedFiles } from '../pipelines/feeds/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
@@ -19,7 +19,7 @@ await runProcess('worker', async () => {
   const services = await openServices(config, 'worker');
   const stopping = stopSignal(services.log);
   await requireMigrated(services.db);
-  await Promise.all([openVault(config), readTrustRoots(config)]); // a wrong setting fails now, not at the first letter
+  await Promise.all([openVault(config), readLetterTrust(config)]); // a wrong setting fails now, not at the first letter
   await sweepUnfinishedFiles(services.db, openArtefactStore(config));
   await sweepFeedFiles(services.db, config.feedDir);
   const heartbeat = startHeartbeat({

@@ -188,7 +188,17 @@ export const SETTINGS = {
   letterApproval: setting(
     'LETTER_APPROVAL',
     z.enum(['signature', 'signature+numbers', 'form+numbers']).default('signature'),
-    'Condition for approval by rules alone, besides an issued form that was returned unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).',
+    'Condition for approval by rules alone, besides an issued form that was returned unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (every number is proven, and more numbers of a brand as it is approved already may be signed in any valid way; a new brand or a change needs the certificate, since numbers prove no name).',
+  ),
+  letterRevocation: setting(
+    'LETTER_REVOCATION',
+    z.enum(['require', 'check', 'off']).default('check'),
+    'Whether a certificate was revoked: check (a revoked one rejects the form, and that nothing says so is a note), require (where nothing says so, a person decides), off (LETTER_REVOCATION_DATA is not read, and nothing is found about it).',
+  ),
+  letterRevocationData: setting(
+    'LETTER_REVOCATION_DATA',
+    text().optional(),
+    'Revocation list (CRL) or OCSP answer of an authority, or a folder of them, which the operator keeps current; at most 8 MiB together. Absent: only what the letters bring along is used.',
   ),
   clientKey: setting(
     'CALLER_TRUST_KEY',

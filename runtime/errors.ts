@@ -276,6 +276,8 @@ export const ERRORS = {
   proof_code_wrong: { http: 400, retry: false, exit: 1, meaning: 'The code is not the one that the call gave out.' },
   caller_failed: { http: 503, retry: true, exit: 1, meaning: 'The caller did not take a verification call.' },
   letter_unknown: { http: 404, retry: false, exit: 1, meaning: 'No letter has this id.' },
+  form_unknown: { http: 404, retry: false, exit: 1, meaning: 'No issued form of a letter has this id.' },
+  form_revoked: { http: 409, retry: false, exit: 1, meaning: 'The form of a letter was revoked before.' },
   form_text_unsupported: {
     http: 400,
     retry: false,

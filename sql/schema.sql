@@ -351,7 +351,11 @@ CREATE TABLE issued_form (
   issued_at timestamp with time zone NOT NULL,
   issued_by text NOT NULL,
   valid_until timestamp with time zone NOT NULL,
-  brand_id bigint
+  brand_id bigint,
+  handle text COLLATE "C",
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  revoked_reason text
 );
 
 -- table label_event
@@ -1215,6 +1219,9 @@ ALTER TABLE issued_form ADD CONSTRAINT issued_form_language_check CHECK ((langua
 
 -- constraint issued_form.issued_form_pkey
 ALTER TABLE issued_form ADD CONSTRAINT issued_form_pkey PRIMARY KEY (form_id);
+
+-- constraint issued_form.issued_form_revoked
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_revoked CHECK ((num_nulls(revoked_at, revoked_by, revoked_reason) = ANY (ARRAY[0, 3])));
 
 -- constraint issued_form.issued_form_sha256_check
 ALTER TABLE issued_form ADD CONSTRAINT issued_form_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
@@ -2081,6 +2088,7 @@ CREATE VIEW brand_overview AS
     (r.profile ->> 'country'::text) AS country,
     (r.profile -> 'callReasons'::text) AS call_reasons,
     (r.profile ->> 'logo'::text) AS logo,
+    (r.profile ->> 'logoSha256'::text) AS logo_sha256,
     (r.profile ->> 'relationship'::text) AS relationship,
     p.display_name AS pending_display_name
    FROM ((brand b

@@ -71,6 +71,7 @@ const brand = {
   country: 'US',
   callReasons: ['Appointment reminder'],
   logo: null,
+  logoSha256: null,
   relationship: 'owner',
   pendingRevision: null,
   createdAt: '2026-11-02T09:12:30.000Z',

@@ -141,6 +141,7 @@ function brandOf(row: BrandOverview): BrandAnswer {
     country: row.country,
     callReasons: row.callReasons,
     logo: row.logo,
+    logoSha256: row.logoSha256,
     relationship: row.relationship,
     pendingRevision: pendingRevisionOf(row),
     createdAt: row.createdAt.toISOString(),

@@ -50,6 +50,7 @@ const brandSchema = z.object({
   country: countrySchema,
   callReasons: z.array(z.string()),
   logo: z.string().nullable(),
+  logoSha256: z.string().nullable().describe('SHA-256 of the picture that was approved as the logo, hexadecimal.'),
   relationship: z.enum(RELATIONSHIPS),
   pendingRevision: z
     .object({ revision: z.int().positive(), displayName: z.string() })

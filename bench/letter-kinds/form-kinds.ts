@@ -1,6 +1,10 @@
 import { appendToPdf } from '../../samples/letters/pdf-file.ts';
-import { certifySigner, certifyStranger } from '../../samples/letters/sample-keys.ts';
+import { certifySigner, certifyStranger, revokeSigners } from '../../samples/letters/sample-keys.ts';
 import { signForm, type FormSigning } from '../../samples/letters/sign-form.ts';
+import type { ApprovedProfile } from '../../pipelines/branding/brand-profile.ts';
+import type { BRAND_CHECKS } from '../../pipelines/branding/brand/brand-check.ts';
+import type { ApprovalFacts } from '../../pipelines/branding/decision/letter-approval.ts';
+import type { RevocationData } from '../../pipelines/branding/letter-trust.ts';
 import type { KnownForm } from '../../pipelines/branding/form/issued-form.ts';
 import type { FormContent } from '../../pipelines/branding/form/letter-form-pdf.ts';
 import type { FormRuleId } from '../../pipelines/branding/decision/letter-form-rules.ts';
@@ -11,8 +15,13 @@ export const formContent: FormContent = {
   legalName: honestRequest.brand.legalName,
   dba: null,
   displayName: honestRequest.brand.displayName,
-  address: null,
+  website: null,
+  logo: null,
+  logoSha256: null,
+  callReasons: [],
   country: 'US',
+  taxId: null,
+  address: null,
   signerName: 'Leona Thornquill',
   signerTitle: 'Managing Director',
   phones: honestRequest.phones,
@@ -35,8 +44,35 @@ export interface FormKind {
   /** The state of the form, if not as issued to this client and in date. */
   readonly known: Partial<KnownForm>;
   readonly phones: readonly string[];
-  readonly wrong: FormRuleId | null;
+  /** What the form shows besides {@link formContent}. */
+  readonly content: Partial<FormContent>;
+  /** What the request has besides what the form shows. */
+  readonly requested: Partial<ApprovedProfile>;
+  /** Settings and facts of the decision, where they are not the usual ones. */
+  readonly facts: Partial<Pick<ApprovalFacts, 'policy' | 'revocation' | 'provenPhones'>> & {
+    readonly isApprovedProfile?: boolean;
+  };
+  /** Lists and answers of the operator. */
+  readonly revocationData: RevocationData;
+  readonly wrong: FormRuleId | keyof typeof BRAND_CHECKS | null;
 }
+
+/** A form on which every field has a value. */
+const details = {
+  website: 'https://brand.example',
+  logo: 'https://brand.example/logo.png',
+  logoSha256: 'a'.repeat(64),
+  callReasons: ['Appointment reminder', 'Survey'],
+  taxId: '52-1234567',
+  address: '1 Main Street, Springfield, OH',
+};
+
+/** A list of the authority that revokes these certificates. */
+function revocationsOf(...certificates: Parameters<typeof revokeSigners>[0]): RevocationData {
+  return { crls: [Buffer.from(revokeSigners(certificates, new Date())).toString('base64')], ocsps: [] };
+}
+
+const noRevocationData: RevocationData = { crls: [], ocsps: [] };
 
 const ownSigner = { name: formContent.signerName, organization: formContent.legalName };
 const honestSigning: FormSigning = {
@@ -102,6 +138,14 @@ const changes = {
     replaced(form, '/Type /Catalog', (body) => `${body}/DSS 40 0 R\n`),
     [40, '<< /Type /DSS /Certs [] >>'],
   ],
+  validationWithList: (form: Uint8Array): Objects => {
+    const list = Buffer.from(revokeSigners([honestSigning.certificate], new Date()));
+    return [
+      replaced(form, '/Type /Catalog', (body) => `${body}/DSS 40 0 R\n`),
+      [40, '<< /Type /DSS /CRLs [41 0 R] >>'],
+      [41, `<< /Filter /ASCIIHexDecode /Length ${2 * list.length + 1} >>\nstream\n${list.toString('hex')}>\nendstream`],
+    ];
+  },
   validationWithFont: (form: Uint8Array): Objects => [
     ...changes.validation(form),
     [
@@ -124,10 +168,22 @@ function changedAfter(change: (form: Uint8Array) => Objects): FormKind['make'] {
 function formKind(
   name: string,
   careful: CarefulOutcome,
-  wrong: FormRuleId | null,
+  wrong: FormKind['wrong'],
   parts: Partial<FormKind> = {},
 ): FormKind {
-  return { name, careful, wrong, make: signed(), known: {}, phones: formContent.phones, ...parts };
+  return {
+    name,
+    careful,
+    wrong,
+    make: signed(),
+    known: {},
+    phones: formContent.phones,
+    content: {},
+    requested: {},
+    facts: {},
+    revocationData: revocationsOf(),
+    ...parts,
+  };
 }
 
 /** Letters on issued forms, honest and forged. */
@@ -135,6 +191,10 @@ export const formKinds: readonly FormKind[] = [
   formKind('signed in its field', 'approve', null),
   formKind('signed without showing it', 'approve', null, { make: signed({ lines: [] }) }),
   formKind('signed, with validation data', 'approve', null, { make: changedAfter(changes.validation) }),
+  formKind('with every detail, the number of the company in the certificate', 'approve', null, {
+    content: details,
+    make: signed({ certificate: certifySigner({ ...ownSigner, organizationId: 'NTRUS+OH-52-1234567' }) }),
+  }),
   formKind('not signed', 'reject', 'form_signed', { make: ({ issued }) => issued }),
   formKind('printed to a new file, not signed', 'ask', 'form_issued', { make: ({ savedAnew }) => savedAnew }),
   formKind('saved again, then signed', 'ask', 'form_issued', {
@@ -167,8 +227,70 @@ export const formKinds: readonly FormKind[] = [
   formKind('signed before it was issued', 'ask', 'form_signed_in_time', {
     make: signed({ signedAt: new Date('2026-05-14T10:00:00Z') }),
   }),
+  formKind('revoked after it was issued', 'ask', 'form_issued', { known: { revoked: true } }),
   formKind('issued to another client', 'ask', 'form_issued', { known: { owner: 'another client' } }),
   formKind('another number is asked for', 'ask', 'form_fits_request', {
     phones: [...formContent.phones, '+16145550149'],
+  }),
+  ...Object.entries({
+    'another website': { website: 'https://elsewhere.example' },
+    'a website that it has not': { website: null },
+    'another logo': { logo: 'https://elsewhere.example/logo.png' },
+    'another picture at the same address': { logoSha256: 'b'.repeat(64) },
+    'another call reason': { callReasons: ['Delivery update'] },
+    'another order of the call reasons, of which the first is shown': {
+      callReasons: [...details.callReasons].reverse(),
+    },
+    'another country': { country: 'CA' },
+    'another tax id': { taxId: '98-7654321' },
+    'another address': { address: '9 Elsewhere Street' },
+    'a DBA': { dba: 'Kaufman Orthopedics' },
+  }).map(([what, requested]) =>
+    formKind(`a request with ${what}`, 'ask', 'form_fits_request', { content: details, requested }),
+  ),
+  formKind('a call reason in its own words', 'ask', 'call_reasons_known', {
+    content: { callReasons: ['Your card is blocked'] },
+  }),
+  formKind('a logo whose picture is not fixed', 'ask', 'logo_fixed', { content: { logo: details.logo } }),
+  formKind('a logo in the name of a bank', 'ask', 'name_not_protected', {
+    content: { ...details, logo: 'https://pictures.example/a/chase-logo.png' },
+  }),
+  formKind('a website in the name of a payment company', 'ask', 'name_not_protected', {
+    content: { website: 'https://paypal-help.example' },
+  }),
+  formKind('a display name that is the DBA alone', 'ask', 'display_name_related', {
+    content: { dba: 'Kaufman Orthopedics', displayName: 'Kaufman Orthopedics' },
+  }),
+  formKind('a revoked certificate', 'reject', 'form_certificate_not_revoked', {
+    revocationData: revocationsOf(honestSigning.certificate),
+  }),
+  formKind('a revoked certificate, by the list that the file brings along', 'reject', 'form_certificate_not_revoked', {
+    make: changedAfter(changes.validationWithList),
+    revocationData: noRevocationData,
+  }),
+  formKind('a certificate of which nothing is known, where that is required', 'ask', 'form_certificate_not_revoked', {
+    facts: { revocation: 'require' },
+    revocationData: noRevocationData,
+  }),
+  formKind('a company of the same name in another country', 'ask', 'form_signer_fits', {
+    make: signed({ certificate: certifySigner({ ...ownSigner, country: 'MD' }) }),
+  }),
+  formKind('a company of the same name with another number', 'ask', 'form_signer_fits', {
+    content: details,
+    make: signed({ certificate: certifySigner({ ...ownSigner, organizationId: 'NTRUS-98-7654321' }) }),
+  }),
+  formKind('a company whose number is of another country', 'ask', 'form_signer_fits', {
+    make: signed({ certificate: certifySigner({ ...ownSigner, organizationId: 'VATMD-521234567' }) }),
+  }),
+  formKind('a signer with one more name', 'ask', 'form_signer_fits', {
+    make: signed({ certificate: certifySigner({ ...ownSigner, name: 'Leona Mallory Thornquill' }) }),
+  }),
+  formKind('a trusted certificate of no company and proven numbers', 'ask', 'form_signer_fits', {
+    make: signed({ certificate: certifySigner({ ...ownSigner, organization: undefined }) }),
+    facts: { policy: 'form+numbers', provenPhones: new Set(formContent.phones) },
+  }),
+  formKind('a certificate of its own making and proven numbers', 'ask', 'form_signature_trusted', {
+    make: signed({ certificate: certifyStranger({ ...ownSigner, organization: undefined }) }),
+    facts: { policy: 'form+numbers', provenPhones: new Set(formContent.phones) },
   }),
 ];

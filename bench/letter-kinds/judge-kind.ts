@@ -1,4 +1,5 @@
 import type { LetterRequest } from '../../samples/letters/sample-letters.ts';
+import { brandProfileSchema } from '../../pipelines/branding/brand-profile.ts';
 import { checkBrand } from '../../pipelines/branding/brand/brand-check.ts';
 import { protectedNamesWith } from '../../pipelines/branding/names/protected-names.ts';
 import type { Finding, LetterOutcome } from '../../pipelines/branding/finding.ts';
@@ -91,7 +92,7 @@ function findingsOn(
     reading,
     fields,
   });
-  return [...decision.findings, ...checkBrand({ ...brand, callReasons: [] }, protectedNames)].filter(
+  return [...decision.findings, ...checkBrand(brandProfileSchema.parse(brand), protectedNames)].filter(
     ({ severity }) => severity === 'review' || severity === 'reject',
   );
 }

@@ -150,6 +150,7 @@ function profileFacts(profile: ShownProfile): [string, string | null | undefined
     ['website', profile.website],
     ['address', profile.address],
     ['logo', profile.logo],
+    ['SHA-256 of the logo', profile.logoSha256],
     ['relationship', profile.relationship],
     ['call reasons', profile.callReasons.join('; ')],
     ['tax id', profile.taxId],

@@ -22,7 +22,7 @@ import { formatRivals, formatSignatures } from './letter-facts.ts';
 import { startProgress } from '../progress.ts';
 import { formatCount, formatParagraphs } from '../table.ts';
 import { currentActor, interruption, run, runWith, withServices, type Outcome } from '../command.ts';
-import { addLetterFormCommand } from './letter-form.ts';
+import { addLetterFormCommands } from './letter-form.ts';
 import { writeNewFile } from '../new-file.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
 
@@ -41,9 +41,9 @@ interface ShowOptions {
   readonly pages?: string;
 }
 
-/** `letter form|list|show|decide|withdraw|delete`. */
+/** `letter form|forms|revoke-form|list|show|decide|withdraw|delete`. */
 export function addLetterCommands(letter: Command): void {
-  addLetterFormCommand(letter);
+  addLetterFormCommands(letter);
   addReadingCommands(letter);
   addDecidingCommands(letter);
 }

@@ -63,10 +63,10 @@ async function issueAndSign({ cli }: DemoCommands, sample: string): Promise<stri
   await rm(form, { force: true }); // from an earlier run
   await cli('letter', 'form', request, '--owner', demoOwner, '-o', form);
   const { brand, signer } = JSON.parse(await readFile(request, 'utf8')) as {
-    brand: { legalName: string };
+    brand: { legalName: string; country: string };
     signer: { name: string };
   }; // as the sample generator wrote it
-  const certificate = certifySigner({ name: signer.name, organization: brand.legalName });
+  const certificate = certifySigner({ name: signer.name, organization: brand.legalName, country: brand.country });
   await writeFile(
     signed,
     signForm(await readFile(form), {

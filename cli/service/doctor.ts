@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { openIntakeDatabase } from '../../intake/database.ts';
 import { openQueues, queueLibraryVersion } from '../../jobs/queues/backend.ts';
 import { queueNames } from '../../jobs/queues/queues.ts';
-import { readTrustRoots } from '../../pipelines/branding/trust-roots.ts';
+import { readLetterTrust } from '../../pipelines/branding/letter-trust.ts';
 import {
   databaseProblem,
   openReaderDatabase,
@@ -157,10 +157,11 @@ async function describeQueues({ config, database, log }: Services): Promise<stri
 
 /** Which letters the rules approve; without trusted roots and proofs, none. */
 async function describeLetters({ config }: Services): Promise<string> {
-  const roots = (await readTrustRoots(config))?.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
-  if (roots === 0 && config.letterApproval !== 'form+numbers')
-    return `no trusted roots (LETTER_TRUST_ROOTS): rules approve no letter, a person decides each (LETTER_APPROVAL ${config.letterApproval})`;
-  return `rules approve issued forms by ${config.letterApproval}, with ${roots} trusted roots`;
+  const { trustRootsPem, revocationData: { crls, ocsps } = { crls: [], ocsps: [] } } = await readLetterTrust(config);
+  const roots = trustRootsPem?.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
+  if (roots === 0)
+    return `no trusted roots (LETTER_TRUST_ROOTS): rules approve no ${config.letterApproval === 'form+numbers' ? 'brand' : 'letter'}, a person decides each (LETTER_APPROVAL ${config.letterApproval})`;
+  return `rules approve issued forms by ${config.letterApproval}, with ${roots} trusted roots; revocation: ${config.letterRevocation}, with ${crls.length} lists and ${ocsps.length} answers`;
 }
 
 async function describeSignatures({ db }: Services): Promise<string | { warning: string }> {

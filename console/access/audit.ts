@@ -28,6 +28,7 @@ const ACTIONS = {
   request_branding: 'asked for branding',
   save_rejects: 'saved the refused rows of a request',
   issue_letter_form: 'issued a letter of authorization to be signed',
+  revoke_letter_form: 'revoked a letter of authorization that was issued',
   prove_numbers: 'had numbers of a brand called',
   confirm_number: 'gave the code of a number back',
   decide_brand: 'decided a brand',

@@ -23,11 +23,14 @@ import {
   limitParameter,
   lineParameter,
   reasonBody,
+  reasonField,
   verdictBody,
 } from '../http/parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
+import { shownForm } from '../answers/form-answers.ts';
 import { listRequestedNumbers, readShownLetter } from '../answers/letter-answers.ts';
 import { ownersSeen, requireSeenLetter, withoutDecider, readSeenBrand } from '../access/own-data.ts';
+import { listIssuedForms, revokeIssuedForm } from '../../pipelines/branding/requests/issued-forms.ts';
 import { issueFormOfBrand } from '../../pipelines/branding/requests/letter-form.ts';
 import { FORM_LANGUAGES } from '../../pipelines/branding/form/letter-form-texts.ts';
 import { requestNumbersSchema, signerSchema } from '../../pipelines/branding/operation.ts';
@@ -136,8 +139,41 @@ const formBody = z.strictObject({
   numbers: requestNumbersSchema,
 });
 
-/** `/api/brands/:handle/letter-form`: issues the form of a letter for a brand, for users who may submit requests. */
+const formsQuery = z.strictObject({ before: idParameter.optional(), limit: limitParameter });
+const revocationBody = z.strictObject({ form: z.number().int().positive(), reason: reasonField });
+
+/** `/api/brands/:handle/letter-form`: issues, lists and revokes forms of letters for a brand, for users who may submit requests. */
 export function registerLetterFormRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
+  app.get('/api/brands/:handle/letter-forms', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
+    const { handle } = await readSeenBrand(db, request, handleOf(request));
+    const { before, limit } = parseBody(formsQuery, request.query);
+    const found = await listIssuedForms(db, { owners: ownersSeen(request), handle, before, limit: limit + 1 });
+    const { rows, next } = pageOf(found, limit, ({ formId }) => String(formId));
+    return { forms: rows.map(shownForm), next };
+  });
+  app.post(
+    '/api/brands/:handle/letter-forms/revocation',
+    { config: { access: 'reviewer', forAgencies: true } },
+    async (request) => {
+      const { handle } = await readSeenBrand(db, request, handleOf(request));
+      const { form: formId, reason } = parseBody(revocationBody, request.body);
+      return inTransaction(db, async (client) => {
+        const form = await revokeIssuedForm(client, {
+          formId,
+          owners: ownersSeen(request),
+          handle,
+          actor: actorOf(request),
+          reason,
+        });
+        await recordAction(client, request, {
+          action: 'revoke_letter_form',
+          object: `brand ${handle}`,
+          detail: { form: formId, reason },
+        });
+        return shownForm(form);
+      });
+    },
+  );
   app.post(
     '/api/brands/:handle/letter-form',
     { config: { access: 'reviewer', forAgencies: true } },

@@ -106,7 +106,7 @@ export function jsonAnswer(example: Json): Json {
 }
 
 /** What a client may send, before defaults are filled in. */
-function jsonSchemaOf(schema: z.ZodType): Json {
+export function jsonSchemaOf(schema: z.ZodType): Json {
   const { $schema: _version, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return described;
 }

@@ -110,7 +110,7 @@ async function submitBranding(work: IntakeWork, request: FastifyRequest, request
   return accepted;
 }
 
-async function readUpload(
+export async function readUpload(
   { db, config }: IntakeWork,
   { client }: Requester,
   { kind, id }: { readonly kind: 'letter' | 'numbers'; readonly id: string | undefined },
@@ -121,7 +121,7 @@ async function readUpload(
 }
 
 /** A key that is bound to a brand asks for this brand alone. */
-function requireOwnBrand({ brand }: Requester, handle: unknown): void {
+export function requireOwnBrand({ brand }: Requester, handle: unknown): void {
   if (brand === null || handle === brand) return;
   throw new ServiceError('forbidden', {
     operation: 'authorise',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
@@ -99,6 +100,10 @@ const fields = {
   address: profileText(brandLimits.addressCharactersMax).nullable(),
   callReasons,
   logo: url('https:').nullable(),
+  logoSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 of 64 lower-case hex digits')
+    .nullable(),
   relationship: z.enum(RELATIONSHIPS),
 } as const;
 
@@ -112,6 +117,7 @@ export const brandProfileSchema = z.strictObject({
   address: fields.address.default(null),
   callReasons: fields.callReasons.default([]),
   logo: fields.logo.default(null),
+  logoSha256: fields.logoSha256.default(null),
   relationship: fields.relationship.default('owner'),
 });
 
@@ -140,10 +146,51 @@ export function suggestHandle(name: string): string {
     .replace(/-+$/, '');
 }
 
-/** The fields whose change needs an approval, because called persons see them or letters name them. */
-const approvedFields = ['legalName', 'dba', 'displayName'] as const satisfies readonly (keyof BrandProfile)[];
+/** The part of a profile that is approved: all but who registered it, which is neither published nor decided by. */
+export type ApprovedProfile = Omit<BrandProfile, 'contact' | 'relationship'>;
+
+/** A field that is approved. */
+export type ApprovedField = keyof ApprovedProfile;
+
+/**
+ * The fields that are approved, with their words in findings, in the order of the issued form, which prints each of them: all that
+ * called persons see, and all that a decision rests on. A change of one needs an approval.
+ */
+export const APPROVED_FIELDS = {
+  legalName: 'legal name',
+  dba: 'DBA',
+  displayName: 'display name',
+  website: 'website',
+  logo: 'logo',
+  logoSha256: 'SHA-256 of the logo',
+  callReasons: 'call reasons',
+  country: 'country',
+  taxId: 'tax id',
+  address: 'address',
+} as const satisfies Readonly<Record<ApprovedField, string>>;
+
+export const approvedFields = Object.keys(APPROVED_FIELDS) as ApprovedField[];
+
+/** The approved fields in which two profiles differ. */
+export function changedFields(before: ApprovedProfile, after: ApprovedProfile): readonly ApprovedField[] {
+  return approvedFields.filter((field) => !isDeepStrictEqual(before[field], after[field]));
+}
 
 /** True if the change of a profile must be approved before it is published. */
-export function needsApproval(before: BrandProfile, after: BrandProfile): boolean {
-  return approvedFields.some((field) => before[field] !== after[field]);
+export function needsApproval(before: ApprovedProfile, after: ApprovedProfile): boolean {
+  return changedFields(before, after).length > 0;
+}
+
+/**
+ * Reasons for calls that need no person. Another one is free text that called persons read beside the brand's name, so a person
+ * decides it. None claims an office, a payment or a warning.
+ */
+export const CALL_REASONS: readonly string[] =
+  'Appointment;Appointment confirmation;Appointment reminder;Callback;Customer service;Customer support;Delivery;Delivery update;Estimate;Event information;Feedback request;Follow-up;Installation;Interview;Job application;Maintenance;Meeting;Order confirmation;Order update;Pickup reminder;Project update;Quote;Rental information;Repair update;Reservation;Reservation confirmation;Sales;Scheduling;Service appointment;Service reminder;Service update;Survey;Visit'.split(
+    ';',
+  );
+
+/** True for a reason of the closed list, in any letter case. */
+export function isKnownCallReason(reason: string): boolean {
+  return CALL_REASONS.some((known) => known.toLowerCase() === reason.toLowerCase());
 }

@@ -64,6 +64,9 @@ export interface LetterPage {
 /** Whether a chain of valid certificates leads to a configured root; `unchecked`: no roots are configured. */
 type ChainVerdict = 'trusted' | 'untrusted' | 'unchecked';
 
+/** Whether a certificate of a chain was revoked; `unknown`: nothing that is at hand says so of each of them. */
+export type RevocationStatus = 'good' | 'revoked' | 'unknown';
+
 /** A time stamp (RFC 3161) that verifies. The finding on the signature shows it to the reviewer. */
 export interface PdfTimeStamp {
   /** ISO 8601. */
@@ -81,9 +84,11 @@ export interface PdfSignature {
   readonly page: number | null;
   readonly box: Box | null;
   readonly subFilter: string;
-  /** Common name and organization of the signing certificate. */
+  /** Of the signing certificate; the last is the organization's identifier as in ETSI EN 319 412-1 section 5.1.4. */
   readonly signerName: string | null;
   readonly signerOrganization: string | null;
+  readonly signerCountry: string | null;
+  readonly signerOrganizationId: string | null;
   /** ISO 8601: the time that the signer claims, but not after that of a time stamp; null where neither says one. */
   readonly signedAt: string | null;
   /** The earliest time stamp of the signature, its own or one of the document; null if the time is only the signer's claim. */
@@ -100,6 +105,8 @@ export interface PdfSignature {
   readonly coverage: 'whole' | 'extended' | 'changed' | 'partial';
   /** Judged at the time of a trusted time stamp; without one at the claimed time and at the time of reading. */
   readonly chain: ChainVerdict;
+  /** Of a trusted chain: what lists and answers of its authorities say, at the latest of those times. */
+  readonly revocation: RevocationStatus;
   /** Why it could not be verified, if so. */
   readonly problem: string | null;
 }

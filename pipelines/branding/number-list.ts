@@ -1,13 +1,20 @@
 import { Readable } from 'node:stream';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import { readFeedRows, type RowFormat } from '../rows/feed-rows.ts';
-import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
+import { isNumberingCountry, isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
 import { refuse } from '../rows/reject.ts';
 
 /** One row of a list of numbers: a number in E.164 with its country, or why there is none. */
 export type NumberRow =
   | { readonly line: number; readonly phone: string; readonly country: string | null }
-  | { readonly line: number; readonly phone: null; readonly code: string; readonly reason: string };
+  | {
+      readonly line: number;
+      readonly phone: null;
+      /** As it was given. */
+      readonly text: string;
+      readonly code: string;
+      readonly reason: string;
+    };
 
 /** Rows of one list; a larger one is split into several requests, since one transaction claims its numbers. */
 export const numbersRowsMax = 100_000;
@@ -20,16 +27,18 @@ const format = {
 
 /**
  * Reads a CSV or TSV of numbers: a column `phone` among others, or numbers alone without a header. Each row is a number
- * or a refusal with its line.
+ * or a refusal with its line. The national form is that of the country, ISO 3166-1; without one only the international form is read.
  * @throws ServiceError `numbers_file_invalid` if the header has no such column, or there is no row, or more than {@link numbersRowsMax}.
  */
-export async function readNumberList(bytes: Uint8Array): Promise<NumberRow[]> {
+export async function readNumberList(bytes: Uint8Array, country: string | null = null): Promise<NumberRow[]> {
   const rows: NumberRow[] = [];
   try {
     for await (const batch of readFeedRows(Readable.from([Buffer.from(bytes)]), format)) {
       for (const row of batch)
         rows.push(
-          'values' in row ? judgeRow(row.line, row.values[0] ?? '') : { line: row.line, phone: null, ...row.refusal },
+          'values' in row
+            ? judgeRow(row.line, row.values[0] ?? '', country)
+            : { line: row.line, phone: null, text: '', ...row.refusal },
         );
       if (rows.length > numbersRowsMax)
         throw numbersInvalid(`The file has more than ${numbersRowsMax} rows.`, 'Split it into several requests.');
@@ -44,13 +53,15 @@ export async function readNumberList(bytes: Uint8Array): Promise<NumberRow[]> {
 }
 
 /** The same for numbers that a request names itself; the position counts as line. */
-export function judgeNumberTexts(texts: readonly string[]): NumberRow[] {
-  return texts.map((text, at) => judgeRow(at + 1, text));
+export function judgeNumberTexts(texts: readonly string[], country: string | null = null): NumberRow[] {
+  return texts.map((text, at) => judgeRow(at + 1, text, country));
 }
 
-function judgeRow(line: number, text: string): NumberRow {
-  const judged = judgePhone(text.trim());
-  return isPhoneRefusal(judged) ? { line, phone: null, ...refuse(judged.code, judged.reason) } : { line, ...judged };
+function judgeRow(line: number, text: string, country: string | null): NumberRow {
+  const judged = judgePhone(text.trim(), isNumberingCountry(country) ? country : undefined);
+  return isPhoneRefusal(judged)
+    ? { line, phone: null, text: text.trim(), ...refuse(judged.code, judged.reason) }
+    : { line, ...judged };
 }
 
 function numbersInvalid(problem: string, hint: string): ServiceError {

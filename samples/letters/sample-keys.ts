@@ -1,5 +1,10 @@
 import { checkPrimeSync, createHash, createPrivateKey, type KeyObject } from 'node:crypto';
-import { makeCertificate, type OwnCertificate } from './sample-signatures.ts';
+import {
+  makeCertificate,
+  makeRevocationList,
+  type CertificateRequest,
+  type OwnCertificate,
+} from './sample-signatures.ts';
 
 const primeBits = 1024;
 const publicExponent = 65_537n;
@@ -31,12 +36,28 @@ export function sampleTrustRootPem(): string {
   return sampleAuthority().pem;
 }
 
+/** Who holds a sample certificate; of the United States unless another country is given. */
+interface Holder extends Pick<CertificateRequest, 'organization' | 'country' | 'organizationId'> {
+  readonly name: string;
+}
+
+/** A list of the sample authority with the certificates that it has revoked, valid for 30 days. */
+export function revokeSigners(certificates: readonly OwnCertificate[], madeAt: Date): Uint8Array {
+  return makeRevocationList({
+    issuer: sampleAuthority(),
+    revoked: certificates.map((certificate) => ({ certificate, at: madeAt })),
+    madeAt,
+    nextAt: new Date(madeAt.getTime() + 30 * 86_400_000),
+  });
+}
+
 /** A certificate of the sample authority for a signer; all of them share one key. */
-export function certifySigner({ name, organization }: { name: string; organization: string }): OwnCertificate {
+export function certifySigner({ name, country = 'US', ...company }: Holder): OwnCertificate {
   signerKey ??= rsaKeyOf('signer');
   return makeCertificate({
     commonName: name,
-    organization,
+    country,
+    ...company,
     issuer: sampleAuthority(),
     validFrom,
     validUntil,
@@ -45,9 +66,9 @@ export function certifySigner({ name, organization }: { name: string; organizati
 }
 
 /** A self-signed certificate. */
-export function certifyStranger({ name, organization }: { name: string; organization: string }): OwnCertificate {
+export function certifyStranger({ name, country = 'US', ...company }: Holder): OwnCertificate {
   strangerKey ??= rsaKeyOf('stranger');
-  return makeCertificate({ commonName: name, organization, validFrom, validUntil, privateKey: strangerKey });
+  return makeCertificate({ commonName: name, country, ...company, validFrom, validUntil, privateKey: strangerKey });
 }
 
 /** An RSA key of 2048 bits that is derived from a label, and so is not secret. */

@@ -12,6 +12,8 @@ const oids = {
   mgf1: '1.2.840.113549.1.1.8',
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
+  country: '2.5.4.6',
+  organizationIdentifier: '2.5.4.97',
   keyUsage: '2.5.29.15',
   basicConstraints: '2.5.29.19',
   extendedKeyUsage: '2.5.29.37',
@@ -32,7 +34,11 @@ export interface OwnCertificate {
 /** The content of a certificate. */
 export interface CertificateRequest {
   readonly commonName: string;
-  readonly organization: string;
+  readonly organization?: string | undefined;
+  /** ISO 3166-1; absent: none. */
+  readonly country?: string | undefined;
+  /** As in ETSI EN 319 412-1; absent: none. */
+  readonly organizationId?: string | undefined;
   /** The issuer; absent: self-signed. */
   readonly issuer?: OwnCertificate;
   readonly validFrom: Date;
@@ -51,6 +57,8 @@ const keyUsageOctets = { authority: 0b0000_0110, signer: 0b1100_0000 } as const;
 export function makeCertificate({
   commonName,
   organization,
+  country,
+  organizationId,
   issuer,
   validFrom,
   validUntil,
@@ -62,9 +70,14 @@ export function makeCertificate({
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
   const fields = new pkijs.Certificate({
     version: 2,
-    serialNumber: serialOf(commonName, validFrom.toISOString(), spki),
+    serialNumber: serialOf(commonName, organization ?? '', country ?? '', validFrom.toISOString(), spki),
   });
-  fields.subject.typesAndValues = [namePart(oids.organization, organization), namePart(oids.commonName, commonName)];
+  fields.subject.typesAndValues = Object.entries({
+    country,
+    organization,
+    organizationIdentifier: organizationId,
+    commonName,
+  }).flatMap(([part, value]) => (value === undefined ? [] : [namePart(oids[part as NamePart], value)]));
   fields.issuer.typesAndValues =
     issuer === undefined ? fields.subject.typesAndValues : issuer.fields.subject.typesAndValues;
   fields.notBefore = timeOf(validFrom);
@@ -208,14 +221,16 @@ interface RevocationRequest {
   readonly issuer: OwnCertificate;
   readonly revoked: readonly { readonly certificate: OwnCertificate; readonly at: Date }[];
   readonly madeAt: Date;
+  readonly nextAt?: Date;
 }
 
 /** A list of revoked certificates (RFC 5280 section 5), DER. */
-export function makeRevocationList({ issuer, revoked, madeAt }: RevocationRequest): Uint8Array {
+export function makeRevocationList({ issuer, revoked, madeAt, nextAt }: RevocationRequest): Uint8Array {
   const list = new pkijs.CertificateRevocationList({
     version: 1,
     issuer: issuer.fields.subject,
     thisUpdate: timeOf(madeAt),
+    ...(nextAt === undefined ? {} : { nextUpdate: timeOf(nextAt) }),
   });
   list.revokedCertificates = revoked.map(
     ({ certificate, at }) =>
@@ -301,6 +316,8 @@ function extensionsOf(ca: boolean, purpose: string | undefined): pkijs.Extension
         ]),
   ];
 }
+
+type NamePart = 'country' | 'organization' | 'organizationIdentifier' | 'commonName';
 
 function namePart(type: string, value: string): pkijs.AttributeTypeAndValue {
   return new pkijs.AttributeTypeAndValue({ type, value: new asn1js.Utf8String({ value }) });

@@ -17,7 +17,8 @@ BEGIN
     ('verification_batch', 'SELECT, INSERT, UPDATE'), ('verification', 'SELECT, INSERT, UPDATE'), ('recording', 'SELECT, INSERT, UPDATE'),
     ('added_model', 'SELECT'), ('model_default', 'SELECT'),
     ('branding_operation', 'SELECT, INSERT'), ('document', 'INSERT, SELECT (document_id)'),
-    ('brand', 'SELECT (brand_id, handle, owner)'), ('brand_number', 'SELECT (brand_id, phone, ended_at)'),
+    ('brand', 'SELECT'), ('brand_revision', 'SELECT'), ('brand_number', 'SELECT (brand_id, phone, ended_at)'),
+    ('issued_form', 'SELECT, INSERT, UPDATE'), ('letter', 'SELECT (letter_id, form_id)'),
     ('feed_load', 'SELECT, INSERT'),
     ('number_dispute', 'SELECT, INSERT'),
     ('phone_number', 'SELECT (phone, reputation_level, reputation_category, reputation_source)')

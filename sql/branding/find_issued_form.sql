@@ -6,7 +6,7 @@ SELECT f.form_id, f.code, f.owner, f.sha256, f.bytes, f.form_version, f.language
   EXISTS (
     SELECT FROM letter AS l
     WHERE l.form_id = f.form_id AND (l.state = 'withdrawn' OR (l.state = 'rejected' AND l.decided_by NOT LIKE 'letter-rules/%'))) AS decided_against,
-  f.sha256 = ANY ($1) AS same_bytes
+  f.revoked_at IS NOT NULL AS revoked, f.sha256 = ANY ($1) AS same_bytes
 FROM issued_form AS f
 WHERE f.sha256 = ANY ($1) OR f.code = ANY ($2)
 ORDER BY f.sha256 = ANY ($1) DESC, f.form_id

@@ -1,10 +1,12 @@
 -- Purpose: writes the live branded numbers of a brand by its state, its numbers and its letters. A number that has expired keeps its row,
---   whose interval has ended. Correct rows are not written.
+--   whose interval has ended. A call reason of a
+--   number is shown while it is one of the approved ones of the brand. Correct rows are not written.
 -- Parameters: $1 brand id.
 -- Rows: phones whose rows are to be withdrawn.
 -- The sets are united and grouped, never joined, as in sql/branding/list_number_standings.sql.
 WITH shown AS MATERIALIZED (
-  SELECT b.handle, r.display_name, r.profile -> 'callReasons' ->> 0 AS description, r.profile ->> 'website' AS detail,
+  SELECT b.handle, r.display_name, r.profile -> 'callReasons' AS call_reasons,
+    r.profile -> 'callReasons' ->> 0 AS description, r.profile ->> 'website' AS detail,
     r.profile ->> 'logo' AS image, r.profile ->> 'legalName' AS legal_name
   FROM brand AS b
   JOIN brand_revision AS r ON r.brand_id = b.brand_id AND r.revision = b.approved_revision
@@ -25,7 +27,7 @@ WITH shown AS MATERIALIZED (
   GROUP BY phone
   HAVING count(state) > 0
 ), live AS (
-  SELECT n.phone, n.country, s.display_name, coalesce(n.call_reason, s.description) AS description, s.detail, s.image,
+  SELECT n.phone, n.country, s.display_name, CASE WHEN s.call_reasons ? n.call_reason THEN n.call_reason ELSE s.description END AS description, s.detail, s.image,
     n.verified_at AS live_from, CASE n.state WHEN 'verified' THEN n.valid_until_of_company ELSE least(n.valid_until, n.ended_at) END AS live_until
   FROM number AS n
   CROSS JOIN shown AS s

@@ -809,7 +809,7 @@ CREATE TABLE issued_form (
   bytes bigint NOT NULL CHECK (bytes > 0),
   form_version text COLLATE "C" NOT NULL,
   language text COLLATE "C" NOT NULL CHECK (language ~ '^[a-z]{2}$'),
-  -- What the form says: names, address, signer, numbers in ascending order.
+  -- What the form says: every field that is approved with it, the signer, and the numbers in ascending order.
   content jsonb NOT NULL,
   -- Page and rectangle that are reserved for the signature.
   signature_place jsonb NOT NULL,
@@ -817,7 +817,14 @@ CREATE TABLE issued_form (
   issued_by text NOT NULL,
   valid_until timestamptz NOT NULL CHECK (valid_until > issued_at),
   -- The brand whose letter it became; no other one can use it.
-  brand_id bigint REFERENCES brand
+  brand_id bigint REFERENCES brand,
+  -- The brand that it was issued for, where the request named one.
+  handle text COLLATE "C",
+  -- A revoked form approves nothing.
+  revoked_at timestamptz,
+  revoked_by text,
+  revoked_reason text,
+  CONSTRAINT issued_form_revoked CHECK (num_nulls(revoked_at, revoked_by, revoked_reason) IN (0, 3))
 );
 CREATE INDEX issued_form_owner ON issued_form (owner, form_id);
 CREATE INDEX issued_form_brand ON issued_form (brand_id) WHERE brand_id IS NOT NULL;
@@ -945,7 +952,7 @@ CREATE VIEW brand_overview AS
   SELECT b.brand_id, b.handle, b.owner, b.state, b.created_at, b.changed_at, b.approved_at, b.approved_revision, b.pending_revision,
     r.display_name, r.profile ->> 'legalName' AS legal_name, r.profile ->> 'dba' AS dba, r.profile ->> 'website' AS website,
     r.profile ->> 'country' AS country, r.profile -> 'callReasons' AS call_reasons, r.profile ->> 'logo' AS logo,
-    r.profile ->> 'relationship' AS relationship, p.display_name AS pending_display_name
+    r.profile ->> 'logoSha256' AS logo_sha256, r.profile ->> 'relationship' AS relationship, p.display_name AS pending_display_name
   FROM brand AS b
   -- Lateral with a limit: over a plain join the planner sorted all brands of an owner for a page, 955 ms instead of 9 for 100,000.
   CROSS JOIN LATERAL (

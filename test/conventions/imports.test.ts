@@ -176,11 +176,11 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   // Read in one place; the sample letters' signatures are made in another.
   pkijs: {
     where:
-      /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/,
+      /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain|certificate-revocation)|samples\/letters\/sample-signatures)\.ts$/,
   },
   asn1js: {
     where:
-      /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/,
+      /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain|certificate-revocation)|samples\/letters\/sample-signatures)\.ts$/,
   },
   'onnxruntime-node': { where: /^pipelines\/audio\/inference\/graph\.ts$/, types: 'anywhere' },
   'node-av': { where: /^pipelines\/audio\/decode\/decoder-library\.ts$/, types: 'anywhere' },

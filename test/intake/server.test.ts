@@ -46,6 +46,7 @@ describe('a key', () => {
     for (const [path, body] of [
       ['/v1/batches', {}],
       ['/v1/branding-requests', {}],
+      ['/v1/letter-forms', {}],
       ['/v1/feeds/directory/loads', {}],
       ['/v1/disputes', {}],
     ] as const)
@@ -414,6 +415,59 @@ describe('a limit of the process', () => {
   });
 });
 
+describe('the form of a letter', () => {
+  const request = {
+    brand: { legalName: 'Northwind Dental LLC', displayName: 'Northwind Dental', country: 'US' },
+    numbers: ['(202) 555-0143'],
+    signer: { name: 'Jane Sample', title: 'Director' },
+  };
+  const listed = async (client: IntakeClient, query = '') =>
+    (await (await client.fetch(`/v1/letter-forms${query}`)).json()) as {
+      forms: { form: number; handle: string | null; revokedAt: string | null }[];
+      next: string | null;
+    };
+
+  it('is issued as a PDF, is listed for its client alone, and can be revoked once', async () => {
+    const client = await intake.client(['branding:write'], { client: 'Former' });
+    const answer = await client.post('/v1/letter-forms', { ...request, language: 'de' });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([201, 'application/pdf']);
+    expect(Buffer.from(await answer.arrayBuffer()).toString('latin1', 0, 5)).toBe('%PDF-');
+    const numbersFile = await client.upload('numbers', feed('phone\n+12025550143\n2025550144\n'));
+    expect((await client.post('/v1/letter-forms', { ...request, numbers: [], numbersFile })).status).toBe(201);
+    const { forms, next } = await listed(client, '?limit=1');
+    expect([forms, next]).toEqual([
+      [expect.objectContaining({ displayName: 'Northwind Dental', language: 'en', numbers: 2, revokedAt: null })],
+      String(forms[0]!.form),
+    ]);
+    expect((await listed(client, `?before=${next}`)).forms).toMatchObject([{ language: 'de', numbers: 1 }]);
+    const stranger = await intake.client(['branding:write'], { client: 'Another' });
+    expect(await listed(stranger)).toEqual({ forms: [], next: null });
+    const path = `/v1/letter-forms/${forms[0]!.form}/revocation`;
+    expect(await outcomeOf(stranger.post(path, { reason: 'no' }))).toEqual([404, 'form_unknown']);
+    expect(await (await client.post(path, { reason: 'Wrong signer' })).json()).toMatchObject({
+      revokedAt: expect.any(String),
+      revokedReason: 'Wrong signer',
+    });
+    expect(await outcomeOf(client.post(path, { reason: 'again' }))).toEqual([409, 'form_revoked']);
+  });
+
+  it('is of the brand that the key is bound to, and names each number that is none', async () => {
+    const owner = 'Bound former';
+    await addBrand(db, { handle: 'bound-form', owner });
+    const bound = await intake.client(['branding:write'], { client: owner, brand: 'bound-form' });
+    expect(await outcomeOf(bound.post('/v1/letter-forms', request))).toEqual([403, 'forbidden']);
+    const { brand: _brand, ...own } = { ...request, handle: 'bound-form' };
+    expect((await bound.post('/v1/letter-forms', own)).status).toBe(201);
+    expect((await listed(bound)).forms).toMatchObject([{ handle: 'bound-form' }]);
+    const refused = await bound.post('/v1/letter-forms', { ...own, numbers: ['+12025550143', '12'] });
+    expect(await refused.json()).toMatchObject({
+      code: 'brand_request_invalid',
+      detail: expect.stringContaining('place 2, "12"'),
+    });
+    expect(await outcomeOf(bound.post('/v1/letter-forms', { ...own, handle: 'another' }))).toEqual([403, 'forbidden']);
+  });
+});
+
 describe('the process', () => {
   it('says that it is ready, counts its requests, and describes every path with its methods', async () => {
     expect(await (await fetch(`${intake.url}/readyz`)).json()).toMatchObject({ status: 'ready' });
@@ -436,6 +490,8 @@ describe('the process', () => {
       '/v1/batches': ['submitBatch'],
       '/v1/branding-requests': ['submitBrandingRequest'],
       '/v1/branding-requests/{id}': ['getBrandingRequest'],
+      '/v1/letter-forms': ['issueLetterForm', 'listLetterForms'],
+      '/v1/letter-forms/{id}/revocation': ['revokeLetterForm'],
       '/v1/feeds/{feed}/loads': ['submitLoad'],
       '/v1/loads/{id}': ['getLoad'],
       '/v1/disputes': ['fileDispute'],

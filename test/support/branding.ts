@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { issueLetterForm, type LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
 import type { ApprovalPolicy } from '../../pipelines/branding/decision/letter-form-rules.ts';
+import type { RevocationPolicy } from '../../pipelines/branding/letter-trust.ts';
 import type {
   LetterReading,
   LetterReadingOutcome,
@@ -138,8 +139,11 @@ export function signedForm(phones: readonly string[], changes: Partial<FormLette
 export interface AskOptions {
   readonly letter?: LetterReadingOutcome | FormLetter;
   readonly policy?: ApprovalPolicy;
+  readonly revocation?: RevocationPolicy;
   readonly numbersFile?: string;
   readonly key?: string;
+  /** Runs when the letter exists and the request is not submitted yet. */
+  readonly beforeSubmission?: () => Promise<void>;
   readonly owner?: string;
   readonly numbersWaitingMax?: number;
   readonly signal?: AbortSignal;
@@ -178,12 +182,15 @@ async function issueSigned(
     subFilter: 'ETSI.CAdES.detached',
     signerName: signer.name,
     signerOrganization: content.legalName,
+    signerCountry: content.country,
+    signerOrganizationId: null,
     signedAt: new Date().toISOString(),
     timeStamp: null,
     digestMatches: true,
     signatureValid: true,
     coverage: 'whole',
     chain: 'trusted',
+    revocation: 'good',
     problem: null,
     ...form.signature,
   };
@@ -222,6 +229,7 @@ export async function ask<Kind extends OperationKind>(
 ): Promise<OperationResult & { operationId: number }> {
   const key = options.key ?? randomBytes(8).toString('hex');
   const letter = await testLetter(db, kind, request, { ...options, key });
+  await options.beforeSubmission?.();
   const submission = {
     kind,
     request,
@@ -240,6 +248,7 @@ export async function ask<Kind extends OperationKind>(
     policy: options.policy ?? 'signature',
     numbersWaitingMax: options.numbersWaitingMax ?? operationSettings.numbersWaitingMax,
     signal: options.signal,
+    revocation: options.revocation ?? 'check',
     readLetter: async () => letter!.reading,
   });
   return { ...result, operationId };
@@ -250,6 +259,7 @@ export const operationSettings = {
   vault: testVault,
   policy: 'signature',
   numbersWaitingMax: 200_000,
+  revocation: 'check',
   now: () => new Date(),
   decideText: (facts: LetterTextFacts) => decideLetterTextInBackground(facts),
 } as const;

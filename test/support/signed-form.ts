@@ -44,7 +44,7 @@ export async function writeSignedForm({
     ...(owner === undefined ? [] : ['--owner', owner]),
     ...(numbers === undefined ? [] : ['--numbers', numbers]),
   );
-  const certificate = certifySigner({ name: request.signer.name, organization });
+  const certificate = certifySigner({ name: request.signer.name, organization, country: request.brand?.country });
   await writeFile(
     signed,
     signForm(await readFile(form), {

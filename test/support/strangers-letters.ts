@@ -99,8 +99,10 @@ function makeLetter(seeded: Seeded, way: StrangersWay, at: number): StrangersLet
     contact: null,
     callReasons: [],
     logo: null,
+    logoSha256: null,
     relationship: 'owner',
   };
+  const { contact: _contact, relationship: _relationship, ...shown } = profile;
   const text = letterReading({
     brand: legalName,
     alias: displayName,
@@ -125,21 +127,13 @@ function makeLetter(seeded: Seeded, way: StrangersWay, at: number): StrangersLet
         bytes: original.end,
         formVersion: 'letter-form/1',
         language: 'en',
-        content: {
-          legalName,
-          dba: null,
-          displayName,
-          address: null,
-          country: 'US',
-          signerName: signer,
-          signerTitle: title,
-          phones,
-        },
+        content: { ...shown, signerName: signer, signerTitle: title, phones },
         signaturePlace: place,
         issuedAt: new Date(submittedAt.getTime() - seeded.whole(1, 500) * 60_000),
         validUntil: new Date('2026-06-15T12:00:00Z'),
         brandId: null,
         decidedAgainst: false,
+        revoked: false,
         sameBytes: !way.includes('printed'),
       };
   const { findings } = decideLetterText({
@@ -153,13 +147,18 @@ function makeLetter(seeded: Seeded, way: StrangersWay, at: number): StrangersLet
   const request = {
     owner: 'stranger',
     brandId: at + 1,
-    legalName,
-    dba: null,
-    displayName,
+    profile: shown,
+    isApprovedProfile: false,
     requestedPhones: phones,
     ownPhones: new Set<string>(),
   };
-  return { way, phones, profile, reading, facts: { form, reading, textFindings: findings, request, submittedAt } };
+  return {
+    way,
+    phones,
+    profile,
+    reading,
+    facts: { form, reading, textFindings: findings, request, revocation: 'check', submittedAt },
+  };
 }
 
 /** What a stranger can sign with: a certificate of his own making in any name, or a trusted one in his own. */
@@ -174,12 +173,15 @@ function signaturesOf(
     subFilter: seeded.pick(['adbe.pkcs7.detached', 'ETSI.CAdES.detached']),
     signerName: signer,
     signerOrganization: seeded.chance(0.8) ? legalName : null,
+    signerCountry: 'US',
+    signerOrganizationId: null,
     signedAt: submittedAt.toISOString(),
     timeStamp: null,
     digestMatches: true,
     signatureValid: true,
     coverage: 'whole',
     chain: seeded.pick(['untrusted', 'unchecked']),
+    revocation: 'unknown',
     problem: null,
   };
   if (way.endsWith('self-made certificate')) return [signature];

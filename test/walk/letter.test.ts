@@ -190,9 +190,12 @@ describe('a letter', () => {
     // The account that put the folder in is the one that runs this test.
     const decide = ['letter', 'decide', letterId, '--approve', '--reason', 'compared with the signature on file'];
     expect((await runCli(env, ...decide)).stderr).toContain('[decided_by_requester]');
-    await runCliJson({ ...env, TWO_PAIRS_OF_EYES: 'off' }, ...decide);
-    await publish();
+    const alone = { ...env, TWO_PAIRS_OF_EYES: 'off' };
+    await runCliJson(alone, ...decide);
     const { numbers, brand } = await requestOf(samples.scan);
+    // Its display name is a DBA, which is decided besides the letter.
+    await runCliJson(alone, 'brand', 'decide', 'scan', '--approve', '--reason', 'found in the register of trade names');
+    await publish();
     expect(await brandedRows()).toMatchObject(Object.fromEntries(numbers.map((phone) => [phone, brand.displayName])));
   });
 

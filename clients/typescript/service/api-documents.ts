@@ -94,6 +94,8 @@ export type ApiBrand = {
   readonly country: string;
   readonly callReasons: readonly (string)[];
   readonly logo: string | null;
+  /** SHA-256 of the picture that was approved as the logo, hexadecimal. */
+  readonly logoSha256: string | null;
   readonly relationship: 'owner' | 'agency' | 'reseller';
   /** A change of an approved brand that waits for a decision. What was approved stays published meanwhile. */
   readonly pendingRevision: {
@@ -129,6 +131,8 @@ export type ApiBrandDetail = {
   readonly country: string;
   readonly callReasons: readonly (string)[];
   readonly logo: string | null;
+  /** SHA-256 of the picture that was approved as the logo, hexadecimal. */
+  readonly logoSha256: string | null;
   readonly relationship: 'owner' | 'agency' | 'reseller';
   /** A change of an approved brand that waits for a decision. What was approved stays published meanwhile. */
   readonly pendingRevision: {

@@ -6,7 +6,7 @@ import { html, type VNode } from '../shell/view.ts';
 
 /** A text field of a profile, with its rule. */
 interface LineRule {
-  readonly name: 'displayName' | 'legalName' | 'dba' | 'country' | 'website' | 'address' | 'logo';
+  readonly name: 'displayName' | 'legalName' | 'dba' | 'country' | 'website' | 'address' | 'logo' | 'logoSha256';
   readonly label: string;
   readonly rule: string;
   readonly maxlength: number;
@@ -59,6 +59,13 @@ const lines: readonly LineRule[] = [
     maxlength: 512,
     type: 'url',
   },
+  {
+    name: 'logoSha256',
+    label: 'SHA-256 of the logo',
+    rule: 'Of the picture at that address, 64 lower-case hex digits. Without it a person looks at the logo.',
+    maxlength: 64,
+    pattern: '[0-9a-f]{64}',
+  },
 ];
 
 const relationships: Readonly<Record<string, string>> = {
@@ -82,7 +89,7 @@ export function BrandFields({
     ) => html`<select name="relationship" ...${ids}>
       ${Object.entries(relationships).map(([value, text]) => html`<option value=${value} selected=${(profile?.relationship ?? 'owner') === value}>${text}</option>`)}
     </select>`}</${Field}>
-    <${Field} label="Call reasons (optional)" hint="One per line, at most 10, each of at most 50 characters. Numbers without a reason of their own get the first." problem=${wrong.get('callReasons')}>${(ids: object) => html`<textarea name="callReasons" rows="3" defaultValue=${profile?.callReasons.join('\n') ?? ''} ...${ids}></textarea>`}</${Field}>
+    <${Field} label="Call reasons (optional)" hint="One per line, at most 10, each of at most 50 characters. Numbers without a reason of their own get the first. A person decides reasons in your own words; those of the list (docs/branding.md) need none." problem=${wrong.get('callReasons')}>${(ids: object) => html`<textarea name="callReasons" rows="3" defaultValue=${profile?.callReasons.join('\n') ?? ''} ...${ids}></textarea>`}</${Field}>
   </div>`;
 }
 
@@ -106,7 +113,7 @@ export function PrivateBrandFields({
     }: { hint: string; value: string; problem: string | undefined; maxlength: number; type?: string },
   ) =>
     html`<${Field} label=${label} hint=${hint} problem=${problem}>${(ids: object) => html`<input name=${name} autocomplete="off" defaultValue=${value} ...${limits} ...${ids} />`}</${Field}>`;
-  return html`<fieldset class="private-fields"><legend>Private: shown on demand only, and in no file (optional)</legend><div class="field-pairs">
+  return html`<fieldset class="private-fields"><legend>Private: shown on demand only, and in no cache; the tax id is printed on the form of the letter (optional)</legend><div class="field-pairs">
     ${line('contactName', 'Contact name', { hint: '1 to 128 characters. A contact has a name and an e-mail address.', value: contact?.name ?? '', maxlength: 128, problem: wrong.get('contact.name') })}
     ${line('contactEmail', 'Contact e-mail', { hint: 'At most 254 characters.', value: contact?.email ?? '', maxlength: 254, type: 'email', problem: wrong.get('contact.email') })}
     ${line('contactPhone', 'Contact phone', { hint: 'In international form; optional.', value: contact?.phone ?? '', maxlength: 40, type: 'tel', problem: wrong.get('contact.phone') })}

@@ -26,6 +26,7 @@ import { mayDo, mayRequestBranding, sendJson, saveAnswer } from '../shell/reques
 import { Link, type PageProps } from '../shell/router.ts';
 import { html, type Shown, type VNode, useState } from '../shell/view.ts';
 import type { ShownBrand } from '../../answers/brand-answers.ts';
+import type { ShownForm } from '../../answers/form-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { operationTitles, visible } from '../shell/text.ts';
 import { reloadCount } from '../letters/waiting-count.ts';
@@ -63,6 +64,7 @@ function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: 
     <${Section} title="Letters">
       ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>${operationTitles.update_managed_brand}</${Link}> adds one.` : 'Its owner submits one.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
       ${mayRequestBranding() && state !== 'withdrawn' ? html`<${IssueForm} handle=${handle} />` : null}
+      <${IssuedForms} handle=${handle} />
     </${Section}>
     <${BrandNumbers} brand=${brand} onChanged=${onChanged} />
     ${mayRequestBranding() && takesNumbers(state) ? html`<${NumberForm} handle=${handle} />` : null}
@@ -158,6 +160,25 @@ function BrandDecision({ brand, onDecided }: { brand: Json<ShownBrand>; onDecide
   </${Section}>`;
 }
 
+/** Forms that were issued for a brand, and the way to revoke one. */
+function IssuedForms({ handle }: { handle: string }): VNode {
+  const reading = useReading<{ forms: ShownForm[]; next: string | null }>(`/api/brands/${handle}/letter-forms`);
+  const revoke = (form: number) => async (reason: string) => {
+    await sendJson('POST', `/api/brands/${handle}/letter-forms/revocation`, { form, reason });
+    reading.readAgain();
+  };
+  const row = ({ formId, issuedAt, validUntil, numbers, letterId, revokedAt }: Json<ShownForm>) =>
+    html`<tr key=${formId}><th scope="row">${formId}</th><td>${numbers}</td><td><${When} at=${issuedAt} /></td><td><${When} at=${validUntil} /></td>
+      <td>${letterId === null ? 'not returned' : html`<${Link} href=${`/letters/${letterId}`}>letter ${letterId}</${Link}>`}</td>
+      <td>${revokedAt !== null ? html`revoked <${When} at=${revokedAt} />` : mayRequestBranding() ? html`<${ReasonButton} label="Revoke" title=${`Revoke form ${formId}?`} confirm="Revoke the form" isDanger=${true} act=${revoke(formId)}><p>Rules approve no letter any more that it comes back as. A letter that was approved stays in force.</p></${ReasonButton}>` : ''}</td></tr>`;
+  return html`<${Read} reading=${reading} what="the issued forms" show=${({ forms }: { forms: Json<ShownForm>[] }) =>
+    forms.length === 0
+      ? null
+      : html`<details><summary>Issued forms (${forms.length}${reading.value?.next ? ' newest' : ''})</summary><div class="table-box" role="region" aria-label="Issued forms" tabindex="0"><table>
+      <thead><tr><th scope="col">Form</th><th scope="col">Numbers</th><th scope="col">Issued</th><th scope="col">Return by</th><th scope="col">Came back as</th><th scope="col">Revoked</th></tr></thead>
+      <tbody>${forms.map(row)}</tbody></table></div></details>`} />` as VNode;
+}
+
 /** The languages of the form. */
 const formLanguages = {
   en: 'English',
@@ -171,7 +192,7 @@ const formLanguages = {
 /** Issues and saves the form of a letter for a brand. */
 function IssueForm({ handle }: { handle: string }): VNode {
   const [saved, setSaved] = useState<string | null>(null);
-  return html`<div class="actions"><${DialogButton} label="Issue letter of authorization" title="Issue letter of authorization">${(close: () => void) => html`<${FormOrder} handle=${handle} onClose=${close} onSaved=${setSaved} />`}</${DialogButton}>${saved === null ? null : html`<span role="status">Saved as ${saved}. Have it signed in its signature field and submit it, unchanged, within 30 days.</span>`}</div>`;
+  return html`<div class="actions"><${DialogButton} label="Issue letter of authorization" title="Issue letter of authorization">${(close: () => void) => html`<${FormOrder} handle=${handle} onClose=${close} onSaved=${setSaved} />`}</${DialogButton}>${saved === null ? null : html`<span role="status">Saved as ${saved}. Have it signed in its signature field, and within 30 days <${Link} href=${`/brands/${handle}/update`}>send it back</${Link}> unchanged.</span>`}</div>`;
 }
 
 function FormOrder({
@@ -199,7 +220,7 @@ function FormOrder({
     <${Field} label="Name of the signer" hint="As the certificate of the signature has it.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${name} onInput=${take('name')} ...${ids} />`}</${Field}>
     <${Field} label="Title of the signer" hint="The person’s position in the company: Director, Chief Financial Officer.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${title} onInput=${take('title')} ...${ids} />`}</${Field}>
     <${ChoiceField} label="Language" hint="Of the text of the form." value=${language} choices=${Object.entries(formLanguages)} onChoose=${(chosen: string) => setOrder((before) => ({ ...before, language: chosen }))} />
-    <${Field} label="Numbers of the letter (optional)" hint="In international form, one a line, at most 1,000. Empty: the numbers of the brand that no letter in force names.">${(ids: object) => html`<textarea rows="3" spellcheck=${false} value=${numbers} onInput=${take('numbers')} ...${ids}></textarea>`}</${Field}>
+    <${Field} label="Numbers of the letter (optional)" hint="In international form or that of the brand’s country, one a line, at most 1,000. Empty: the numbers of the brand that no letter in force names.">${(ids: object) => html`<textarea rows="3" spellcheck=${false} value=${numbers} onInput=${take('numbers')} ...${ids}></textarea>`}</${Field}>
     <div class="actions"><button type="button" onClick=${onClose}>Cancel</button><${ActionButton} kind="primary" disabled=${name.trim() === '' || title.trim() === ''} act=${act}>Issue and save</${ActionButton}></div>` as VNode;
 }
 

@@ -15,6 +15,7 @@ const fields: readonly (readonly [string, (profile: Json<ShownProfile>) => strin
   ['Address', ({ address }) => address ?? ''],
   ['Call reasons', ({ callReasons }) => callReasons.join('; ')],
   ['Logo', ({ logo }) => logo ?? ''],
+  ['SHA-256 of the logo', ({ logoSha256 }) => logoSha256 ?? ''],
   ['Relationship', ({ relationship }) => relationship],
 ];
 

@@ -28,7 +28,7 @@ export interface BrandSummary {
 export interface BrandOverview
   extends
     Omit<BrandSummary, 'verifiedNumbers'>,
-    Pick<BrandProfile, 'dba' | 'website' | 'country' | 'callReasons' | 'logo' | 'relationship'>,
+    Pick<BrandProfile, 'dba' | 'website' | 'country' | 'callReasons' | 'logo' | 'logoSha256' | 'relationship'>,
     Pick<BrandRecord, 'brandId' | 'approvedRevision' | 'pendingRevision' | 'createdAt' | 'approvedAt'> {
   /** Null if not counted. */
   readonly verifiedNumbers: number | null;
@@ -140,12 +140,19 @@ export async function listBrands(db: Queryable, filter: BrandFilter): Promise<Br
   );
 }
 
+/** A brand with the profiles of its revisions alone. */
+type BrandProfiles = Omit<BrandRecord, 'findings' | 'numbers' | 'letters'> & { readonly findings: readonly Finding[] };
+
+/** @throws ServiceError `brand_unknown` */
+export async function readBrandProfiles(db: Queryable, handle: string): Promise<BrandProfiles> {
+  const row = await queryRow<BrandProfiles>(db, sql('branding/read_brand'), [handle]);
+  if (row === undefined) throw brandUnknown(handle);
+  return row;
+}
+
 /** @throws ServiceError `brand_unknown` */
 export async function readBrand(db: Queryable, handle: string): Promise<BrandRecord> {
-  const row = await queryRow<Omit<BrandRecord, 'findings'> & { findings: Finding[] }>(db, sql('branding/read_brand'), [
-    handle,
-  ]);
-  if (row === undefined) throw brandUnknown(handle);
+  const row = await readBrandProfiles(db, handle);
   const counts = await queryRows<{ state: NumberState; count: number }>(db, sql('branding/count_brand_numbers'), [
     row.brandId,
     null,

@@ -1,11 +1,12 @@
-import type { BrandProfile } from '../brand-profile.ts';
+import { APPROVED_FIELDS, changedFields, type ApprovedProfile } from '../brand-profile.ts';
 import type { Finding, LetterOutcome } from '../finding.ts';
 import { dayOf, daysBetween } from '../letter/letter-dates.ts';
 import type { KnownForm } from '../form/issued-form.ts';
 import { FORM_RULES, formRuleLimits, type ApprovalPolicy, type FormRuleId } from './letter-form-rules.ts';
+import type { RevocationPolicy } from '../letter-trust.ts';
+import { compareHolder } from './certificate-holder.ts';
 import type { LetterReading, PdfSignature, LetterPlace } from '../letter-reading.ts';
 import { findingsBy, letterRuleLimits } from '../letter/rules/letter-rules.ts';
-import { compareNames, comparePeople } from '../names/name-match.ts';
 import { isWithin } from '../reading/pdf/page-geometry.ts';
 
 /** The facts that the approval of a letter depends on, all cheap to compare, since it is decided under the lock of changes. */
@@ -19,11 +20,15 @@ export interface ApprovalFacts {
   /** Of the form's numbers. */
   readonly provenPhones: ReadonlySet<string>;
   readonly policy: ApprovalPolicy;
+  readonly revocation: RevocationPolicy;
   readonly submittedAt: Date;
 }
 
 /** The request that a letter came with. */
-interface ApprovalRequest extends Pick<BrandProfile, 'legalName' | 'dba' | 'displayName'> {
+interface ApprovalRequest {
+  readonly profile: ApprovedProfile;
+  /** The profile is the approved one of the brand, so that the letter adds numbers alone. */
+  readonly isApprovedProfile: boolean;
   readonly owner: string;
   readonly brandId: number;
   /** E.164, each once. */
@@ -74,14 +79,15 @@ export type KeptFinding = Pick<Finding, 'code' | 'severity'>;
  * policy does not count as passed under a stricter one.
  */
 export function waitsForProofOnly(findings: readonly KeptFinding[], policy: ApprovalPolicy): boolean {
-  const lasting = policy === 'form+numbers' ? ['pass', 'note'] : ['pass'];
+  const noted: readonly FormRuleId[] = [
+    'form_certificate_not_revoked',
+    'form_signer_fits',
+    ...(policy === 'form+numbers' ? (['form_signature_trusted'] as const) : []),
+  ];
   const holds = (id: FormRuleId) =>
     findings.some(({ code }) => code === id) &&
     findings.every(
-      ({ code, severity }) =>
-        code !== id ||
-        lasting.includes(severity) ||
-        (id === 'form_signer_fits' && policy === 'signature+numbers' && severity === 'note'),
+      ({ code, severity }) => code !== id || severity === 'pass' || (severity === 'note' && noted.includes(id)),
     );
   const others = findings.filter(
     ({ code, severity }) => code !== 'numbers_proven' && (severity === 'review' || severity === 'reject'),
@@ -101,7 +107,9 @@ function judgeForm(form: KnownForm, facts: ApprovalFacts): readonly Finding[] {
     ...judgeRequest(form, facts),
     ...judgeUnchanged(form, facts),
     ...judgeFormSignatures(facts),
-    ...(isSigned ? [...judgeTrust(facts), ...judgeFormSigner(form, facts), ...judgeTime(form, facts)] : []),
+    ...(isSigned
+      ? [...judgeTrust(facts), ...judgeRevocation(facts), ...judgeFormSigner(form, facts), ...judgeTime(form, facts)]
+      : []),
     ...judgeProof(form, facts),
   ];
 }
@@ -113,21 +121,19 @@ function judgeIssued(form: KnownForm, { request, submittedAt }: ApprovalFacts): 
     ...(submittedAt > form.validUntil
       ? [report('form_issued', 'out_of_date', null, { until: dayOf(form.validUntil) })]
       : []),
+    ...(form.revoked ? [report('form_issued', 'revoked')] : []),
     ...(form.decidedAgainst ? [report('form_issued', 'decided_against')] : []),
   ]);
 }
 
 function judgeRequest({ content }: KnownForm, { request }: ApprovalFacts): readonly Finding[] {
-  const sameNames =
-    content.legalName === request.legalName &&
-    content.dba === request.dba &&
-    content.displayName === request.displayName;
+  const others = changedFields(content, request.profile).map((field) => APPROVED_FIELDS[field]);
   const onForm = new Set(content.phones);
   const requested = new Set(request.requestedPhones);
   const missing = request.requestedPhones.filter((phone) => !onForm.has(phone)).length;
   const more = content.phones.filter((phone) => !requested.has(phone) && !request.ownPhones.has(phone)).length;
   return orPass('form_fits_request', [
-    ...(sameNames ? [] : [report('form_fits_request', 'other_names')]),
+    ...(others.length === 0 ? [] : [report('form_fits_request', 'other_details', null, { fields: others.join(', ') })]),
     ...(missing === 0
       ? []
       : [report('form_fits_request', 'missing_numbers', null, { missing, requested: requested.size })]),
@@ -185,30 +191,35 @@ function judgeFormSignatures({ reading: { signatures, revisions } }: ApprovalFac
   );
 }
 
-function judgeTrust({ reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
+function judgeTrust({ reading: { signatures }, policy, request }: ApprovalFacts): readonly Finding[] {
   const chains = new Set(signatures.map(({ chain }) => chain));
   if (chains.size === 1 && chains.has('trusted')) return [pass('form_signature_trusted')];
-  if (policy === 'form+numbers') return [report('form_signature_trusted', 'not_needed')];
+  if (policy === 'form+numbers')
+    return [report('form_signature_trusted', request.isApprovedProfile ? 'not_needed' : 'name_unproven')];
   return [report('form_signature_trusted', chains.has('unchecked') ? 'no_roots' : 'untrusted')];
+}
+
+function judgeRevocation({ reading: { signatures }, revocation }: ApprovalFacts): readonly Finding[] {
+  const id = 'form_certificate_not_revoked';
+  if (revocation === 'off') return [report(id, 'not_checked')];
+  if (signatures.some(({ revocation: status }) => status === 'revoked')) return [report(id, 'revoked')];
+  if (signatures.every(({ revocation: status }) => status === 'good')) return [pass(id)];
+  return [report(id, revocation === 'require' ? 'unknown' : 'unknown_noted')];
 }
 
 function judgeFormSigner(
   { content }: KnownForm,
-  { reading: { signatures }, policy }: ApprovalFacts,
+  { reading: { signatures }, policy, request }: ApprovalFacts,
 ): readonly Finding[] {
   return orPass(
     'form_signer_fits',
     signatures.flatMap((signature) => {
-      const { signerName: name, signerOrganization: company } = signature;
-      const place = signaturePlaceOf(signature);
-      if (name === null || comparePeople(name, content.signerName) !== 'same')
-        return [report('form_signer_fits', 'another_person', { place })];
-      if (company === null)
-        return [report('form_signer_fits', policy === 'signature' ? 'no_company' : 'company_not_needed', { place })];
-      // The DBA and the display name are the sender's claims: a certificate for one of them does not prove the company
-      return compareNames(company, content.legalName) === 'same'
-        ? []
-        : [report('form_signer_fits', 'another_company', { place })];
+      const found = compareHolder(signature, content);
+      if (found === null) return [];
+      const isNameKnown = found === 'no_company' && policy !== 'signature' && request.isApprovedProfile;
+      return [
+        report('form_signer_fits', isNameKnown ? 'company_not_needed' : found, { place: signaturePlaceOf(signature) }),
+      ];
     }),
   );
 }

@@ -5,7 +5,7 @@ export const APPROVAL_POLICIES = {
   signature: 'A signature whose certificate leads to a configured root and names the signer and the company.',
   'signature+numbers': 'The same, and every number on the form proven.',
   'form+numbers':
-    'A valid signature in the name of the signer, from any issuer of certificates, and every number on the form proven.',
+    'Every number on the form proven, and for a brand as it is approved already a valid signature in the name of the signer from any issuer of certificates; a brand that is not is approved as under `signature+numbers`, since a proof of numbers proves no name.',
 } as const;
 
 export type ApprovalPolicy = keyof typeof APPROVAL_POLICIES;
@@ -21,7 +21,7 @@ export const FORM_RULES = [
   {
     id: 'form_issued',
     checks:
-      'The first revision of the file is byte for byte a form that the service issued to this client, in date, for no other brand, and not decided against before.',
+      'The first revision of the file is byte for byte a form that the service issued to this client, in date, not revoked, for no other brand, and not decided against before.',
     passed: 'The letter is the form that was issued.',
     cases: {
       not_issued: review(
@@ -35,6 +35,7 @@ export const FORM_RULES = [
         'The form has become the letter of another brand. A person looks at it; have a form issued for this one.',
       ),
       out_of_date: review('The form was to be returned by {until}. A person looks at it; have a new form issued.'),
+      revoked: review('The form was revoked after it was issued. A person looks at it; have a new form issued.'),
       decided_against: review(
         'A person has rejected or withdrawn this form before. A person looks at it; have a new form issued.',
       ),
@@ -43,11 +44,11 @@ export const FORM_RULES = [
   {
     id: 'form_fits_request',
     checks:
-      'The names on the form are those of the request, and its numbers are the requested ones; numbers that the brand has already may be on it too.',
+      'The form shows the brand as the request has it, in every field that is published or decided by, and its numbers are the requested ones; numbers that the brand has already may be on it too.',
     passed: 'The form says what was requested.',
     cases: {
-      other_names: review(
-        'The form has another legal name, DBA or display name than the request. A person compares them; have a form issued for this request.',
+      other_details: review(
+        'The form shows other details than the request: {fields}. A person compares them; have a form issued for this request.',
       ),
       missing_numbers: review(
         '{missing} of {requested} requested numbers are not on the form or in the list that it has the digest of. A person looks at it; have a form issued for these numbers.',
@@ -99,14 +100,34 @@ export const FORM_RULES = [
       no_roots: review(
         'No trusted roots are configured, so that nothing says who issued the certificate of the signature. A person looks at it.',
       ),
+      name_unproven: review(
+        'Nothing trusted says who signed: proven numbers prove numbers, and not the name of the company. A person decides it.',
+      ),
       not_needed: note(
-        'It is not known who issued the certificate of the signature; the proven numbers take its place.',
+        'It is not known who issued the certificate of the signature. The brand is approved already, and the numbers are proven.',
       ),
     },
   },
   {
+    id: 'form_certificate_not_revoked',
+    checks:
+      'No certificate of a signature was revoked, by the lists and answers that operators have configured and that the file brings.',
+    passed: 'No certificate of the signature was revoked.',
+    cases: {
+      revoked: reject(
+        'A certificate of the signature was revoked by the authority that issued it. Sign the form with a valid one.',
+      ),
+      unknown: review(
+        'Nothing at hand says whether the certificate of the signature was revoked. A person looks at it.',
+      ),
+      unknown_noted: note('Nothing at hand says whether the certificate of the signature was revoked.'),
+      not_checked: note('Whether the certificate of the signature was revoked is not checked.'),
+    },
+  },
+  {
     id: 'form_signer_fits',
-    checks: 'Every certificate is in the name of the signer on the form, and of the company.',
+    checks:
+      'Every certificate is in the whole name of the signer on the form, and of the company: its name, its country, and its tax or registration number where certificate and form have one.',
     passed: 'The certificate names the signer and the company.',
     cases: {
       another_person: review(
@@ -115,10 +136,19 @@ export const FORM_RULES = [
       another_company: review(
         'The certificate of a signature names another company than the form. A person looks at it.',
       ),
+      another_country: review(
+        'The certificate of a signature names a company of another country than the form. A person looks at it.',
+      ),
+      no_country: review('The certificate of a signature names no country of the company. A person looks at it.'),
+      another_number: review(
+        'The certificate of a signature has another registration number of the company than the form. A person looks at it.',
+      ),
       no_company: review(
         'The certificate of the signature names the signer, but no company that the signer acts for. A person looks at it.',
       ),
-      company_not_needed: note('The certificate of the signature names no company; the proven numbers take its place.'),
+      company_not_needed: note(
+        'The certificate of the signature names no company. The brand is approved already, and the numbers are proven.',
+      ),
     },
   },
   {

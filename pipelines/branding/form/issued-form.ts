@@ -24,6 +24,7 @@ export interface KnownForm extends IssuedForm {
   readonly brandId: number | null;
   /** A person has rejected or withdrawn a letter of this form. */
   readonly decidedAgainst: boolean;
+  readonly revoked: boolean;
   /** False if the letter only shows the code of the form. */
   readonly sameBytes: boolean;
 }

@@ -1,25 +1,20 @@
 import { createRequire } from 'node:module';
 import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../../runtime/errors.ts';
+import { approvedFields, type ApprovedProfile } from '../brand-profile.ts';
 import { dayOf } from '../letter/letter-dates.ts';
 import type { LetterPlace } from '../letter-reading.ts';
 import { FORM_TEXTS, type FormLanguage, type FormTexts } from './letter-form-texts.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
 /** The layout and the texts of the form; a change of either is a new version. */
-export const formVersion = 'letter-form/2';
+export const formVersion = 'letter-form/3';
 
 /** Most numbers that the form lists; for more it has their count, the first, the last and a digest. */
 export const formNumbersListedMax = 15;
 
-/** The content of a form, except its language. */
-export interface FormContent {
-  readonly legalName: string;
-  readonly dba: string | null;
-  readonly displayName: string;
-  readonly address: string | null;
-  /** ISO 3166-1 alpha-2; decides the size of the paper. */
-  readonly country: string;
+/** The content of a form, except its language: all that is approved with it. The country also decides the size of the paper. */
+export interface FormContent extends ApprovedProfile {
   readonly signerName: string;
   readonly signerTitle: string;
   /** E.164, each once, ascending by bytes. */
@@ -107,23 +102,14 @@ export async function renderLetterForm(
 /** Scripts that run from left to right without shaping, and that the fonts have. */
 const supportedText = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]*$/u;
 
-function checkCharacters(
-  doc: PDFKit.PDFDocument,
-  { legalName, dba, displayName, address, signerName, signerTitle }: FormContent,
-): void {
+function checkCharacters(doc: PDFKit.PDFDocument, { phones: _digits, ...content }: FormContent): void {
   doc.font('bold');
   const { font } = (doc as unknown as { _font: { font: { hasGlyphForCodePoint(codePoint: number): boolean } } })._font; // pdfkit shows no glyph without asking
-  for (const [field, text] of Object.entries({
-    legalName,
-    dba: dba ?? '',
-    displayName,
-    address: address ?? '',
-    signerName,
-    signerTitle,
-  })) {
+  for (const [field, value] of Object.entries(content)) {
+    const text = textOf(value);
     if (
       supportedText.test(text) &&
-      [...text].every((character) => font.hasGlyphForCodePoint(character.codePointAt(0)!))
+      [...text].every((character) => character === '\n' || font.hasGlyphForCodePoint(character.codePointAt(0)!))
     )
       continue;
     throw new ServiceError('form_text_unsupported', {
@@ -135,6 +121,11 @@ function checkCharacters(
   }
 }
 
+/** A value as it is printed; empty for none. */
+function textOf(value: string | readonly string[] | null): string {
+  return typeof value === 'object' ? (value?.join('\n') ?? '') : value;
+}
+
 interface Body {
   readonly content: FormContent;
   readonly texts: FormTexts;
@@ -144,10 +135,7 @@ interface Body {
 function writeBody(doc: PDFKit.PDFDocument, { content, texts, issue }: Body): void {
   doc.font('bold').fontSize(sizes.title).text(texts.title).moveDown(0.8);
   paragraph(doc, fill(texts.authorizes, { legalName: content.legalName }));
-  row(doc, texts.legalName, content.legalName);
-  if (content.dba !== null) row(doc, texts.dba, content.dba);
-  row(doc, texts.displayName, content.displayName);
-  if (content.address !== null) row(doc, texts.address, content.address);
+  for (const field of approvedFields) row(doc, texts[field], textOf(content[field]) || texts.none);
   writeNumbers(doc, content.phones, texts);
   row(doc, texts.signerName, content.signerName);
   row(doc, texts.signerTitle, content.signerTitle);

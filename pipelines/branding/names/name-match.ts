@@ -181,14 +181,25 @@ export function comparePeople(left: string, right: string): 'same' | 'near' | 'o
   return isNearSpelling(a.join(''), b.join('')) ? 'near' : 'other';
 }
 
-/** Words of a person's name in the order given, family: `Doe, Jane` becomes jane doe. */
+/** True if two names of people agree in all their parts, in either order of family and given name: `Sample, Jane` is Jane Sample. */
+export function isSamePerson(left: string, right: string): boolean {
+  const [a, b] = [left, right].map((name) => orderedName(name).filter((word) => !honorifics.has(word)));
+  return a!.length > 0 && a!.join(' ') === b!.join(' ');
+}
+
+/** Titles that are no part of a name; Jr. and III distinguish people. */
+const honorifics = new Set('mr mrs ms mx dr prof professor herr frau phd mba esq'.split(' '));
+
+/** Words of a person's name without titles, the given name first: `Doe, Jane` becomes jane doe. */
 function personWords(name: string): readonly string[] {
+  return orderedName(name).filter((word) => !personTitles.has(word));
+}
+
+function orderedName(name: string): readonly string[] {
   const [family, given, more] = name.split(',');
-  const ordered =
-    given !== undefined && more === undefined && foldWords(given).some((word) => !personTitles.has(word))
-      ? `${given} ${family}`
-      : name;
-  return foldWords(ordered).filter((word) => !personTitles.has(word));
+  const isReversed =
+    given !== undefined && more === undefined && foldWords(given).some((word) => !personTitles.has(word));
+  return foldWords(isReversed ? `${given} ${family}` : name);
 }
 
 /** First and last word are the same, and the words between are words or initials of the other. */

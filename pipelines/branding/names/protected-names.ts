@@ -75,18 +75,30 @@ interface Comparable {
 /** Shortest name that is compared by its looks; of three letters only where all other words are generic. */
 const lookLettersMin = 3;
 /**
- * Shortest name that is near a name with one other letter. In a name of three letters only a swap of two letters or an added s
- * counts. A name of up to five letters, or of ordinary words, is near one only if all other words are generic.
+ * Shortest name that is near a name with one other letter wherever it stands; a shorter one alone, or beside words of its own trade.
+ * In a name of three letters only a swap of two letters or an added s counts. One that is an ordinary word is near beside such words
+ * alone.
  */
 const editLettersMin = 3;
 const editLettersAnywhereMin = 6;
+/** Words of the trades of these categories: a short name with another letter beside one is near (Chose Bank, DLH Express). */
+const ownTrade: Partial<Record<ProtectedCategory, string>> = {
+  bank: 'bank banking card cards credit account online',
+  payment: 'pay payment payments card cards wallet account',
+  insurance: 'insurance assurance versicherung seguros',
+  carrier: 'mobile wireless telecom internet broadband media',
+  shipping: 'express delivery parcel package tracking paket logistics shipping',
+  airline: 'air airline airlines airways travel',
+  energy: 'energy power gas',
+  brand: 'store shop online computer computers software electronics tech repair media music delivery',
+};
 /** Shortest name that is near a name with two other letters. */
 const twoEditsLettersMin = 9;
 /** Shortest generic word whose misspellings are recognised. */
 const misspelledLettersMin = 4;
-/** Shortest name that is searched as a substring of any other. */
-const runLettersMin = 6;
-/** The same for scripts in which a letter is a syllable or a word. */
+/** Shortest name that is found inside of a word with generic words around it; a shorter one only before those of roles and help desks. */
+const affixLettersMin = 4;
+/** Shortest name that is searched as a substring in scripts without spaces, in which a letter is a syllable or a word. */
 const runLettersMinEastAsian = 3;
 const eastAsian = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+$/u;
 
@@ -184,11 +196,11 @@ export function nearProtectedName(name: string, protectedNames: ProtectedNames):
 const isWording = ({ category }: ProtectedName) => category === 'authority' || category === 'caller';
 
 /**
- * The protected name that a reason for calls holds, or null. Ordinary words may be in one: those of authority, and those near a
+ * The protected name that a part of a web address holds, or null. Ordinary words may be in one: those of authority, and those near a
  * name by chance.
  */
-export function protectedNameIn(callReason: string, protectedNames: ProtectedNames): NearName | null {
-  const near = nearProtectedName(callReason, protectedNames);
+export function protectedNameIn(words: string, protectedNames: ProtectedNames): NearName | null {
+  const near = nearProtectedName(words, protectedNames);
   return near === null || near.how === 'one_edit' || near.how === 'two_edits' || isWording(near) ? null : near;
 }
 
@@ -201,7 +213,8 @@ interface ComparedName extends Comparable {
     readonly words: number;
     readonly letters: readonly string[];
     readonly isGeneric: boolean;
-    readonly restIsGeneric: boolean;
+    /** The other words. */
+    readonly rest: readonly FoldedWord[];
   }[];
 }
 
@@ -221,7 +234,7 @@ function comparedName(name: string): ComparedName {
         words: to - from,
         letters: spellings(joinWords(shown.words.slice(from, to))),
         isGeneric: generic.slice(from, to).every(Boolean),
-        restIsGeneric: generic.every((each, at) => each || (at >= from && at < to)),
+        rest: shown.words.filter((__, at) => at < from || at >= to),
       };
     }),
   );
@@ -255,7 +268,16 @@ function containsWords(shown: ComparedName, { words, entry, generic }: ReadyName
   }
   if (new Set(places).size < places.length) return false;
   if (generic && places.some((place, at) => at > 0 && place !== places[at - 1]! + 1)) return false;
-  return !entry.common || shown.words.every((word, at) => places.includes(at) || isNearGeneric(word));
+  return !entry.common || shown.words.every((word, at) => places.includes(at) || addsNothing(word, entry));
+}
+
+/** True for a word that makes an ordinary word beside it no other company's name: a generic one of no other trade, as in Chase Bank. */
+function addsNothing(word: FoldedWord, { category }: ProtectedName): boolean {
+  const isOtherTrade =
+    isGeneric(word, ['trade']) &&
+    !isGeneric(word, ['joining', 'business', 'role', 'contact']) &&
+    ownTrade[category]?.split(' ').includes(word.plain) !== true;
+  return isNearGeneric(word) && !isOtherTrade;
 }
 
 /** True for a generic word, also a misspelled one: `Bnak`. */
@@ -266,38 +288,42 @@ function isNearGeneric(word: FoldedWord): boolean {
   );
 }
 
-/** The protected name is a substring of the other, as in `ChaseBank` or `mypaypalhelp`. */
-function containsLetters(shown: Comparable, { rows, entry, generic }: ReadyName): boolean {
-  return shown.rows.some((letters) =>
-    rows.some((wanted) => {
-      if (wanted.length < 3 || !letters.includes(wanted)) return false;
-      if (
-        !entry.common &&
-        !generic &&
-        wanted.length >= (eastAsian.test(wanted) ? runLettersMinEastAsian : runLettersMin)
-      )
-        return true;
-      return isBetweenGeneric(letters, wanted);
-    }),
+/** The protected name is a word of the other but for spaces and generic words without spaces: `Pay Pal Help`, `mypaypalhelp`. */
+function containsLetters(shown: ComparedName, { rows, words, entry, generic }: ReadyName): boolean {
+  const isInRow = (wanted: string) => shown.rows.some((letters) => letters.includes(wanted));
+  const isFound = (wanted: string) =>
+    shown.runs.some(
+      (run) =>
+        run.words <= words.length + 1 &&
+        run.letters.some((letters) =>
+          run.words > 1 ? letters === wanted : !run.isGeneric && isBetweenGeneric(letters, wanted, genericSpellings),
+        ) &&
+        (!(entry.common || generic) || run.rest.every((word) => addsNothing(word, entry))),
+    );
+  return rows.some((wanted) =>
+    eastAsian.test(wanted)
+      ? !entry.common && wanted.length >= runLettersMinEastAsian && isInRow(wanted)
+      : wanted.length >= lookLettersMin && isInRow(wanted) && isFound(wanted),
   );
 }
 
 /** True if the rest before and after the substring is empty or generic words without spaces. */
-function isBetweenGeneric(letters: string, wanted: string): boolean {
+function isBetweenGeneric(letters: string, wanted: string, generic: GenericSpellings): boolean {
+  if (wanted.length < affixLettersMin)
+    return letters.startsWith(wanted) && isRunOf(generic.claiming, letters.slice(wanted.length)); // no Accounting with ING
   for (let at = letters.indexOf(wanted); at !== -1; at = letters.indexOf(wanted, at + 1)) {
-    if (isGenericRun(letters.slice(0, at)) && isGenericRun(letters.slice(at + wanted.length))) return true;
+    if (isRunOf(generic.all, letters.slice(0, at)) && isRunOf(generic.all, letters.slice(at + wanted.length)))
+      return true;
   }
   return false;
 }
 
-/** True if a text is a sequence of generic words of at least two letters. */
-function isGenericRun(letters: string): boolean {
+/** True if a text is a sequence of some words of at least two letters. */
+function isRunOf(words: ReadonlySet<string>, letters: string): boolean {
   const ends = new Set([0]); // each end of a word is visited once
   for (const from of ends) {
-    for (let to = from + 2; to <= Math.min(letters.length, from + genericLettersMax); to++) {
-      const word = letters.slice(from, to);
-      if (isGeneric({ plain: word, spelledOut: word })) ends.add(to);
-    }
+    for (let to = from + 2; to <= Math.min(letters.length, from + genericLettersMax); to++)
+      if (words.has(letters.slice(from, to))) ends.add(to);
   }
   return ends.has(letters.length);
 }
@@ -305,24 +331,37 @@ function isGenericRun(letters: string): boolean {
 /** The same for what the letters look like. */
 function containsLook(shown: Comparable, { look, looks, entry, generic }: ReadyName): boolean {
   if (look.length < lookLettersMin || looks.some(({ length }) => length < 3)) return false;
+  if (new Set(looks).size < looks.length) return false; // Johnson is not Johnson & Johnson
   const words = looks.every((wanted) => shown.looks.includes(wanted));
   const rest = shown.looks.filter((each) => !looks.includes(each));
   if (
     words &&
     !generic &&
-    (!(entry.common || look.length === lookLettersMin) || rest.every((each) => genericLooks.has(each)))
+    (!(entry.common || look.length === lookLettersMin) ||
+      rest.every((each) => (entry.common ? genericLooks.claiming : genericLooks.all).has(each)))
   )
     return true;
-  return !entry.common && !generic && look.length >= runLettersMin && shown.look.includes(look);
+  return !entry.common && !generic && shown.looks.some((each) => isBetweenGeneric(each, look, genericLooks));
 }
 
 const genericLettersMax = Math.max(...genericWords.map(({ length }) => length));
-const genericLooks: ReadonlySet<string> = new Set(genericWords.map(lookOf));
 
 /** Generic words whose misspellings count, too: what copies of names of banks and help desks add. */
 const claimingWords = genericWords.filter(
   (word) => word.length >= misspelledLettersMin && isGeneric({ plain: word, spelledOut: word }, ['role', 'contact']),
 );
+
+/** Generic words in one form of their letters: all of them, and those of roles and help desks. */
+interface GenericSpellings {
+  readonly all: ReadonlySet<string>;
+  readonly claiming: ReadonlySet<string>;
+}
+
+const genericSpellings: GenericSpellings = { all: new Set(genericWords), claiming: new Set(claimingWords) };
+const genericLooks: GenericSpellings = {
+  all: new Set(genericWords.map(lookOf)),
+  claiming: new Set(claimingWords.map(lookOf)),
+};
 
 /** Some consecutive words, joined, differ from the protected name by a few letters. */
 function isEditedFrom(
@@ -331,15 +370,17 @@ function isEditedFrom(
   isEdit: (letters: string, wanted: string) => boolean,
 ): boolean {
   if (joined.plain.length < editLettersMin) return false;
-  const onlyBesideGeneric = entry.common || joined.plain.length < editLettersAnywhereMin;
+  const isShort = joined.plain.length < editLettersAnywhereMin;
+  const own = ownTrade[entry.category]?.split(' ') ?? [];
   const differs = shown.runs.some(
     (run) =>
       run.words <= words.length + 1 &&
       (generic || !run.isGeneric) &&
-      (!onlyBesideGeneric || run.restIsGeneric) &&
+      (!(isShort || entry.common) || run.rest.every(({ plain }) => own.includes(plain))) &&
+      !(entry.common && run.rest.length === 0) &&
       run.letters.some((letters) => spelled.some((wanted) => isEdit(letters, wanted))),
   );
-  return differs || isEdit(shown.look, look);
+  return differs || (!entry.common && isEdit(shown.look, look));
 }
 
 function isOneEdit(letters: string, wanted: string): boolean {

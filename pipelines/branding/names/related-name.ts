@@ -22,10 +22,11 @@ export const NAME_REASONS = {
   initials: 'It has initials of the company’s name alone.',
   near: 'It differs from the company’s name in a letter or two.',
   some_words: 'Only some of its distinctive words are in the company’s name.',
-  claimed_role: 'It claims to be something that the public trusts, such as a bank, and the legal name does not.',
+  claimed_role:
+    'It claims to be something that the public trusts, such as a bank, and the legal name does not, or says more.',
   other_trade: 'It names another trade than the company’s name.',
-  other_form: 'It has another legal form than the company’s names.',
-  other_script: 'It is in another alphabet than the company’s names.',
+  other_form: 'It has another legal form than the company’s name.',
+  other_script: 'It is in another alphabet than the company’s name.',
   no_words: 'None of its distinctive words is in the company’s name.',
 } as const satisfies Readonly<Record<string, string>>;
 
@@ -37,32 +38,38 @@ interface NameRelation {
   readonly reason: NameReason;
 }
 
-/** The names of a company. */
-interface CompanyNames {
-  readonly legalName: string;
-  /** The name under which it does business. */
-  readonly dba: string | null;
+/**
+ * Whether a shown name clearly belongs to a company: its distinctive words are all in the legal name, which a certificate proves; a
+ * DBA is its sender's own word. Everything else needs a person. Letters are compared as written: a look-alike never matches another.
+ */
+export function relateName(shown: string, legalName: string): NameRelation {
+  const unsafe = reasonAgainst([shown, legalName]);
+  if (unsafe !== null) return { related: false, reason: unsafe };
+  const [name, company] = [splitCompanyName(shown), splitCompanyName(legalName)];
+  const reason = compareWithCompany(name.core, company.core);
+  if (!isRelation(reason))
+    return {
+      related: false,
+      reason: reason === 'no_words' && !sharesScript(shown, legalName) ? 'other_script' : reason,
+    };
+  if (claimsRole(name.core, company.core)) return { related: false, reason: 'claimed_role' };
+  if (name.form !== null && company.form !== name.form) return { related: false, reason: 'other_form' };
+  return { related: true, reason };
 }
 
 /**
- * Whether a shown name clearly belongs to a company: its distinctive words are all in the legal name, or all in the DBA.
- * Everything else needs a person. Letters are compared as written: a look-alike never matches another letter.
+ * True if a shown name has a role that the company's name lacks, or leaves out what the company does beside it: Mercy Hospital is not
+ * Mercy Hospital Billing Partners.
  */
-export function relateName(shown: string, { legalName, dba }: CompanyNames): NameRelation {
-  const companies = [legalName, ...(dba === null ? [] : [dba])];
-  const unsafe = reasonAgainst([shown, ...companies]);
-  if (unsafe !== null) return { related: false, reason: unsafe };
-  const name = splitCompanyName(shown);
-  const split = companies.map(splitCompanyName);
-  const verdicts = split.map((company) => compareWithCompany(name.core, company.core));
-  const best = verdicts.sort((a, b) => strength(a) - strength(b))[0]!;
-  if (!isRelation(best))
-    return { related: false, reason: best === 'no_words' && !sharesScript(shown, companies) ? 'other_script' : best };
-  if (!name.core.every((word) => !isGeneric(word, ['role']) || contains(split[0]!.core, word)))
-    return { related: false, reason: 'claimed_role' };
-  if (name.form !== null && !split.some(({ form }) => form === name.form))
-    return { related: false, reason: 'other_form' };
-  return { related: true, reason: best };
+function claimsRole(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
+  const roles = shown.filter((word) => isGeneric(word, ['role']));
+  return (
+    !roles.every((word) => contains(company, word)) ||
+    (roles.length > 0 &&
+      missingFrom(shown, company).some(
+        (word) => isGeneric(word) && !isGeneric(word, ['joining', 'business', 'place', 'form']),
+      ))
+  );
 }
 
 const verificationSigns = /[\u2611\u2705\u2713\u2714\u221A\u{1F5F8}\u{1F5F9}\u{1F6E1}\u{1F512}\u2605\u2606]/u;
@@ -77,14 +84,13 @@ function reasonAgainst(names: readonly string[]): NameReason | null {
     : null;
 }
 
-const byStrength = Object.keys(NAME_REASONS) as NameReason[];
-const strength = (reason: NameReason) => byStrength.indexOf(reason);
 const isRelation = (reason: NameReason) => reason === 'same_words' || reason === 'part_of_words';
 
 /** Compares the words of a shown name with those of one name of a company. */
 function compareWithCompany(shown: readonly FoldedWord[], company: readonly FoldedWord[]): NameReason {
-  if (shown.length === 0 || shown.every((word) => isGeneric(word))) return 'generic_words';
-  if (shown.length === company.length && shown.every((word, at) => isSameWord(word, company[at]!))) return 'same_words';
+  const isSame = shown.length === company.length && shown.every((word, at) => isSameWord(word, company[at]!));
+  if (shown.every((word) => isGeneric(word)) && !(isSame && isOrdinaryTrade(shown))) return 'generic_words';
+  if (isSame) return 'same_words';
   const counted = shown.filter((word) => !isGeneric(word, freeWords));
   if (isJoinOfRun(shown, company)) return 'part_of_words';
   const missing = missingFrom(company, counted);
@@ -96,6 +102,15 @@ function compareWithCompany(shown: readonly FoldedWord[], company: readonly Fold
   if (isNearSpelling(ours, theirs)) return 'near';
   if (missing.every((word) => isGeneric(word, ['role']))) return 'claimed_role';
   return counted.some((word) => !isGeneric(word) && contains(company, word)) ? 'some_words' : 'no_words';
+}
+
+/** True for generic words that are the whole name of an ordinary business: a trade and a word of place or quality, but no role. */
+function isOrdinaryTrade(words: readonly FoldedWord[]): boolean {
+  return (
+    !words.some((word) => isGeneric(word, ['role'])) &&
+    words.some((word) => isGeneric(word, ['place'])) &&
+    words.some((word) => isGeneric(word, ['trade']) && !isGeneric(word, ['contact']))
+  );
 }
 
 /** Kinds of words that do not distinguish companies: a shown name may have others of these than the company. */
@@ -152,7 +167,7 @@ function isInitials(shown: readonly FoldedWord[], company: readonly FoldedWord[]
   );
 }
 
-function sharesScript(shown: string, companies: readonly string[]): boolean {
+function sharesScript(shown: string, company: string): boolean {
   const own = scriptsOf(shown);
-  return companies.some((company) => scriptsOf(company).some((script) => own.includes(script)));
+  return scriptsOf(company).some((script) => own.includes(script));
 }

@@ -31,12 +31,15 @@ const signature = z.strictObject({
   subFilter: z.string(),
   signerName: z.string().nullable(),
   signerOrganization: z.string().nullable(),
+  signerCountry: z.string().nullable(),
+  signerOrganizationId: z.string().nullable(),
   signedAt: z.string().nullable(),
   timeStamp: z.strictObject({ time: z.string(), authority: z.string().nullable(), chain }).nullable(),
   digestMatches: z.boolean(),
   signatureValid: z.boolean(),
   coverage: z.enum(['whole', 'extended', 'changed', 'partial']),
   chain,
+  revocation: z.enum(['good', 'revoked', 'unknown']),
   problem: z.string().nullable(),
 });
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { RevocationData } from '../letter-trust.ts';
 import type { LetterPage, LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
 import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
@@ -23,12 +24,14 @@ interface ReadLetterOptions {
   readonly limits?: LetterLimits;
   /** Root certificates for signatures, PEM, one after another. */
   readonly trustRootsPem?: string | undefined;
+  /** Revocation lists and answers for signatures. */
+  readonly revocationData?: RevocationData | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called at the end of each child with the resources that it used. */
   readonly onChild?: ((report: ChildReport) => void) | undefined;
 }
 
-interface RenderLetterOptions extends Omit<ReadLetterOptions, 'trustRootsPem'> {
+interface RenderLetterOptions extends Omit<ReadLetterOptions, 'trustRootsPem' | 'revocationData'> {
   /** Lower for pages that would exceed the limit of pixels. */
   readonly dotsPerInch: number;
 }
@@ -85,7 +88,7 @@ async function readPng(options: ReadLetterOptions): Promise<LetterReading> {
 }
 
 async function readPdf(options: ReadLetterOptions): Promise<LetterReading> {
-  const { trustRootsPem, limits = letterLimits } = options;
+  const { trustRootsPem, revocationData, limits = letterLimits } = options;
   const {
     letterTextSecondsMax: secondsMax,
     letterTextMemoryBytesMax: memoryBytesMax,
@@ -95,7 +98,7 @@ async function readPdf(options: ReadLetterOptions): Promise<LetterReading> {
     options,
     child: 'text-child',
     answer: textAnswer,
-    settings: { limits, trustRootsPem },
+    settings: { limits, trustRootsPem, revocationData },
     limits: { secondsMax, memoryBytesMax, outputBytesMax },
   });
   const scans =

@@ -1,5 +1,6 @@
 import { sha256Of } from '../../../runtime/digest.ts';
 import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../letter-reading.ts';
+import type { RevocationData } from '../letter-trust.ts';
 import type { LetterLimits } from './gate/letter-limits.ts';
 import { openCheckedPdf } from './pdf/checked-pdf.ts';
 import { compareRevisions } from './pdf/revisions/pdf-changes.ts';
@@ -11,10 +12,11 @@ import type { PdfPage } from './pdf/pdf-pages.ts';
 import { readSignatures } from './signatures/pdf-signatures.ts';
 import { readLines } from './pdf/pdf-text.ts';
 
-interface TextTask {
+export interface TextTask {
   readonly bytes: Uint8Array;
   readonly limits: LetterLimits;
   readonly trustRootsPem: string | undefined;
+  readonly revocationData?: RevocationData | undefined;
 }
 
 /** What the text child finds in a PDF. */
@@ -41,7 +43,7 @@ const garbageShareMax = 0.2;
  * Reads a PDF; its structure is checked before any library parses it.
  * @throws LetterRefused
  */
-export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): Promise<PdfTextReading> {
+export async function readPdfText({ bytes, limits, trustRootsPem, revocationData }: TextTask): Promise<PdfTextReading> {
   const { file, pages, embeddedCsv, document } = await openCheckedPdf(bytes, limits);
   const facts = findHiddenFacts(file);
   const contents = pages.map((page, at) => readPageContent({ file, document, page, number: at + 1, facts }));
@@ -49,7 +51,7 @@ export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): P
   const read = pages.map((page, at) => readPage({ file, page, content: contents[at]!, number: at + 1 }));
   const scans = read.filter((page, at) => isScan(page, contents[at]!)).map(({ page }) => page);
   const revisions = compareRevisions({ file, pages, read });
-  const signatures = await readSignatures({ file, pages, revisions, trustRootsPem });
+  const signatures = await readSignatures({ file, pages, revisions, trustRootsPem, revocationData });
   return {
     pages: read,
     scans,

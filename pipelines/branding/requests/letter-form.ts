@@ -5,7 +5,7 @@ import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.t
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
 import { brandChangesSchema, brandProfileSchema, handleSchema, type BrandProfile } from '../brand-profile.ts';
-import { readBrand, type BrandRecord } from '../brand/brand-record.ts';
+import { readBrandProfiles, type BrandRecord } from '../brand/brand-record.ts';
 import { formVersion, renderLetterForm, type FormContent } from '../form/letter-form-pdf.ts';
 import type { FormLanguage } from '../form/letter-form-texts.ts';
 import { judgeNumberTexts, readNumberList } from '../number-list.ts';
@@ -72,8 +72,9 @@ export async function issueLetterForm({ db, now }: FormServices, order: FormOrde
     owner: order.owner,
     hasNumbersFile: order.numbersFile !== undefined,
   });
-  const phones = await requestedPhonesOf(order.numbersFile, request.numbers);
-  const content = contentOf(profile, { signer, phones });
+  const phones = await requestedPhonesOf({ file: order.numbersFile, named: request.numbers, country: profile.country });
+  const { contact: _contact, relationship: _relationship, ...approved } = profile;
+  const content: FormContent = { ...approved, signerName: signer.name, signerTitle: signer.title, phones };
   const issue = { code: makeCode(), issuedAt: now, validUntil: new Date(now.getTime() + formValidDays * 86_400_000) };
   const { bytes: file, signaturePlace } = await renderLetterForm(content, issue, order.language);
   const form = {
@@ -98,6 +99,7 @@ export async function issueLetterForm({ db, now }: FormServices, order: FormOrde
     form.issuedAt,
     cleanText(order.issuedBy) ?? 'unknown',
     form.validUntil,
+    request.handle ?? null,
   ];
   const row = await queryRow<{ formId: number }>(db, sql('branding/insert_issued_form'), values);
   return { ...form, formId: row!.formId, file };
@@ -138,7 +140,7 @@ async function profileOf(
   }
   if (handle === undefined)
     throw formRequestInvalid('brand: is missing; give it, or the handle of a brand that is registered.');
-  const known = await readBrand(db, handle);
+  const known = await readBrandProfiles(db, handle);
   if (owner !== null && known.owner !== owner)
     throw new ServiceError('brand_unknown', { operation: 'issue letter form', object: handle });
   const forNumbersOnly =
@@ -147,21 +149,30 @@ async function profileOf(
   return { profile: brandProfileSchema.parse({ ...profile, ...changes }), owner: known.owner };
 }
 
-async function requestedPhonesOf(file: Uint8Array | undefined, named: readonly string[]): Promise<readonly string[]> {
-  if (file !== undefined && named.length > 0)
-    throw formRequestInvalid('numbers: are named in the request and given as a CSV; give one of the two.');
-  const rows = file === undefined ? judgeNumberTexts(named) : await readNumberList(file);
-  const refused = rows.find(({ phone }) => phone === null);
-  if (file === undefined && refused !== undefined)
-    throw formRequestInvalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);
-  return [...new Set(rows.flatMap(({ phone }) => phone ?? []))].sort(); // each number once, in ascending order of its bytes
+interface RequestedNumbers {
+  readonly file: Uint8Array | undefined;
+  readonly named: readonly string[];
+  /** Of the brand: its national form of numbers is read. */
+  readonly country: string;
 }
 
-function contentOf(
-  { legalName, dba, displayName, address, country }: BrandProfile,
-  { signer, phones }: { signer: z.output<typeof signerSchema>; phones: readonly string[] },
-): FormContent {
-  return { legalName, dba, displayName, address, country, signerName: signer.name, signerTitle: signer.title, phones };
+const refusedNumbersShownMax = 10;
+
+/** Each number once, in ascending order of its bytes. @throws ServiceError with each refused one, as it was given */
+async function requestedPhonesOf({ file, named, country }: RequestedNumbers): Promise<readonly string[]> {
+  if (file !== undefined && named.length > 0)
+    throw formRequestInvalid('numbers: are named in the request and given as a CSV; give one of the two.');
+  const rows = file === undefined ? judgeNumberTexts(named, country) : await readNumberList(file, country);
+  const refused = rows.flatMap((row) => (row.phone === null ? [row] : []));
+  const shown = refused
+    .slice(0, refusedNumbersShownMax)
+    .map(
+      ({ line, text, reason }) =>
+        `${file === undefined ? 'place' : 'line'} ${line}, "${cleanText(text) ?? ''}": ${reason}`,
+    );
+  if (refused.length > 0)
+    throw formRequestInvalid(`numbers: ${refused.length} of ${rows.length} are refused. ${shown.join(' ')}`);
+  return [...new Set(rows.flatMap(({ phone }) => phone ?? []))].sort();
 }
 
 /** Base32 of RFC 4648. */
@@ -186,6 +197,6 @@ function formRequestInvalid(problem: string): ServiceError {
   return new ServiceError('brand_request_invalid', {
     operation: 'issue letter form',
     problem,
-    hint: 'docs/letters.md shows a request with its signer.',
+    hint: 'docs/letter-forms.md shows a request with its signer.',
   });
 }

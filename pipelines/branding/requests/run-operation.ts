@@ -4,7 +4,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../../sql/sql.ts';
 import type { Vault } from '../../../runtime/secrets/vault.ts';
 import { brandFinding, needsPerson } from '../brand/brand-check.ts';
-import { readBrand } from '../brand/brand-record.ts';
+import { readBrandProfiles } from '../brand/brand-record.ts';
 import { checkNames, isNameCheckCurrent, recordNameFindings, type NameCheck } from '../brand/brand-revision.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from '../brand-profile.ts';
 import { openDocument } from '../document-store.ts';
@@ -12,6 +12,7 @@ import type { Finding } from '../finding.ts';
 import { findIssuedForm } from './letter-form.ts';
 import { digestsOfFirstRevision } from '../form/issued-form.ts';
 import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
+import type { RevocationPolicy } from '../letter-trust.ts';
 import { concludeLetter, recordLetter, type DecidedLetter } from '../brand/letter-record.ts';
 import type { LetterReadingOutcome } from '../letter-reading.ts';
 import type { LetterTextDecision, LetterTextFacts } from '../decision/letter-text-decision.ts';
@@ -41,6 +42,7 @@ interface RunOperationOptions {
   readonly policy: ApprovalPolicy;
   /** Most numbers of one owner that may wait for a letter or a decision. */
   readonly numbersWaitingMax: number;
+  readonly revocation: RevocationPolicy;
   readonly operationId: number;
   readonly now: () => Date;
   /** Ends the statement that runs; everything is rolled back. */
@@ -63,14 +65,16 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   const operation = await readOperationRecord(db, operationId);
   if (operation.state !== 'queued') return resultOfEnded(operation);
   const { numbersDocumentId, letterDocumentId } = operation;
+  let unlocked = await readBrandUnlocked(db, operation);
+  const { country } = unlocked.profile;
   const rows =
     numbersDocumentId === null
-      ? judgeNumberTexts(operation.request.numbers)
-      : await readNumberList(await openDocument({ db, vault }, numbersDocumentId));
+      ? judgeNumberTexts(operation.request.numbers, country)
+      : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), country);
   const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
   for (let decisions = 1; ; decisions++) {
-    const unlocked = await readBrandUnlocked(db, operation);
-    const names = await checkNames(db, unlocked.profile, operation.request.callReason);
+    if (decisions > 1) unlocked = await readBrandUnlocked(db, operation);
+    const names = await checkNames(db, unlocked.profile);
     const letter = file === null ? null : await decideTextOfLetter(options, file, { operation, rows, unlocked });
     const result = await inTransaction(
       db,
@@ -153,7 +157,7 @@ const noBrand = 0;
 /** @throws ServiceError `brand_unknown` */
 async function readBrandUnlocked(db: Queryable, { request, kind }: OperationRecord): Promise<UnlockedBrand> {
   if ('brand' in request) return { brandId: noBrand, profile: request.brand };
-  const { brandId, profile, pendingProfile } = await readBrand(db, request.handle);
+  const { brandId, profile, pendingProfile } = await readBrandProfiles(db, request.handle);
   if (kind === 'add_phone_number') return { brandId, profile };
   return { brandId, profile: mergeProfile(pendingProfile ?? profile, 'changes' in request ? request.changes : {}) };
 }
@@ -186,7 +190,7 @@ function basisOf(
 
 async function applyOperation(
   client: Queryable,
-  { vault, now, policy, numbersWaitingMax }: RunOperationOptions,
+  { vault, now, policy, revocation, numbersWaitingMax }: RunOperationOptions,
   { operation, rows, names, letter }: OperationWork,
 ): Promise<OperationResult> {
   const cause: Cause = {
@@ -196,15 +200,13 @@ async function applyOperation(
   };
   const at = now();
   const brand = await applyRequest(client, { operation, names, cause });
-  requireOwnReason(brand, { operation, names });
+  requireOwnReason(brand, operation);
   const claims = await judgeClaims(client, brand.brandId, rows);
   const target = letterTarget(brand, operation);
   if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis))
     throw new ChangedMeanwhile();
   const decided =
-    letter === null
-      ? null
-      : await decideUnderLock(client, { operation, brandId: brand.brandId, claims, letter, policy });
+    letter === null ? null : await decideUnderLock(client, { operation, brand, claims, letter, policy, revocation });
   if (decided?.outcome !== 'approved')
     await requireRoomForClaims(client, { owner: operation.owner, claims, limit: numbersWaitingMax });
   await claimNumbers(client, { brandId: brand.brandId, operation, claims, cause });
@@ -224,30 +226,16 @@ async function applyOperation(
   return makeResult(client, { brandId: brand.brandId, letterId, claims, kind: operation.kind });
 }
 
-/**
- * A call reason of numbers is published without a decision; one with a protected name must therefore be one of the brand's, which a
- * person decides.
- */
+/** A call reason of numbers is one of the brand's, which are approved with it; publish_numbers.sql shows no other. */
 function requireOwnReason(
-  { approvedProfile: approved, profile }: LockedBrand,
-  {
-    operation: {
-      request: { callReason },
-    },
-    names,
-  }: Pick<OperationWork, 'operation' | 'names'>,
+  { approvedProfile, profile }: LockedBrand,
+  { request: { callReason } }: OperationRecord,
 ): void {
-  if (
-    callReason === null ||
-    (approved ?? profile).callReasons.includes(callReason) ||
-    !names.protectedReasons.includes(callReason)
-  )
-    return;
-  const problem = 'callReason: it is near a protected name, and none of the call reasons of the brand.';
+  if (callReason === null || (approvedProfile ?? profile).callReasons.includes(callReason)) return;
   throw new ServiceError('brand_request_invalid', {
     operation: 'add numbers',
-    problem,
-    hint: 'Add it to the callReasons of the brand, where a person decides it.',
+    problem: 'callReason: it is none of the call reasons of the brand.',
+    hint: 'Add it to the callReasons of the brand, where it is approved.',
   });
 }
 
@@ -256,30 +244,30 @@ async function decideUnderLock(
   client: Queryable,
   {
     operation,
-    brandId,
+    brand,
     claims,
     letter: { file, basis, text },
     policy,
-  }: {
+    revocation,
+  }: Pick<RunOperationOptions, 'policy' | 'revocation'> & {
     operation: OperationRecord;
-    brandId: number;
+    brand: LockedBrand;
     claims: NumberClaims;
     letter: LetterWithDecision;
-    policy: ApprovalPolicy;
   },
 ): Promise<DecidedLetter> {
   const { owner, letterDocumentId, requestedAt: submittedAt } = operation;
+  const { brandId } = brand;
   const form = await findIssuedForm(client, { digests: file.digests, codes: text.formCodes });
   const phones = form?.content.phones ?? [];
   const own = await queryRows<{ phone: string }>(client, sql('branding/list_own_numbers'), [brandId, phones]);
   const reused = await queryRow(client, sql('branding/find_reused_letter'), [letterDocumentId, owner]);
-  const { legalName, dba, displayName } = basis.brand;
   const request = {
     owner,
     brandId,
-    legalName,
-    dba,
-    displayName,
+    profile: basis.brand,
+    isApprovedProfile:
+      brand.approvedProfile !== null && !needsApproval(brandProfileSchema.parse(brand.approvedProfile), basis.brand),
     requestedPhones: basis.requestedPhones,
     ownPhones: new Set(own.map(({ phone }) => phone)),
   };
@@ -295,6 +283,7 @@ async function decideUnderLock(
     request,
     provenPhones: await readProvenPhones(client, brandId, phones),
     policy,
+    revocation,
     submittedAt,
   });
 }
@@ -365,8 +354,8 @@ function requireOpenFor({ state, handle }: LockedBrand, operation: string): void
 }
 
 /**
- * A change of a name, or a new letter, makes a revision that must be approved; other changes apply at once. An update
- * replaces the pending revision, and its pending letters are carried over if the company stays the same.
+ * A change of a field that is approved, or a new letter, makes a revision that must be approved; other changes apply at once. An
+ * update replaces the pending revision, and its pending letters are carried over if the company stays the same.
  */
 async function updateBrand(
   client: Queryable,
@@ -377,18 +366,15 @@ async function updateBrand(
   const [current, profile] = [brandProfileSchema.parse(brand.profile), mergeProfile(brand.profile, changes)];
   const withLetter = operation.letterDocumentId !== null;
   if (isDeepStrictEqual(profile, current) && !withLetter) return brand;
-  const renamedWhileWaiting = brand.pendingRevision !== null && needsApproval(current, profile);
-  if (withLetter || renamedWhileWaiting) await requireDecidedLetters(client, brand);
+  const changesWaiting = brand.pendingRevision !== null && needsApproval(current, profile);
+  if (withLetter || changesWaiting) await requireDecidedLetters(client, brand);
   const published = brand.approvedProfile;
   const findings = await findingsOn(client, names, profile);
-  const claims = names.protectedReasons.some(
-    (reason) => profile.callReasons.includes(reason) && !published?.callReasons.includes(reason),
-  );
-  const renamed = published !== null && (needsApproval(published, profile) || claims);
+  const changed = published !== null && needsApproval(brandProfileSchema.parse(published), profile);
   const carried = !withLetter && !needsApproval(current, profile) && brand.pendingRevision !== null;
-  // A letter is checked for the new name when it is decided; without one a person must decide.
-  const needsDecision = carried ? brand.needsDecision : renamed || (needsPerson(findings) && published === null);
-  const takenAtOnce = published !== null && !renamed && !withLetter && brand.pendingRevision === null;
+  // A letter is checked for the changes when it is decided; without one a person must decide.
+  const needsDecision = carried ? brand.needsDecision : changed || (needsPerson(findings) && published === null);
+  const takenAtOnce = published !== null && !changed && !withLetter && brand.pendingRevision === null;
   const revision = brand.lastRevision + 1;
   const values = [
     brand.brandId,
@@ -408,8 +394,9 @@ async function updateBrand(
       brand.pendingRevision ?? brand.lastRevision,
       revision,
     ]);
-  // A display name may follow from the company that a letter names, but a letter that does not have a new DBA cannot confirm it
-  if (goesOver && !carried) await client.query(sql('branding/require_decision_of_new_dba'), [brand.brandId, revision]);
+  // What a letter did not show is not approved by it
+  if (goesOver && !carried)
+    await client.query(sql('branding/require_decision_with_letters'), [brand.brandId, revision]);
   return lockBrand(client, brand.handle, brand.owner);
 }
 

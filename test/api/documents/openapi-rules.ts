@@ -37,7 +37,7 @@ export interface OpenApiOperation {
 }
 
 /** Bodies of these types are compressed bytes: no example can be read. */
-const bytes = new Set(['application/gzip', 'application/octet-stream']);
+const bytes = new Set(['application/gzip', 'application/octet-stream', 'application/pdf']);
 
 const isText = (text: unknown): text is string => typeof text === 'string' && text.trim() !== '';
 

@@ -88,6 +88,7 @@ const dentalBrand = {
   country: 'US',
   callReasons: ['Appointments'],
   logo: 'https://northwind.example/logo.png',
+  logoSha256: null,
   relationship: 'agency',
   pendingRevision: { revision: 2, displayName: 'Northwind Smiles' },
   createdAt: '2026-01-31T12:00:00.000Z',

@@ -46,6 +46,7 @@ export async function addBrand(
     address: secrets.address,
     callReasons: ['Appointments'],
     logo: null,
+    logoSha256: null,
     relationship: 'owner',
     ...profile,
   };

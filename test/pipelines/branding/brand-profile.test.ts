@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   brandProfileSchema,
+  CALL_REASONS,
   handleSchema,
+  isKnownCallReason,
   needsApproval,
   suggestHandle,
 } from '../../../pipelines/branding/brand-profile.ts';
@@ -92,12 +94,21 @@ describe('a profile', () => {
     expect(problemsOf(changes)).toEqual([expect.stringMatching(new RegExp(`^${path}: `))]);
   });
 
-  it('needs an approval for a new name, and for nothing else', () => {
+  it('needs an approval for every change but those of the contact and of who registered it', () => {
     const before = brandProfileSchema.parse(profile);
-    for (const field of ['legalName', 'dba', 'displayName'] as const)
-      expect(needsApproval(before, { ...before, [field]: 'Other' })).toBe(true);
-    for (const field of ['website', 'taxId', 'address', 'logo'] as const)
-      expect(needsApproval(before, { ...before, [field]: 'https://other.example' })).toBe(false);
+    const free = Object.keys(before).filter((field) => !needsApproval(before, { ...before, [field]: 'Other' }));
+    expect(free).toEqual(['contact', 'relationship']);
+    expect(needsApproval(before, { ...before })).toBe(false);
+    const reasons = { ...before, callReasons: ['Survey', 'Sales'] };
+    expect(needsApproval(reasons, { ...reasons, callReasons: ['Sales', 'Survey'] })).toBe(true);
+  });
+
+  it('has call reasons of its own, besides those of the list in any letter case', () => {
+    expect([...CALL_REASONS, 'appointment REMINDER'].filter((reason) => !isKnownCallReason(reason))).toEqual([]);
+    expect(
+      CALL_REASONS.filter((reason) => !brandProfileSchema.safeParse({ ...profile, callReasons: [reason] }).success),
+    ).toEqual([]);
+    expect(['Your card is blocked', 'Appointment reminder.', ''].filter(isKnownCallReason)).toEqual([]);
   });
 });
 

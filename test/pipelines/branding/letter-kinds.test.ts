@@ -9,6 +9,7 @@ import { pageKinds } from '../../../bench/letter-kinds/page-kinds.ts';
 import { sampleTrustRootPem } from '../../../samples/letters/sample-letters.ts';
 import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
 import { readPdfText } from '../../../pipelines/branding/reading/text-task.ts';
+import type { RevocationData } from '../../../pipelines/branding/letter-trust.ts';
 import { letterLimits } from '../../../pipelines/branding/reading/gate/letter-limits.ts';
 
 const described = (kinds: readonly LetterKind[]) => kinds.map((kind) => [`${kind.group}: ${kind.name}`, kind] as const);
@@ -17,11 +18,12 @@ function judgeText(kind: LetterKind): JudgedKind {
   return judgeKind(kind, { kind: 'read', reading: readAsText(kind) });
 }
 
-async function read(bytes: Uint8Array): Promise<LetterReadingOutcome> {
+async function read(bytes: Uint8Array, revocationData?: RevocationData): Promise<LetterReadingOutcome> {
   const { pages, signatures, revisions, embeddedCsv } = await readPdfText({
     bytes,
     limits: letterLimits,
     trustRootsPem: sampleTrustRootPem(),
+    revocationData,
   });
   return { kind: 'read', reading: { format: 'pdf', pages, signatures, revisions, embeddedCsv } };
 }
@@ -119,16 +121,16 @@ describe('an issued form', () => {
   const kinds = formKinds.map((kind) => [kind.name, kind] as const);
 
   it.each(kinds.filter(([, { careful }]) => careful === 'approve'))('%s: is approved', async (_name, kind) => {
-    const { decided } = await judgeForm(kind, read);
-    expect(decided.findings.filter(({ severity }) => severity !== 'pass')).toEqual([]);
-    expect(decided.outcome).toBe('approved');
+    const { findings, outcome } = await judgeForm(kind, read);
+    expect(findings.filter(({ severity }) => severity !== 'pass')).toEqual([]);
+    expect(outcome).toBe('approved');
   });
 
   it.each(kinds.filter(([, { careful }]) => careful !== 'approve'))(
     '%s: is not approved, and the rule that it breaks says so',
     async (_name, kind) => {
-      const { decided, isPointedAt } = await judgeForm(kind, read);
-      expect([decided.outcome, isPointedAt]).toEqual([kind.careful === 'reject' ? 'rejected' : 'in_review', true]);
+      const { outcome, isPointedAt } = await judgeForm(kind, read);
+      expect([outcome, isPointedAt]).toEqual([kind.careful === 'reject' ? 'rejected' : 'in_review', true]);
     },
   );
 });

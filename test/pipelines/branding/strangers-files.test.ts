@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { certifySigner, certifyStranger, sampleTrustRootPem } from '../../../samples/letters/sample-keys.ts';
+import {
+  certifySigner,
+  certifyStranger,
+  revokeSigners,
+  sampleTrustRootPem,
+} from '../../../samples/letters/sample-keys.ts';
 import { signForm } from '../../../samples/letters/sign-form.ts';
 import { issueLetterForm } from '../../../pipelines/branding/requests/letter-form.ts';
 import { APPROVAL_POLICIES, type ApprovalPolicy } from '../../../pipelines/branding/decision/letter-form-rules.ts';
+import type { RevocationData } from '../../../pipelines/branding/letter-trust.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import { readLetterFile } from '../../../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
@@ -17,6 +23,7 @@ const policies = Object.keys(APPROVAL_POLICIES) as ApprovalPolicy[];
 async function handIn(
   policy: ApprovalPolicy,
   makeFile: (handle: string, phones: readonly string[]) => Promise<Uint8Array>,
+  revocationData?: RevocationData,
 ): Promise<string> {
   const { handle, phones } = fresh(2);
   const letter = await makeFile(handle, phones);
@@ -36,7 +43,7 @@ async function handIn(
     operationId,
     ...operationSettings,
     policy,
-    readLetter: (bytes) => readLetterFile({ bytes, trustRootsPem: sampleTrustRootPem() }),
+    readLetter: (bytes) => readLetterFile({ bytes, trustRootsPem: sampleTrustRootPem(), revocationData }),
   });
   return result.outcome;
 }
@@ -72,5 +79,7 @@ describe('files of strangers, read as a worker reads them', () => {
   it('differ from that of an honest business, whose trusted signature on the issued form needs no person', async () => {
     expect(await handIn('signature', trusted)).toBe('approved');
     expect(await handIn('signature+numbers', trusted)).toBe('in_review');
+    const list = Buffer.from(revokeSigners([certifySigner(inTheName)], new Date())).toString('base64');
+    expect(await handIn('signature', trusted, { crls: [list], ocsps: [] })).toBe('rejected');
   });
 });

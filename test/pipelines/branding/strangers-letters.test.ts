@@ -28,7 +28,7 @@ function honest({ facts }: StrangersLetter): Omit<ApprovalFacts, 'policy' | 'pro
     ...facts,
     reading: {
       ...facts.reading,
-      signatures: [{ ...signature!, chain: 'trusted', signerOrganization: facts.request.legalName }],
+      signatures: [{ ...signature!, chain: 'trusted', signerOrganization: facts.request.profile.legalName }],
     },
   };
 }
@@ -49,12 +49,21 @@ describe('1,000 letters of strangers that agree with themselves', () => {
     expect(outcomes(policy, someProven)['approved'] ?? 0).toBe(0);
   });
 
-  it('are approved under form+numbers alone where each number was proven and a signature is on the issued form in the name of its signer', () => {
+  it.each(policies)('nor under %s with a proof of all their numbers, which proves no name', (policy) => {
+    expect(outcomes(policy, ({ phones }) => new Set(phones))['approved'] ?? 0).toBe(0);
+  });
+
+  it('are approved for more numbers of a brand as it is approved, under form+numbers alone, where each is proven and the signer has signed', () => {
     const approved = (policy: ApprovalPolicy) =>
       letters
         .filter(
-          (letter) =>
-            decideApproval({ ...letter.facts, policy, provenPhones: new Set(letter.phones) }).outcome === 'approved',
+          ({ facts, phones }) =>
+            decideApproval({
+              ...facts,
+              policy,
+              request: { ...facts.request, isApprovedProfile: true },
+              provenPhones: new Set(phones),
+            }).outcome === 'approved',
         )
         .map(({ way }) => way);
     expect(approved('signature')).toEqual([]);

@@ -13,8 +13,6 @@ export const cmsLimits = {
   chainLengthMax: 8,
   /** Signatures that are checked while a chain is built; hostile certificates may allow very many chains. */
   chainChecksMax: 64,
-  /** Revocation lists and OCSP answers that are read. */
-  revocationsMax: 32,
   rsaBitsMin: 2048,
   rsaBitsMax: 8192,
 } as const;
@@ -56,17 +54,18 @@ export interface ChainRequest {
   readonly certificates: readonly pkijs.Certificate[];
   readonly roots: readonly pkijs.Certificate[];
   readonly validationData: ValidationData;
-  /** Every certificate must be valid at each of these times, and not revoked at the last of them. */
+  /** Every certificate must be valid at each of these times. */
   readonly at: readonly Date[];
 }
 
 /**
- * Throws the reason why no chain of valid certificates leads from the signer to a root (RFC 5280, section 6, without
- * policies). pkijs checks signatures and reads extensions; its own search for a chain is not used, because it follows
- * certificates that certify each other endlessly, takes the shortest path only, and ignores path lengths.
+ * The chain of valid certificates from the signer to a root (RFC 5280, section 6, without policies), or the reason why there is none.
+ * Whether one was revoked is another question (certificate-revocation.ts). pkijs checks signatures and reads extensions; its own search
+ * for a chain is not used, because it follows certificates that certify each other endlessly, takes the shortest path only, and ignores
+ * path lengths.
  * @throws CmsProblem
  */
-export async function requireTrustedChain(request: ChainRequest): Promise<void> {
+export async function requireTrustedChain(request: ChainRequest): Promise<readonly pkijs.Certificate[]> {
   const { signer, roots, certificates, validationData, at } = request;
   if (roots.length === 0) throw new CmsProblem('No trusted root can be read.');
   if (!isValidAt(signer, at)) throw new CmsProblem(describeValidity(signer, at));
@@ -84,15 +83,12 @@ export async function requireTrustedChain(request: ChainRequest): Promise<void> 
     checksLeft: cmsLimits.chainChecksMax,
   });
   if (chain === null) throw new CmsProblem(describeMissingChain(request, others));
-  for (const [place, certificate] of chain.slice(0, -1).entries()) {
-    if (await isRevoked({ certificate, issuer: chain[place + 1]!, validationData, at: at.at(-1)! }))
-      throw new CmsProblem('A certificate of the signature was revoked before it was signed.');
-  }
+  return chain;
 }
 
 /** The readable entries of a list; damaged ones are skipped. */
-function readAll<Value>(list: readonly Uint8Array[], read: (der: Uint8Array) => Value): Value[] {
-  return list.slice(0, cmsLimits.revocationsMax).flatMap((der) => {
+export function readAll<Value>(list: readonly Uint8Array[], read: (der: Uint8Array) => Value): Value[] {
+  return list.flatMap((der) => {
     try {
       return [read(der)];
     } catch {
@@ -214,7 +210,7 @@ export async function succeeds(check: Promise<boolean>): Promise<boolean> {
 }
 
 /** True for a signature algorithm whose digest cannot be forged. */
-function isStrong(algorithm: pkijs.AlgorithmIdentifier): boolean {
+export function isStrong(algorithm: pkijs.AlgorithmIdentifier): boolean {
   return ['SHA-256', 'SHA-384', 'SHA-512'].includes(pkijs.getCrypto(true).getHashAlgorithm(algorithm));
 }
 
@@ -270,7 +266,7 @@ const signingPurposes: readonly string[] = [
   anyPurpose,
 ];
 const timeStampingPurpose = '1.3.6.1.5.5.7.3.8';
-const ocspPurpose = '1.3.6.1.5.5.7.3.9';
+export const ocspPurpose = '1.3.6.1.5.5.7.3.9';
 /** Purposes of keys of machines: a certificate with one is not a person's, whatever its other purposes. */
 const machinePurposes: readonly string[] = ['1.3.6.1.5.5.7.3.1', timeStampingPurpose, ocspPurpose];
 
@@ -297,7 +293,7 @@ function mayCertifyFor(certificate: pkijs.Certificate, purpose: ChainRequest['pu
   return purposesOf(certificate)?.some((each) => wanted.includes(each)) ?? true;
 }
 
-function purposesOf(certificate: pkijs.Certificate): readonly string[] | null {
+export function purposesOf(certificate: pkijs.Certificate): readonly string[] | null {
   const value = extensionOf(certificate, extensions.extendedKeyUsage)?.parsedValue as unknown;
   return value === undefined ? null : value instanceof pkijs.ExtKeyUsage ? value.keyPurposes : [];
 }
@@ -329,10 +325,10 @@ function mayIssue(
   return below <= room && hasKeyUsage(certificate, [keyUsageBits.keyCertSign]);
 }
 
-const keyUsageBits = { digitalSignature: 0, nonRepudiation: 1, keyCertSign: 5 } as const;
+export const keyUsageBits = { digitalSignature: 0, nonRepudiation: 1, keyCertSign: 5, cRLSign: 6 } as const;
 
 /** True if the extension allows one of the uses, or is absent (RFC 5280, section 4.2.1.3). */
-function hasKeyUsage(certificate: pkijs.Certificate, bits: readonly number[]): boolean {
+export function hasKeyUsage(certificate: pkijs.Certificate, bits: readonly number[]): boolean {
   const extension = extensionOf(certificate, extensions.keyUsage);
   if (extension === undefined) return true;
   const value = extension.parsedValue as unknown;
@@ -349,7 +345,7 @@ function hasUnderstoodExtensions({ extensions: own = [] }: pkijs.Certificate): b
   );
 }
 
-function extensionOf(certificate: pkijs.Certificate, oid: string): pkijs.Extension | undefined {
+export function extensionOf(certificate: pkijs.Certificate, oid: string): pkijs.Extension | undefined {
   return certificate.extensions?.find(({ extnID }) => extnID === oid);
 }
 
@@ -357,86 +353,4 @@ function extensionOf(certificate: pkijs.Certificate, oid: string): pkijs.Extensi
 export function keyIdentifierOf(certificate: pkijs.Certificate): Uint8Array | null {
   const value = extensionOf(certificate, extensions.subjectKeyIdentifier)?.parsedValue as unknown;
   return value instanceof asn1js.OctetString ? value.valueBlock.valueHexView : null;
-}
-
-interface RevocationCheck {
-  readonly certificate: pkijs.Certificate;
-  readonly issuer: pkijs.Certificate;
-  readonly validationData: ValidationData;
-  readonly at: Date;
-}
-
-/** True if revocation data in the letter show that the certificate was revoked at that time. Nothing is fetched. */
-async function isRevoked(check: RevocationCheck): Promise<boolean> {
-  return (await isOnList(check)) || isAnsweredRevoked(check);
-}
-
-async function isOnList({ certificate, issuer, validationData, at }: RevocationCheck): Promise<boolean> {
-  for (const list of readAll(
-    validationData.crls,
-    (der) => new pkijs.CertificateRevocationList({ schema: parseDer(der) }),
-  )) {
-    const entry = list.revokedCertificates?.find(({ userCertificate }) =>
-      userCertificate.isEqual(certificate.serialNumber),
-    );
-    if (
-      entry !== undefined &&
-      entry.revocationDate.value <= at &&
-      isStrong(list.signatureAlgorithm) &&
-      (await succeeds(list.verify({ issuerCertificate: issuer })))
-    )
-      return true;
-  }
-  return false;
-}
-
-async function isAnsweredRevoked({ certificate, issuer, validationData, at }: RevocationCheck): Promise<boolean> {
-  for (const answer of readAll(validationData.ocsps, readOcsp)) {
-    const { status } = await answer.getCertificateStatus(certificate, issuer).catch(() => ({ status: unknownStatus }));
-    if (status === revokedStatus && revocationTime(answer) <= at && (await isAnswerOf(answer, issuer))) return true;
-  }
-  return false;
-}
-
-const revokedStatus = 1;
-const unknownStatus = 2;
-
-function readOcsp(der: Uint8Array): pkijs.BasicOCSPResponse {
-  const bytes = new pkijs.OCSPResponse({ schema: parseDer(der) }).responseBytes?.response.valueBlock.valueHexView;
-  if (bytes === undefined) throw new CmsProblem('The answer about revocation is empty.');
-  return new pkijs.BasicOCSPResponse({ schema: parseDer(bytes) });
-}
-
-/** Of an answer about several certificates the earliest time; such answers are rare. */
-function revocationTime({ tbsResponseData }: pkijs.BasicOCSPResponse): Date {
-  const times = tbsResponseData.responses.flatMap(({ certStatus }) => {
-    const [time] = certStatus instanceof asn1js.Constructed ? (certStatus.valueBlock.value as unknown[]) : [];
-    return time instanceof asn1js.GeneralizedTime ? [time.toDate().getTime()] : [];
-  });
-  return new Date(Math.min(...times));
-}
-
-/** Signed by the issuer itself or by a responder that it certified (RFC 6960, section 4.2.2.2). */
-async function isAnswerOf(answer: pkijs.BasicOCSPResponse, issuer: pkijs.Certificate): Promise<boolean> {
-  if (!isStrong(answer.signatureAlgorithm)) return false;
-  for (const responder of [issuer, ...(answer.certs ?? []).slice(0, cmsLimits.chainLengthMax)]) {
-    if (!(await succeeds(isSignedWith(answer, responder)))) continue;
-    if (responder === issuer) return true;
-    if (
-      purposesOf(responder)?.includes(ocspPurpose) === true &&
-      responder.issuer.isEqual(issuer.subject) &&
-      (await succeeds(responder.verify(issuer)))
-    )
-      return true;
-  }
-  return false;
-}
-
-async function isSignedWith(
-  { tbsResponseData, signature, signatureAlgorithm }: pkijs.BasicOCSPResponse,
-  { subjectPublicKeyInfo }: pkijs.Certificate,
-): Promise<boolean> {
-  return pkijs
-    .getCrypto(true)
-    .verifyWithPublicKey(new Uint8Array(tbsResponseData.tbsView), signature, subjectPublicKeyInfo, signatureAlgorithm);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
-import type { PdfSignature, PdfTimeStamp } from '../../letter-reading.ts';
+import type { PdfSignature, PdfTimeStamp, RevocationStatus } from '../../letter-reading.ts';
 import {
   CmsProblem,
   cmsLimits,
@@ -15,6 +15,7 @@ import {
   type ChainRequest,
   type ValidationData,
 } from './certificate-chain.ts';
+import { revocationOf } from './certificate-revocation.ts';
 
 /**
  * The result of verifying a detached CMS signature (RFC 5652). `signedAt` is the signer's claim, `timeStamp` the earliest stamp of the
@@ -57,6 +58,8 @@ const oids = {
   organization: '2.5.4.10',
   surname: '2.5.4.4',
   givenName: '2.5.4.42',
+  country: '2.5.4.6',
+  organizationIdentifier: '2.5.4.97',
 } as const;
 
 type Hash = 'SHA-256' | 'SHA-384' | 'SHA-512';
@@ -77,8 +80,11 @@ const unverified: Omit<CmsVerdict, 'chain'> = {
   signatureValid: false,
   signerName: null,
   signerOrganization: null,
+  signerCountry: null,
+  signerOrganizationId: null,
   signedAt: null,
   timeStamp: null,
+  revocation: 'unknown',
   problem: null,
 };
 
@@ -113,7 +119,9 @@ export async function verifyDetachedCms({
     verdict = { ...verdict, timeStamp: trusted ?? stamps[0] ?? null };
     if (roots === null) return verdict;
     const at = trusted === undefined ? [signed.signedAt ?? claimedAt ?? now, now] : [new Date(trusted.time)];
-    await requireTrustedChain(chainOf(signed, { purpose: 'document', roots, at, ...trust }));
+    verdict = { ...verdict, revocation: await trustedRevocation(signed, { purpose: 'document', roots, at, ...trust }) };
+    if (verdict.revocation === 'revoked')
+      throw new CmsProblem('A certificate of the signature was revoked before it was signed.');
     return { ...verdict, chain: 'trusted' };
   } catch (error) {
     return { ...verdict, problem: error instanceof CmsProblem ? error.message : 'The signature is damaged.' };
@@ -152,8 +160,8 @@ async function readTimeStamp(schema: asn1js.AsnType, data: Uint8Array, trust: Tr
   const isTrusted =
     roots !== null &&
     (await succeeds(
-      requireTrustedChain(chainOf(signed, { purpose: 'time_stamp', roots, at: [info.genTime], ...trust })).then(
-        () => true,
+      trustedRevocation(signed, { purpose: 'time_stamp', roots, at: [info.genTime], ...trust }).then(
+        (revocation) => revocation !== 'revoked',
       ),
     ));
   return {
@@ -180,11 +188,13 @@ function rootsOf({ trustRootsPem }: Trust): pkijs.Certificate[] | null {
   return trustRootsPem === undefined || trustRootsPem.trim() === '' ? null : readRoots(trustRootsPem);
 }
 
-function chainOf(
+/** Whether a certificate of the signer's chain was revoked by the last of the times. @throws CmsProblem without a trusted chain */
+async function trustedRevocation(
   { signer, certificates }: SignedContent,
   { purpose, roots, at, validationData = noValidationData }: Trust & Pick<ChainRequest, 'purpose' | 'roots' | 'at'>,
-): ChainRequest {
-  return { signer, certificates, purpose, roots, at, validationData };
+): Promise<RevocationStatus> {
+  const chain = await requireTrustedChain({ signer, certificates, purpose, roots, at, validationData });
+  return revocationOf({ chain, validationData, at: at.at(-1)! });
 }
 
 interface SignedContent {
@@ -298,10 +308,15 @@ function readSigningTime(attributes: readonly pkijs.Attribute[]): Date | null {
 function describeSigner({
   signer: { subject },
   signedAt,
-}: SignedContent): Pick<CmsVerdict, 'signerName' | 'signerOrganization' | 'signedAt'> {
+}: SignedContent): Pick<
+  CmsVerdict,
+  'signerName' | 'signerOrganization' | 'signerCountry' | 'signerOrganizationId' | 'signedAt'
+> {
   return {
     signerName: personIn(subject),
     signerOrganization: nameOf(subject, oids.organization),
+    signerCountry: nameOf(subject, oids.country),
+    signerOrganizationId: nameOf(subject, oids.organizationIdentifier),
     signedAt: signedAt?.toISOString() ?? null,
   };
 }

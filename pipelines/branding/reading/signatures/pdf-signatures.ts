@@ -1,4 +1,5 @@
 import type { Box, PdfSignature, PdfTimeStamp } from '../../letter-reading.ts';
+import type { RevocationData } from '../../letter-trust.ts';
 import type { ValidationData } from './certificate-chain.ts';
 import type { CmsVerdict } from './cms.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
@@ -14,6 +15,8 @@ interface SignatureOptions {
   readonly pages: readonly PdfPage[];
   readonly revisions: readonly ComparedRevision[];
   readonly trustRootsPem: string | undefined;
+  /** Revocation lists and answers of the operator. */
+  readonly revocationData: RevocationData | undefined;
 }
 
 /** A letter is signed by one or two people and stamped again every few years; each of them costs digests of the whole file. */
@@ -56,7 +59,8 @@ export async function readSignatures(options: SignatureOptions): Promise<PdfSign
     covered: coverageOf(file, field),
   }));
   judged.sort((a, b) => (a.covered?.end ?? 0) - (b.covered?.end ?? 0));
-  const trust = { trustRootsPem: options.trustRootsPem, validationData: readValidationData(file) };
+  const { trustRootsPem, revocationData } = options;
+  const trust = { trustRootsPem, validationData: readValidationData(file, revocationData) };
   const isStamp = ({ field }: SignedValue) => isTimeStamp(file, field.dict);
   const stamps: DocumentTimeStamp[] = [];
   for (const value of judged.filter(isStamp))
@@ -121,8 +125,8 @@ function coveredBytes({ bytes }: PdfFile, { ranges: [start, length, second, rest
 /** Entries of each list of the validation data that are read. */
 const validationEntriesMax = 32;
 
-/** The validation data of the file (the dictionary DSS). */
-function readValidationData(file: PdfFile): ValidationData {
+/** The validation data of the file (the dictionary DSS), and those of the operator. */
+function readValidationData(file: PdfFile, { crls, ocsps }: RevocationData = { crls: [], ocsps: [] }): ValidationData {
   const dss = file.dictAt(rootOf(file), 'DSS');
   const list = (key: string) =>
     file
@@ -132,7 +136,12 @@ function readValidationData(file: PdfFile): ValidationData {
         const object = isRef(item) ? file.object(item.number) : undefined;
         return object === undefined || object.stream === null ? [] : [file.decode(object)];
       });
-  return { certificates: list('Certs'), crls: list('CRLs'), ocsps: list('OCSPs') };
+  const bytesOf = (base64: string) => Buffer.from(base64, 'base64');
+  return {
+    certificates: list('Certs'),
+    crls: [...crls.map(bytesOf), ...list('CRLs')],
+    ocsps: [...ocsps.map(bytesOf), ...list('OCSPs')],
+  };
 }
 
 /** A signature that a later revision has removed. */
@@ -263,11 +272,14 @@ function unverifiedSignature(
   return {
     signerName: null,
     signerOrganization: null,
+    signerCountry: null,
+    signerOrganizationId: null,
     signedAt,
     timeStamp: null,
     digestMatches: false,
     signatureValid: false,
     chain: trustRootsPem.trim() === '' ? 'unchecked' : 'untrusted',
+    revocation: 'unknown',
     problem,
   };
 }

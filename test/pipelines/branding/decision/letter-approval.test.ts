@@ -6,6 +6,7 @@ import {
   waitsForProofOnly,
   type ApprovalFacts,
 } from '../../../../pipelines/branding/decision/letter-approval.ts';
+import type { ApprovedProfile } from '../../../../pipelines/branding/brand-profile.ts';
 import type { KnownForm } from '../../../../pipelines/branding/form/issued-form.ts';
 import { FORM_RULES, type ApprovalPolicy } from '../../../../pipelines/branding/decision/letter-form-rules.ts';
 import type { PdfRevision, PdfSignature } from '../../../../pipelines/branding/letter-reading.ts';
@@ -16,6 +17,18 @@ const box = { left: 0.1, top: 0.8, width: 0.5, height: 0.08 };
 const submittedAt = new Date('2026-05-20T12:00:00Z');
 const dayMs = 86_400_000;
 
+const profile: ApprovedProfile = {
+  legalName: 'Northwind Dental LLC',
+  dba: null,
+  displayName: 'Northwind Dental',
+  website: 'https://northwind.example',
+  logo: 'https://northwind.example/logo.png',
+  logoSha256: 'a'.repeat(64),
+  callReasons: ['Appointment reminder', 'Survey'],
+  country: 'US',
+  taxId: null,
+  address: null,
+};
 const form: KnownForm = {
   formId: 1,
   code: 'A'.repeat(26),
@@ -24,21 +37,13 @@ const form: KnownForm = {
   bytes: 100,
   formVersion: 'letter-form/1',
   language: 'en',
-  content: {
-    legalName: 'Northwind Dental LLC',
-    dba: null,
-    displayName: 'Northwind Dental',
-    address: null,
-    country: 'US',
-    signerName: 'Jane Sample',
-    signerTitle: 'Director',
-    phones,
-  },
+  content: { ...profile, signerName: 'Jane Sample', signerTitle: 'Director', phones },
   signaturePlace: { page: 1, line: 0, box },
   issuedAt: new Date('2026-05-01T12:00:00Z'),
   validUntil: new Date('2026-05-31T12:00:00Z'),
   brandId: null,
   decidedAgainst: false,
+  revoked: false,
   sameBytes: true,
 };
 const signature: PdfSignature = {
@@ -48,12 +53,15 @@ const signature: PdfSignature = {
   subFilter: 'adbe.pkcs7.detached',
   signerName: 'Jane Sample',
   signerOrganization: 'Northwind Dental LLC',
+  signerCountry: 'US',
+  signerOrganizationId: null,
   signedAt: '2026-05-19T08:00:00.000Z',
   timeStamp: null,
   digestMatches: true,
   signatureValid: true,
   coverage: 'whole',
   chain: 'trusted',
+  revocation: 'good',
   problem: null,
 };
 const revision = (kind: PdfRevision['kind'], changes: readonly string[] = []): PdfRevision => ({
@@ -69,7 +77,9 @@ interface Change {
   readonly signature?: Partial<PdfSignature>;
   readonly signatures?: readonly PdfSignature[];
   readonly revisions?: readonly PdfRevision[];
-  readonly request?: Partial<ApprovalFacts['request']>;
+  readonly request?: Partial<Omit<ApprovalFacts['request'], 'profile'>>;
+  /** What the request has besides what the form shows. */
+  readonly requested?: Partial<ApprovedProfile>;
   readonly facts?: Partial<ApprovalFacts>;
 }
 
@@ -80,6 +90,7 @@ function factsOf({
   signatures,
   revisions,
   request,
+  requested,
   facts,
 }: Change = {}): ApprovalFacts {
   return {
@@ -91,14 +102,14 @@ function factsOf({
     textFindings: [],
     provenPhones: new Set(),
     policy: 'signature',
+    revocation: 'check',
     submittedAt,
     ...facts,
     request: {
       owner: 'agency',
       brandId: 7,
-      legalName: 'Northwind Dental LLC',
-      dba: null,
-      displayName: 'Northwind Dental',
+      profile: { ...profile, ...requested },
+      isApprovedProfile: false,
       requestedPhones: phones,
       ownPhones: new Set(),
       ...request,
@@ -147,6 +158,24 @@ describe('an issued form that came back signed', () => {
       },
     ],
     ['a signature that shows nothing', { signature: { page: null, box: null } }],
+    [
+      'the number of the company in certificate and form',
+      {
+        content: { taxId: '52-1234567' },
+        requested: { taxId: '52-1234567' },
+        signature: { signerOrganizationId: 'NTRUS+OH-521234567' },
+      },
+    ],
+    [
+      'the VAT number',
+      { content: { taxId: 'US 99' }, requested: { taxId: 'US 99' }, signature: { signerOrganizationId: 'VATUS-99' } },
+    ],
+    [
+      'a number of the company in the certificate alone',
+      { signature: { signerOrganizationId: 'LEIXG-529900T8BM49AURSDO55' } },
+    ],
+    ['a title before the signer’s name', { signature: { signerName: 'Dr. Jane Sample' } }],
+    ['the family name first', { signature: { signerName: 'Sample, Jane' } }],
     ['an organization of another writing', { signature: { signerOrganization: 'NORTHWIND DENTAL, LLC' } }],
     ['a note of the rules of text that would refuse a free letter', { facts: { textFindings: [reject] } }],
     ['numbers on it that the brand has already', { request: { requestedPhones: [], ownPhones: new Set(phones) } }],
@@ -170,18 +199,29 @@ describe('an issued form that came back signed', () => {
       { form: { validUntil: new Date(submittedAt.getTime() - 1) } },
       'in_review form_issued.out_of_date',
     ],
+    ['a form that was revoked', { form: { revoked: true } }, 'in_review form_issued.revoked'],
     [
       'a form that a person has decided against',
       { form: { decidedAgainst: true } },
       'in_review form_issued.decided_against',
     ],
-    [
-      'another display name than the request',
-      { request: { displayName: 'Meridian Bank' } },
-      'in_review form_fits_request.other_names',
-    ],
-    ['another legal name', { request: { legalName: 'Meridian Bank Inc.' } }, 'in_review form_fits_request.other_names'],
-    ['a DBA that the form does not have', { request: { dba: 'Smiles' } }, 'in_review form_fits_request.other_names'],
+    ...Object.entries<Partial<ApprovedProfile>>({
+      'another legal name': { legalName: 'Meridian Bank Inc.' },
+      'a DBA': { dba: 'Smiles' },
+      'another display name': { displayName: 'Meridian Bank' },
+      'another website': { website: 'https://meridian.example' },
+      'another logo': { logo: 'https://meridian.example/logo.png' },
+      'another picture of the logo': { logoSha256: null },
+      'a call reason more': { callReasons: [...profile.callReasons, 'Your card is blocked'] },
+      'another first call reason': { callReasons: [...profile.callReasons].reverse() },
+      'another country': { country: 'CA' },
+      'a tax id': { taxId: '52-1234567' },
+      'an address': { address: '1 Main Street' },
+    }).map(([what, requested]): [string, Change, string] => [
+      `a request of ${what}`,
+      { requested },
+      'in_review form_fits_request.other_details',
+    ]),
     [
       'a requested number that is not on it',
       { request: { requestedPhones: [...phones, '+12125550102'] } },
@@ -248,7 +288,7 @@ describe('an issued form that came back signed', () => {
     ],
     [
       'a trusted certificate of the company that the sender calls its DBA',
-      { content: { dba: 'Zed' }, request: { dba: 'Zed' }, signature: { signerOrganization: 'Zed LLC' } },
+      { content: { dba: 'Zed' }, requested: { dba: 'Zed' }, signature: { signerOrganization: 'Zed LLC' } },
       'in_review form_signer_fits.another_company',
     ],
     [
@@ -270,6 +310,55 @@ describe('an issued form that came back signed', () => {
       'a trusted certificate of a person of no company',
       { signature: { signerOrganization: null } },
       'in_review form_signer_fits.no_company',
+    ],
+    [
+      'a trusted certificate of a company of the same name in another country',
+      { signature: { signerCountry: 'MD' } },
+      'in_review form_signer_fits.another_country',
+    ],
+    [
+      'a trusted certificate that names no country',
+      { signature: { signerCountry: null } },
+      'in_review form_signer_fits.no_country',
+    ],
+    [
+      'a trusted certificate with the number of another country',
+      { signature: { signerOrganizationId: 'VATMD-521234567' } },
+      'in_review form_signer_fits.another_number',
+    ],
+    [
+      'a trusted certificate with another number of the company',
+      {
+        content: { taxId: '52-1234567' },
+        requested: { taxId: '52-1234567' },
+        signature: { signerOrganizationId: 'NTRUS-7' },
+      },
+      'in_review form_signer_fits.another_number',
+    ],
+    [
+      'a signer with one more name',
+      { signature: { signerName: 'Jane Mallory Sample' } },
+      'in_review form_signer_fits.another_person',
+    ],
+    [
+      'a signer with an initial more',
+      { signature: { signerName: 'Jane M. Sample' } },
+      'in_review form_signer_fits.another_person',
+    ],
+    [
+      'a signer of another generation',
+      { signature: { signerName: 'Jane Sample III' } },
+      'in_review form_signer_fits.another_person',
+    ],
+    [
+      'a revoked certificate',
+      { signature: { chain: 'untrusted', revocation: 'revoked' } },
+      'rejected form_signature_trusted.untrusted form_certificate_not_revoked.revoked',
+    ],
+    [
+      'a certificate of which nothing is known, where that is required',
+      { signature: { revocation: 'unknown' }, facts: { revocation: 'require' } },
+      'in_review form_certificate_not_revoked.unknown',
     ],
     ['a certificate without a name', { signature: { signerName: null } }, 'in_review form_signer_fits.another_person'],
     [
@@ -336,26 +425,46 @@ describe('a free letter', () => {
 });
 
 describe('the setting', () => {
-  const selfMade: Change = { signature: { chain: 'untrusted', signerOrganization: null } };
+  const selfMade: Change = { signature: { chain: 'untrusted', revocation: 'unknown', signerOrganization: null } };
   const proven = (policy: ApprovalPolicy, count = phones.length): Change => ({
     facts: { policy, provenPhones: new Set(phones.slice(0, count)) },
   });
+  const ofApproved: Change = { request: { isApprovedProfile: true } };
 
   it('signature+numbers asks for both', () => {
     expect(verdict(proven('signature+numbers'))).toBe('approved');
     expect(verdict(proven('signature+numbers', 1))).toBe('in_review numbers_proven.unproven');
-    expect(verdict({ ...selfMade, ...proven('signature+numbers') })).toBe(
-      'in_review form_signature_trusted.untrusted form_signer_fits.company_not_needed',
+    expect(verdict({ ...selfMade, ...proven('signature+numbers') })).toMatch(
+      /^in_review form_signature_trusted\.untrusted .*form_signer_fits\.no_company$/,
+    );
+    expect(verdict({ signature: { signerOrganization: null }, ...ofApproved, ...proven('signature+numbers') })).toBe(
+      'approved form_signer_fits.company_not_needed',
     );
   });
 
-  it('form+numbers takes a self-made certificate of the signer, where every number is proven', () => {
+  it('form+numbers sends a new name under a self-made certificate to a person, however many numbers are proven', () => {
     expect(verdict({ ...selfMade, ...proven('form+numbers') })).toBe(
-      'approved form_signature_trusted.not_needed form_signer_fits.company_not_needed',
+      'in_review form_signature_trusted.name_unproven form_certificate_not_revoked.unknown_noted form_signer_fits.no_company',
     );
-    expect(verdict({ ...selfMade, ...proven('form+numbers', 1) })).toMatch(/^in_review .*numbers_proven\.unproven$/);
+    expect(verdict({ signature: { signerOrganization: null }, ...proven('form+numbers') })).toBe(
+      'in_review form_signer_fits.no_company',
+    );
+    expect(verdict(proven('form+numbers'))).toBe('approved');
+  });
+
+  it('form+numbers takes a self-made certificate of the signer for more numbers of an approved brand, if each is proven', () => {
+    const more = { ...selfMade, ...ofApproved };
+    expect(verdict({ ...more, ...proven('form+numbers') })).toBe(
+      'approved form_signature_trusted.not_needed form_certificate_not_revoked.unknown_noted form_signer_fits.company_not_needed',
+    );
+    expect(verdict({ ...more, ...proven('form+numbers', 1) })).toMatch(/^in_review .*numbers_proven\.unproven$/);
     expect(
-      verdict({ ...selfMade, ...proven('form+numbers'), content: { phones: [] }, request: { requestedPhones: [] } }),
+      verdict({
+        ...more,
+        ...proven('form+numbers'),
+        content: { phones: [] },
+        request: { requestedPhones: [], isApprovedProfile: true },
+      }),
     ).toMatch(/^in_review .*numbers_proven\.none$/);
     expect(verdict({ ...proven('form+numbers'), signature: { chain: 'untrusted', signerName: 'John Other' } })).toMatch(
       /^in_review /,
@@ -364,15 +473,26 @@ describe('the setting', () => {
       /^rejected /,
     );
   });
+
+  it('about revocation notes by default that nothing is known, and is not asked where it is off', () => {
+    const unknown: Change = { signature: { revocation: 'unknown' } };
+    expect(verdict(unknown)).toBe('approved form_certificate_not_revoked.unknown_noted');
+    expect(verdict({ ...unknown, facts: { revocation: 'off' } })).toBe(
+      'approved form_certificate_not_revoked.not_checked',
+    );
+    expect(verdict({ facts: { revocation: 'require' } })).toBe('approved');
+  });
 });
 
 describe('a letter that waits for its numbers', () => {
   const findings = (policy: ApprovalPolicy, change: Change = {}) =>
     decideApproval(factsOf({ ...change, facts: { policy } })).findings;
-  const selfMade: Change = { signature: { chain: 'untrusted' } };
+  const selfMade: Change = { signature: { chain: 'untrusted' }, request: { isApprovedProfile: true } };
 
   it('is approved once they are proven, if it waits for nothing else', () => {
     expect(waitsForProofOnly(findings('signature+numbers'), 'signature+numbers')).toBe(true);
+    const unknown: Change = { signature: { revocation: 'unknown' } };
+    expect(waitsForProofOnly(findings('signature+numbers', unknown), 'signature+numbers')).toBe(true);
     expect(waitsForProofOnly(findings('form+numbers', selfMade), 'form+numbers')).toBe(true);
     expect(waitsForProofOnly(findings('signature+numbers', selfMade), 'signature+numbers')).toBe(false);
     expect(waitsForProofOnly(findings('form+numbers', { form: { decidedAgainst: true } }), 'form+numbers')).toBe(false);

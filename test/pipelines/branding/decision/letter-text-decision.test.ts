@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
+import { brandProfileSchema } from '../../../../pipelines/branding/brand-profile.ts';
 import { readLetterRecord } from '../../../../pipelines/branding/brand/brand-record.ts';
 import {
   decideLetterTextInBackground,
@@ -119,7 +120,7 @@ describe('the text of a letter', () => {
     };
     const facts: LetterTextFacts = {
       reading: { kind: 'read', reading: long },
-      brand: { ...profile, dba: null, taxId: null, contact: null, address: null, logo: null, relationship: 'owner' },
+      brand: brandProfileSchema.parse(profile),
       submittedAt: new Date(),
       requestedPhones: phones,
       phonesOfOtherBrands: [],

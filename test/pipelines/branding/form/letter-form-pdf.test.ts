@@ -8,6 +8,7 @@ import {
   writeCode,
   type FormContent,
 } from '../../../../pipelines/branding/form/letter-form-pdf.ts';
+import { approvedFields } from '../../../../pipelines/branding/brand-profile.ts';
 import { FORM_LANGUAGES, FORM_TEXTS } from '../../../../pipelines/branding/form/letter-form-texts.ts';
 import { readLetterFile } from '../../../../pipelines/branding/reading/letter-reader.ts';
 
@@ -17,8 +18,13 @@ const content: FormContent = {
   legalName: 'Northwind Dental LLC',
   dba: null,
   displayName: 'Northwind Dental',
-  address: '12 Harbour Road, Springfield',
+  website: 'https://northwind.example/visit',
+  logo: 'https://northwind.example/logo.png',
+  logoSha256: '0123456789abcdef'.repeat(4),
+  callReasons: ['Appointment reminder', 'Survey'],
   country: 'US',
+  taxId: '52-1234567',
+  address: '12 Harbour Road, Springfield',
   signerName: 'Jane Sample',
   signerTitle: 'Chief Financial Officer',
   phones: ['+12125550100', '+12125550101'],
@@ -60,6 +66,27 @@ describe('an issued form', () => {
     }
   });
 
+  it('prints every field that is approved with it, and says of each that is missing that it is', async () => {
+    const { text } = await textOf((await renderLetterForm(content, issue, 'en')).bytes);
+    for (const field of approvedFields) {
+      expect(text).toContain(FORM_TEXTS.en[field]);
+      for (const value of [content[field] ?? []].flat())
+        expect(text.replaceAll(' ', '')).toContain(value.replaceAll(' ', ''));
+    }
+    const empty = {
+      dba: null,
+      website: null,
+      logo: null,
+      logoSha256: null,
+      callReasons: [],
+      taxId: null,
+      address: null,
+    };
+    const bare = await textOf((await renderLetterForm({ ...content, ...empty }, issue, 'en')).bytes);
+    for (const field of Object.keys(empty) as (keyof typeof empty)[])
+      expect(bare.text).toContain(`${FORM_TEXTS.en[field]} ${FORM_TEXTS.en.none}`);
+  });
+
   it('has the same bytes for the same content, and one empty signature field in the place that it names', async () => {
     const [one, again] = [await renderLetterForm(content, issue, 'en'), await renderLetterForm(content, issue, 'en')];
     expect(Buffer.from(one.bytes).equals(again.bytes)).toBe(true);
@@ -94,6 +121,9 @@ describe('an issued form', () => {
       legalName: 'Bäckerei Żółć Ωμέγα Пример İpek GmbH '.repeat(4).slice(0, 128).trim(),
       dba: 'W'.repeat(128),
       address: 'Łąkowa 12, '.repeat(28).slice(0, 300).trim(),
+      website: `https://northwind.example/${'w'.repeat(486)}`,
+      logo: `https://northwind.example/${'l'.repeat(486)}`,
+      callReasons: Array.from({ length: 10 }, (_, at) => `${at}`.repeat(50)),
       signerName: 'Ğ'.repeat(128),
       signerTitle: 'T'.repeat(128),
     };
@@ -108,7 +138,8 @@ describe('an issued form', () => {
     );
     expect(pages).toBeLessThanOrEqual(2);
     for (const part of [long.legalName, long.address]) expect(text).toContain(part);
-    for (const part of [long.dba, long.signerName, long.signerTitle]) expect(text.replaceAll(' ', '')).toContain(part);
+    for (const part of [long.dba, long.signerName, long.signerTitle, long.website, long.logo, ...long.callReasons])
+      expect(text.replaceAll(' ', '')).toContain(part);
   });
 
   it.each(['株式会社ノースウィンド', 'شركة المثال', '𝔅akery', 'Bakery \u2603\uFE0E🏦'])(

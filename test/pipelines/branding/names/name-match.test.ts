@@ -3,6 +3,7 @@ import {
   compareNames,
   comparePeople,
   findName,
+  isSamePerson,
   looksLikePerson,
   wordsInText,
 } from '../../../../pipelines/branding/names/name-match.ts';
@@ -102,6 +103,23 @@ describe('two names of people', () => {
     ['Mary Doe', 'Jane Doe', 'other'],
   ])('%j and %j are %s', (left, right, expected) => {
     expect([comparePeople(left, right), comparePeople(right, left)]).toEqual([expected, expected]);
+  });
+});
+
+describe('a person', () => {
+  it.each([
+    ['Jane Sample', 'JANE SAMPLE', true],
+    ['Dr. Jane Sample, PhD', 'Jane Sample', true],
+    ['Sample, Jane', 'Jane Sample', true],
+    ['María José Ibarrondo', 'Maria Jose Ibarrondo', true],
+    ['Jane Mallory Sample', 'Jane Sample', false],
+    ['Jane M. Sample', 'Jane Sample', false],
+    ['Jane Sample Jr.', 'Jane Sample', false],
+    ['Sample Jane', 'Jane Sample', false],
+    ['Mr.', 'Mrs.', false],
+    ['', '', false],
+  ])('named %j and one named %j are the same: %s', (left, right, same) => {
+    expect([isSamePerson(left, right), isSamePerson(right, left)]).toEqual([same, same]);
   });
 });
 

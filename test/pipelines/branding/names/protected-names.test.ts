@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inventCompanies } from '../../../../bench/company-names.ts';
+import { inventCompanies, ordinaryNames } from '../../../../bench/company-names.ts';
+import { relateName } from '../../../../pipelines/branding/names/related-name.ts';
 import {
   NEARNESS,
   nearProtectedName,
@@ -115,6 +116,15 @@ describe('a name', () => {
     'Vista Lettings',
     'Baker Law',
     'Delta Plumbing',
+    'Miller Contractors',
+    'Atlas Roofing',
+    'Pro Painting',
+    'Clark Electric',
+    'King Plumbing',
+    'Rogers Heating and Air',
+    'Target Roofing',
+    'Norton Dental',
+    'Tangerin Catering',
     'Sakura',
     'Ромашка',
     'The Bank Company',
@@ -127,7 +137,10 @@ describe('a name', () => {
 
   it('of the list stays near it with a look-alike, a doubled or a missing letter, a space or an accent', () => {
     const long = protectedNames
-      .filter(({ joined, entry }) => joined.plain.length >= 7 && /^[\x20-\x7E]*[a-z][\x20-\x7E]*$/.test(entry.name))
+      .filter(
+        ({ joined, entry }) =>
+          !entry.common && joined.plain.length >= 7 && /^[\x20-\x7E]*[a-z][\x20-\x7E]*$/.test(entry.name),
+      )
       .map(({ entry }) => entry.name);
     fc.assert(
       fc.property(
@@ -161,6 +174,22 @@ describe('a name', () => {
     expect(nearProtectedName('SkeIlbrook Help', own)).toMatchObject({ name: 'Skellbrook', how: 'look_alike' });
     expect(near('Skellbrook')).toBe(null);
   });
+});
+
+it('at most 5 % of 200 ordinary companies need a person for their own name', () => {
+  const needPerson = ordinaryNames.filter((legalName) => {
+    const displayName = legalName.replace(
+      /,? (?:LLC|PLLC|LLP|Inc\.|Co\.|Ltd|Limited|GmbH|KG|e\.K\.|SARL|SAS|S\.L\.|S\.A\.|S\.r\.l\.|S\.p\.A\.)$/,
+      '',
+    );
+    return (
+      nearProtectedName(legalName, protectedNames) !== null ||
+      nearProtectedName(displayName, protectedNames) !== null ||
+      !relateName(displayName, legalName).related
+    );
+  });
+  expect(ordinaryNames).toHaveLength(200);
+  expect(needPerson.length, needPerson.join('; ')).toBeLessThanOrEqual(10);
 });
 
 it('of 1,000 invented names of honest companies fewer than 30 are near a protected name', () => {

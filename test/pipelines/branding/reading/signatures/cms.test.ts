@@ -104,10 +104,21 @@ describe('a detached CMS signature', () => {
       signatureValid: true,
       signerName: 'Leona Thornquill',
       signerOrganization: 'Brindlewick Freight LLC',
+      signerCountry: null,
+      signerOrganizationId: null,
       signedAt: '2026-05-01T10:00:00.000Z',
       timeStamp: null,
       chain: 'trusted',
+      revocation: 'unknown',
       problem: null,
+    });
+  });
+
+  it('names the country and the number of its company', async () => {
+    const company = { country: 'DE', organizationId: 'VATDE-129273398' };
+    expect(await verifyDetachedCms({ cms: signedBy(certify(company)), content })).toMatchObject({
+      signerCountry: 'DE',
+      signerOrganizationId: 'VATDE-129273398',
     });
   });
 
@@ -529,22 +540,90 @@ describe('a list of revoked certificates that the letter brings along', () => {
   });
 });
 
+describe('the state of revocation', () => {
+  const [direct, other] = [certify({ issuer: root }), certify({ commonName: 'Another', issuer: root })];
+  const month = { madeAt: new Date('2026-04-15T00:00:00Z'), nextAt: new Date('2026-05-15T00:00:00Z') };
+  const listOf = (
+    issuer: OwnCertificate,
+    revoked: readonly OwnCertificate[] = [],
+    times: Partial<typeof month> = month,
+  ) =>
+    makeRevocationList({
+      issuer,
+      revoked: revoked.map((certificate) => ({ certificate, at: new Date('2026-04-20T00:00:00Z') })),
+      ...month,
+      ...times,
+    });
+  const stateBy = async (crls: readonly Uint8Array[], certificate = direct, now = signedAt) =>
+    (
+      await verifyDetachedCms({
+        cms: signedBy(certificate),
+        content,
+        trustRootsPem: root.pem,
+        now,
+        validationData: { certificates: [], crls, ocsps: [] },
+      })
+    ).revocation;
+
+  it('is good by a current list of the authority that does not name the certificate', async () => {
+    expect(await stateBy([listOf(root)])).toBe('good');
+    expect(await stateBy([listOf(root, [other])])).toBe('good');
+    expect(await stateBy([listOf(root, [direct])])).toBe('revoked');
+    expect(await stateBy([listOf(root), listOf(root, [direct])])).toBe('revoked');
+  });
+
+  it('is unknown without a list, by one that is out of date, and by one of another authority', async () => {
+    expect(await stateBy([])).toBe('unknown');
+    expect(await stateBy([listOf(root)], direct, new Date('2026-05-16T00:00:00Z'))).toBe('unknown');
+    expect(await stateBy([listOf(middle)])).toBe('unknown');
+    expect(await stateBy([listOf(certify({ commonName: 'Root', ca: true }))])).toBe('unknown');
+    expect(
+      await stateBy([Buffer.from('damaged'), Buffer.of(0x30, 0x84, 0xff, 0xff, 0xff, 0xff), Buffer.of(0x30, 0x80)]),
+    ).toBe('unknown');
+  });
+
+  it('is asked for every certificate below the root', async () => {
+    expect(await stateBy([listOf(root)], signer)).toBe('unknown');
+    expect(await stateBy([listOf(root), listOf(middle)], signer)).toBe('good');
+    expect(await stateBy([listOf(root, [middle]), listOf(middle)], signer)).toBe('revoked');
+  });
+
+  it('is found in a long list, which is searched in place', async () => {
+    const many = Array.from({ length: 5000 }, (_, at) => ({
+      certificate: { fields: { serialNumber: new asn1js.Integer({ value: at + 1 }) } } as OwnCertificate,
+      at: month.madeAt,
+    }));
+    const list = makeRevocationList({
+      issuer: root,
+      revoked: [...many, { certificate: direct, at: month.madeAt }],
+      ...month,
+    });
+    const start = performance.now();
+    expect(await stateBy([list])).toBe('revoked');
+    expect(await stateBy([list], other)).toBe('good');
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
 describe('an answer about revocation that the letter brings along', () => {
   const direct = certify({ issuer: root });
   const ocsp = '1.3.6.1.5.5.7.3.9';
 
-  async function answer(signedBy: OwnCertificate, at: string): Promise<Uint8Array> {
+  async function answer(signedBy: OwnCertificate, at: string, good?: { nextUpdate: Date }): Promise<Uint8Array> {
     const certID = new pkijs.CertID();
     await certID.createForCertificate(direct.fields, { hashAlgorithm: 'SHA-1', issuerCertificate: root.fields });
-    const certStatus = new asn1js.Constructed({
-      idBlock: { tagClass: 3, tagNumber: 1 },
-      value: [new asn1js.GeneralizedTime({ valueDate: new Date(at) })],
-    });
+    const certStatus =
+      good === undefined
+        ? new asn1js.Constructed({
+            idBlock: { tagClass: 3, tagNumber: 1 },
+            value: [new asn1js.GeneralizedTime({ valueDate: new Date(at) })],
+          })
+        : new asn1js.Primitive({ idBlock: { tagClass: 3, tagNumber: 0 } });
     const basic = new pkijs.BasicOCSPResponse({ certs: [signedBy.fields] });
     basic.tbsResponseData = new pkijs.ResponseData({
       responderID: signedBy.fields.subject,
       producedAt: new Date(at),
-      responses: [new pkijs.SingleResponse({ certID, certStatus, thisUpdate: new Date(at) })],
+      responses: [new pkijs.SingleResponse({ certID, certStatus, thisUpdate: new Date(at), ...good })],
     });
     const key = await crypto.subtle.importKey(
       'pkcs8',
@@ -592,6 +671,18 @@ describe('an answer about revocation that the letter brings along', () => {
         validationData,
       }),
     ).toMatchObject({ ...verified, chain });
+  });
+
+  it('vouches for the certificate until its next update, if it is of the issuer', async () => {
+    const stateBy = async (signedByWhom: OwnCertificate, nextUpdate: string) => {
+      const ocsps = [await answer(signedByWhom, '2026-04-30T00:00:00Z', { nextUpdate: new Date(nextUpdate) })];
+      const validationData = { certificates: [], crls: [], ocsps };
+      const signed = { cms: signedBy(direct), content, trustRootsPem: root.pem };
+      return (await verifyDetachedCms({ ...signed, now: signedAt, validationData })).revocation;
+    };
+    expect(await stateBy(root, '2026-05-02T00:00:00Z')).toBe('good');
+    expect(await stateBy(root, '2026-04-30T12:00:00Z')).toBe('unknown');
+    expect(await stateBy(certify({ commonName: 'Responder', purpose: ocsp }), '2026-05-02T00:00:00Z')).toBe('unknown');
   });
 });
 
