@@ -90,7 +90,7 @@ const ownTrade: Partial<Record<ProtectedCategory, string>> = {
   shipping: 'express delivery parcel package tracking paket logistics shipping',
   airline: 'air airline airlines airways travel',
   energy: 'energy power gas',
-  brand: 'store shop online computer computers software electronics tech repair media music delivery',
+  brand: 'store shop online computer computers software electronics tech repair media music delivery printer doorbell',
 };
 /** Shortest name that is near a name with two other letters. */
 const twoEditsLettersMin = 9;
@@ -366,7 +366,7 @@ const genericLooks: GenericSpellings = {
 /** Some consecutive words, joined, differ from the protected name by a few letters. */
 function isEditedFrom(
   shown: ComparedName,
-  { joined, spelled, look, words, entry, generic }: ReadyName,
+  { joined, spelled, look, words, entry }: ReadyName,
   isEdit: (letters: string, wanted: string) => boolean,
 ): boolean {
   if (joined.plain.length < editLettersMin) return false;
@@ -375,7 +375,7 @@ function isEditedFrom(
   const differs = shown.runs.some(
     (run) =>
       run.words <= words.length + 1 &&
-      (generic || !run.isGeneric) &&
+      !run.isGeneric && // Law Office is no misspelt Tax Office
       (!(isShort || entry.common) || run.rest.every(({ plain }) => own.includes(plain))) &&
       !(entry.common && run.rest.length === 0) &&
       run.letters.some((letters) => spelled.some((wanted) => isEdit(letters, wanted))),
