@@ -40,7 +40,13 @@ WITH cleared AS (
   FROM ranked
   WHERE rank <= $7::integer
 ), removed AS (
-  DELETE FROM spam_range AS r WHERE NOT EXISTS (SELECT FROM listed AS l WHERE l.prefix = r.prefix) RETURNING 1
+  -- What is listed no more is found by grouping: the lists are as long, and a loop over one for each row of the other would be quadratic.
+  DELETE FROM spam_range AS r
+  USING (
+    SELECT prefix FROM (SELECT prefix, false AS is_listed FROM spam_range UNION ALL SELECT prefix, true FROM listed) AS row
+    GROUP BY prefix HAVING NOT bool_or(is_listed)) AS gone
+  WHERE r.prefix = gone.prefix
+  RETURNING 1
 ), written AS (
   INSERT INTO spam_range AS known (prefix, country, risk, lift, numbers_reported, since, until, rule_version)
   SELECT prefix, country, risk, lift, numbers_reported, since, until, $2 FROM listed ORDER BY prefix
