@@ -144,7 +144,12 @@ describe('requests of one brand at a time', () => {
     const options = { owner: `owner of ${handle}` };
     const results = await Promise.all(
       [1, 2, 3].flatMap((each) => [
-        ask(db, 'update_managed_brand', { handle, changes: { contact: { name: `Jane ${each}`, email: 'jane@northwind.example' } } }, options),
+        ask(
+          db,
+          'update_managed_brand',
+          { handle, changes: { contact: { name: `Jane ${each}`, email: 'jane@northwind.example' } } },
+          options,
+        ),
         ask(
           db,
           'add_phone_number',
