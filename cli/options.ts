@@ -22,6 +22,13 @@ export function parseInstant(text: string): Date {
   return instant;
 }
 
+/** Parses a calendar day. */
+export function parseDay(text: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || !isCalendarDay(text))
+    throw new InvalidArgumentError('Give a day as YYYY-MM-DD.');
+  return text;
+}
+
 /** `Date` parses 30 February as 2 March. */
 function isCalendarDay(day: string): boolean {
   const at = new Date(`${day}T00:00:00Z`);

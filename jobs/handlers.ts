@@ -8,7 +8,7 @@ import { readLetterTrust } from '../pipelines/branding/letter-trust.ts';
 import { openVault } from '../runtime/secrets/vault.ts';
 import { openCodeCaller } from '../pipelines/branding/proof/code-caller.ts';
 import { failProof, placeProofCalls } from '../pipelines/branding/proof/number-proof.ts';
-import { decideLetterTextInBackground } from '../pipelines/branding/decision/letter-text-background.ts';
+import { decideLetterText } from '../pipelines/branding/decision/letter-text-decision.ts';
 import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
 import { readLetterFile } from '../pipelines/branding/reading/letter-reader.ts';
@@ -81,7 +81,7 @@ function brandingHandler({ config, db }: HandlerServices): Handler<'run-branding
       numbersWaitingMax: config.numbersWaitingMax,
       signal,
       revocation: config.letterRevocation,
-      decideText: (facts) => decideLetterTextInBackground(facts, signal),
+      decideText: async (facts) => decideLetterText(facts),
       readLetter: async (bytes) => readLetterFile({ bytes, ...(await readLetterTrust(config)), signal }),
     });
     return { outcome };

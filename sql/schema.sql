@@ -393,7 +393,6 @@ CREATE TABLE letter (
   format text COLLATE "C",
   pages integer,
   signed_on date,
-  ends_on date,
   decided_at timestamp with time zone,
   decided_by text,
   decision_reason text,

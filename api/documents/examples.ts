@@ -99,7 +99,7 @@ const letter = {
   letterId: 41,
   state: 'approved',
   submittedAt: '2026-11-02T09:12:30.000Z',
-  ruleVersion: 'letter-rules/2',
+  ruleVersion: 'letter-rules/3',
   signedOn: '2026-11-01',
   validFrom: '2026-11-03T14:40:00.000Z',
   validUntil: '2027-11-03T14:40:00.000Z',
@@ -109,7 +109,9 @@ const letter = {
   format: 'pdf',
   pages: 1,
   numbers: 8,
-  findings: [{ code: 'letter_signed', severity: 'pass', message: 'The letter is signed.', page: 1, line: 24 }],
+  findings: [
+    { code: 'numbers_found', severity: 'note', message: '2 of 2 requested numbers were found.', page: 1, line: 9 },
+  ],
   links: { self: '/v1/brands/varnholt-dental-care/letters/41', brand: '/v1/brands/varnholt-dental-care' },
 };
 

@@ -8,13 +8,18 @@ import type { RevocationData } from '../../pipelines/branding/letter-trust.ts';
 import type { KnownForm } from '../../pipelines/branding/form/issued-form.ts';
 import type { FormContent } from '../../pipelines/branding/form/letter-form-pdf.ts';
 import type { FormRuleId } from '../../pipelines/branding/decision/letter-form-rules.ts';
-import { handedInOn, honestRequest, type CarefulOutcome } from './letter-draft.ts';
+
+/** The day of submission of all forms of the catalogue. */
+export const handedInOn = '2026-05-20';
+
+/** What a careful clerk would do. */
+type CarefulOutcome = 'approve' | 'ask' | 'reject';
 
 /** What the forms of the catalogue say, and who signs them. */
 export const formContent: FormContent = {
-  legalName: honestRequest.brand.legalName,
+  legalName: 'Brindlewick Roofing LLC',
   dba: null,
-  displayName: honestRequest.brand.displayName,
+  displayName: 'Brindlewick Roofing',
   website: null,
   logo: null,
   logoSha256: null,
@@ -24,7 +29,7 @@ export const formContent: FormContent = {
   address: null,
   signerName: 'Leona Thornquill',
   signerTitle: 'Managing Director',
-  phones: honestRequest.phones,
+  phones: ['+16145550141', '+16145550142', '+16145550143'],
 };
 
 /** An issued form, and the same form rendered at another time, as by a program that saves it again. */

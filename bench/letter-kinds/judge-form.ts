@@ -7,8 +7,7 @@ import type { RevocationData } from '../../pipelines/branding/letter-trust.ts';
 import { protectedNamesWith } from '../../pipelines/branding/names/protected-names.ts';
 import { concludeLetter } from '../../pipelines/branding/brand/letter-record.ts';
 import { decideLetterText } from '../../pipelines/branding/decision/letter-text-decision.ts';
-import { formContent, type FormKind } from './form-kinds.ts';
-import { handedInOn } from './letter-draft.ts';
+import { formContent, handedInOn, type FormKind } from './form-kinds.ts';
 import { sha256Of } from '../../runtime/digest.ts';
 
 const owner = 'client';
@@ -65,7 +64,6 @@ export async function judgeForm(
     submittedAt,
     requestedPhones: kind.phones,
     phonesOfOtherBrands: [],
-    csvPhones: null,
   });
   const isKnown = sameBytes || (outcome.kind === 'read' && findFormCodes(outcome.reading).includes(issue.code));
   const request = {

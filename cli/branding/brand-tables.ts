@@ -7,6 +7,7 @@ import type {
 } from '../../pipelines/branding/brand/brand-record.ts';
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
 import type { SealedReading } from '../../pipelines/branding/brand/letter-record.ts';
+import { shownFinds, type ShownFind } from '../../pipelines/branding/letter/shown-finds.ts';
 import { operationTitles, type Operation, type OperationRow } from '../../pipelines/branding/operation.ts';
 import type { PublicFinding } from '../../pipelines/branding/operation-result.ts';
 import { makeExcerpt } from '../../pipelines/phone/text-cleaning.ts';
@@ -223,34 +224,16 @@ export function formatLetter(letter: LetterRecord & { readonly findings: readonl
   return formatParagraphs(facts, formatFindings(letter.findings));
 }
 
-/** The text read from a letter, for users who may see it. */
-export function formatReading({ findings, fields }: SealedReading): string {
-  const excerpts = findings.filter(({ excerpt }) => excerpt !== null);
-  const read = formatTable(excerpts, [
-    { title: 'finding', value: ({ code }) => code },
-    { title: 'page', value: ({ place }) => place?.page },
-    { title: 'line', value: ({ place }) => place?.line },
-    { title: 'read from', value: ({ excerpt }) => excerpt },
-  ]);
-  return formatParagraphs(fields === null ? '' : formatFields(fields), excerpts.length === 0 ? '' : read);
+/** What was found on a letter, for users who may see it. */
+export function formatReading({ finds }: SealedReading): string {
+  return finds === null ? '' : formatTable(shownFinds(finds), findColumns);
 }
 
-function formatFields(fields: NonNullable<SealedReading['fields']>): string {
-  const shown = (value: string | null | undefined) =>
-    value === null || value === undefined ? null : makeExcerpt(value); // removes control characters
-  return formatFacts([
-    ['authorizes by', shown(fields.title?.value)],
-    ['for', shown(fields.purpose?.value)],
-    ['legal name', shown(fields.legalName?.value)],
-    ['brand names', shown(fields.brandNames.map(({ value }) => value).join('; '))],
-    ['address', shown(fields.address?.value)],
-    ['signer', shown(fields.signerName?.value)],
-    ['title', shown(fields.signerTitle?.value)],
-    ['signing date', shown(fields.signingDate?.date)],
-    ['signature', shown(`${fields.signature.kind}: ${fields.signature.reason}`)],
-    ['numbers listed', fields.phones.length],
-    ['other numbers', fields.otherPhones.length],
-    ['lines', fields.lines],
-    ['confidence', fields.confidence],
-  ]);
-}
+const findColumns = [
+  { title: 'looked for', value: ({ name }: ShownFind) => name },
+  { title: 'result', value: ({ state }: ShownFind) => state },
+  { title: 'page', value: ({ place }: ShownFind) => place?.page },
+  { title: 'line', value: ({ place }: ShownFind) => place?.line },
+  { title: 'requested', value: ({ asked }: ShownFind) => asked },
+  { title: 'as it reads', value: ({ value }: ShownFind) => makeExcerpt(value) }, // removes control characters
+];

@@ -24,7 +24,7 @@ import { formatCount, formatParagraphs } from '../table.ts';
 import { currentActor, interruption, run, runWith, withServices, type Outcome } from '../command.ts';
 import { addLetterFormCommands } from './letter-form.ts';
 import { writeNewFile } from '../new-file.ts';
-import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
+import { parseCount, parseDay, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
 
 interface ListOptions {
   readonly brand?: string;
@@ -67,7 +67,7 @@ function addReadingCommands(letter: Command): void {
     .command('show')
     .description('show a letter with its findings')
     .argument('<letter>', 'id of the letter', parseId)
-    .option('--text', 'also the text that was read from it')
+    .option('--text', 'also what was found on its pages and what was not')
     .option('--save <file>', 'write the document to a new file')
     .option('--pages <dir>', 'write each page as a PNG into a folder')
     .addHelpText(
@@ -84,11 +84,14 @@ function addDecidingCommands(letter: Command): void {
     .argument('<letter>', 'id of the letter', parseId)
     .option('--approve', 'it authorizes the numbers that were requested with it')
     .option('--reject', 'it does not')
+    .option('--until <day>', 'with --approve: the day on which it ends by its own words, YYYY-MM-DD', parseDay)
     .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
     .addHelpText('after', "\nExample:\n  caller-trust letter decide 7 --approve --reason 'Called the signer back'")
     .action(
-      run((letterId: number, options: VerdictOptions & { reason: string }) =>
-        act(letterId, options.reason, (action) => decideLetterByPerson({ ...action, approve: parseVerdict(options) })),
+      run((letterId: number, options: VerdictOptions & { reason: string; until?: string }) =>
+        act(letterId, options.reason, (action) =>
+          decideLetterByPerson({ ...action, approve: parseVerdict(options), endsOn: options.until }),
+        ),
       ),
     );
   letter
@@ -150,7 +153,7 @@ async function showLetter(services: Services, letterId: number, options: ShowOpt
   const files =
     options.save === undefined && options.pages === undefined ? [] : await writeDocument(services, letter, options);
   const reading = options.text === true ? { reading: opened } : {};
-  const text = options.text !== true ? '' : opened === null ? 'Nothing is kept of its text.' : formatReading(opened);
+  const text = opened === null ? (options.text === true ? 'Nothing is kept of its pages.' : '') : formatReading(opened);
   return {
     json: { ...letter, signatures, rivals, ...reading, files },
     text: formatParagraphs(

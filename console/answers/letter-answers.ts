@@ -4,9 +4,9 @@ import { readLetterRecord, type LetterRecord } from '../../pipelines/branding/br
 import { FORM_RULES } from '../../pipelines/branding/decision/letter-form-rules.ts';
 import type { Finding } from '../../pipelines/branding/finding.ts';
 import { LETTER_REFUSALS, type LetterReading, type LetterPlace } from '../../pipelines/branding/letter-reading.ts';
-import type { LetterFields } from '../../pipelines/branding/letter/letter-fields.ts';
 import type { SealedReading } from '../../pipelines/branding/brand/letter-record.ts';
 import { LETTER_RULES } from '../../pipelines/branding/letter/rules/letter-rules.ts';
+import { shownFinds, type ShownFind } from '../../pipelines/branding/letter/shown-finds.ts';
 import type { OperationKind } from '../../pipelines/branding/operation.ts';
 import type { PublicFinding } from '../../pipelines/branding/operation-result.ts';
 import type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
@@ -15,7 +15,7 @@ import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { shownProfile, type ShownProfile } from './brand-answers.ts';
 import type { Listed } from './json.ts';
-export type { LetterRecord, LetterPlace as Place, PublicFinding };
+export type { LetterRecord, LetterPlace as Place, PublicFinding, ShownFind };
 export type { Severity } from '../../pipelines/branding/finding.ts';
 export type { PdfSignature } from '../../pipelines/branding/letter-reading.ts';
 export type { LetterState } from '../../pipelines/branding/states.ts';
@@ -144,30 +144,21 @@ export interface PlacedFinding extends PublicFinding {
   readonly place: LetterPlace | null;
 }
 
-/** A field that was found in a letter, with its location. */
-export interface ShownField {
-  readonly name: string;
-  readonly value: string;
-  readonly excerpt: string | null;
-  readonly place: LetterPlace | null;
-}
-
 /** The size of a page, for its layout, and its text, for screen readers. */
 export interface ShownPage {
   readonly page: number;
   readonly width: number;
   readonly height: number;
-  readonly source: 'text' | 'ocr';
   /** Clockwise rotation of its picture in degrees; marks refer to the rotated page. */
   readonly turned: number;
-  readonly lines: readonly { readonly text: string; readonly confidence: number | null }[];
+  readonly lines: readonly { readonly text: string; readonly confidence: number }[];
 }
 
-/** The text and fields that were read from a letter. */
+/** What was found on a letter. */
 interface ShownReading {
+  /** Without those that only repeat the list of finds. */
   readonly findings: readonly PlacedFinding[];
-  readonly fields: readonly ShownField[];
-  readonly numberPlaces: readonly LetterPlace[];
+  readonly finds: readonly ShownFind[];
   readonly confidence: number | null;
   readonly pages: readonly ShownPage[];
   readonly signatures: LetterReading['signatures'];
@@ -183,6 +174,14 @@ export interface ReviewedLetter {
   readonly rivals: readonly RivalClaim[];
   /** Why the viewing user may not decide it; null if the user may. */
   readonly whyNotDecide: string | null;
+  /** The letters that wait before and after it. */
+  readonly neighbours: LetterNeighbours;
+}
+
+/** Ids of letters that wait for a person. */
+interface LetterNeighbours {
+  readonly previous: number | null;
+  readonly next: number | null;
 }
 
 /** Combines an opened letter with what a decision needs. */
@@ -197,32 +196,39 @@ export async function reviewedLetter(
     request: await readLetterRequest(db, letter.letterId),
     rivals: await listRivalClaims(db, letter.handle),
     reading: shownReading(opened, findings),
+    neighbours: (await queryRow<LetterNeighbours>(db, sql('console/read_waiting_neighbours'), [letter.letterId]))!, // always one row
   };
 }
 
-/** What was read from a letter; only the findings if its text is not stored. */
+/** Findings that say in numbers what the list of finds shows one by one. */
+const shownAsFinds = new Set<string>([
+  'numbers_found',
+  'other_numbers',
+  'names_found',
+  'dates_found',
+  'signature_found',
+]);
+
+/** What was found on a letter; only the findings if nothing of its pages is stored. */
 function shownReading(opened: SealedReading | null, findings: readonly PublicFinding[]): ShownReading {
   if (opened === null)
     return {
       findings: findings.map((finding) => ({ ...explained(finding), excerpt: null, place: null })),
-      fields: [],
-      numberPlaces: [],
+      finds: [],
       confidence: null,
       pages: [],
       signatures: [],
       embeddedCsv: null,
     };
-  const { fields, reading } = opened;
+  const { finds, reading } = opened;
   return {
-    findings: opened.findings.map(placed),
-    fields: fields === null ? [] : foundFields(fields),
-    numberPlaces: (fields?.phones ?? []).flatMap(({ place }) => place ?? []),
-    confidence: fields?.confidence ?? null,
-    pages: (reading?.pages ?? []).map(({ page, width, height, source, turned = 0, lines }) => ({
+    findings: opened.findings.filter(({ code }) => finds === null || !shownAsFinds.has(code)).map(placed),
+    finds: finds === null ? [] : shownFinds(finds),
+    confidence: finds?.confidence ?? null,
+    pages: (reading?.pages ?? []).map(({ page, width, height, turned, lines }) => ({
       page,
       width,
       height,
-      source,
       turned,
       lines: lines.map(({ text, confidence }) => ({ text, confidence })),
     })),
@@ -237,82 +243,6 @@ function placed({ code, severity, message, place, excerpt }: Finding): PlacedFin
     place,
     excerpt,
   };
-}
-
-/** The fields that were found in a letter, with labels for people. */
-function foundFields(fields: LetterFields): ShownField[] {
-  const { signature, attachment, phones, otherPhones } = fields;
-  const one = (name: string, found: { value: string; excerpt: string; place: LetterPlace } | null): ShownField[] =>
-    found === null ? [] : [{ name, ...pick(found) }];
-  const date = (name: string, found: LetterFields['signingDate']): ShownField[] =>
-    found === null
-      ? []
-      : [
-          {
-            name,
-            value: found.alternative === null ? found.date : `${found.date} or ${found.alternative}`,
-            excerpt: found.excerpt,
-            place: found.place,
-          },
-        ];
-  return [
-    ...one('Authorizes by', fields.title),
-    ...one('Who authorizes', fields.authorizer),
-    ...one('For', fields.purpose),
-    ...one('Another purpose', fields.otherPurpose),
-    ...fields.companyNames.flatMap((name) => one('Legal name', name)),
-    ...fields.brandNames.flatMap((name) => one('Brand', name)),
-    ...one('Address', fields.address),
-    ...one('Signer', fields.signerName ?? fields.possibleSignerName),
-    ...one('Title of the signer', fields.signerTitle ?? fields.possibleSignerTitle),
-    {
-      name: 'Signature',
-      value: `${signature.kind}: ${signature.reason}`,
-      excerpt: signature.excerpt,
-      place: signature.place,
-    },
-    ...date('Signing date', fields.signingDate),
-    ...fields.otherDates.flatMap((each) => date('Another date', each)),
-    ...fields.endDates.flatMap((each) => date('Ends', each)),
-    {
-      name: 'Numbers listed for branding',
-      value: String(phones.length),
-      excerpt: null,
-      place: phones[0]?.place ?? null,
-    },
-    ...(otherPhones.length === 0
-      ? []
-      : [
-          {
-            name: 'Other numbers on the letter',
-            value: String(otherPhones.length),
-            excerpt: null,
-            place: otherPhones[0]?.place ?? null,
-          },
-        ]),
-    ...(attachment.stated
-      ? [
-          {
-            name: 'List of numbers',
-            value: `${attachment.first ?? '?'} to ${attachment.last ?? '?'}, ${attachment.count ?? '?'} numbers`,
-            excerpt: null,
-            place: attachment.place,
-          },
-        ]
-      : []),
-  ];
-}
-
-function pick({
-  value,
-  excerpt,
-  place,
-}: {
-  value: string;
-  excerpt: string;
-  place: LetterPlace;
-}): Omit<ShownField, 'name'> {
-  return { value, excerpt, place };
 }
 
 /** Numbers that were requested with a letter. */

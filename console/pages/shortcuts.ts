@@ -71,6 +71,20 @@ export function Shortcuts({ role }: { role: Role }): VNode {
     </${Dialog}>` as VNode;
 }
 
+/** Keys of one page, with what each does, while it is shown. */
+export function usePageKeys(keys: Readonly<Record<string, () => void>>): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (isSwitchedOff() || event.defaultPrevented || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
+      event.preventDefault();
+      keys[event.key]!();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, [keys]);
+}
+
 /** True where a key is text or a choice, or a dialog is open. */
 function isTyping(target: EventTarget | null): boolean {
   return (

@@ -45,6 +45,8 @@ const listQuery = z.strictObject({
 });
 const numbersQuery = z.strictObject({ missing: flagParameter, after: lineParameter, limit: limitParameter });
 
+const letterVerdictBody = verdictBody.extend({ until: z.iso.date().optional() });
+
 /** `/api/letters`: letters of authorization with their findings, without their text, and decisions on them. */
 export function registerLetterRoutes(
   app: FastifyInstance,
@@ -90,7 +92,7 @@ export function registerLetterRoutes(
 
 function registerLetterActions(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
   app.post('/api/letters/:id/decision', { config: { access: 'reviewer' } }, async (request) => {
-    const { approve, reason } = parseBody(verdictBody, request.body);
+    const { approve, reason, until } = parseBody(letterVerdictBody, request.body);
     const letterId = idOf(request);
     return {
       letterId,
@@ -98,6 +100,7 @@ function registerLetterActions(app: FastifyInstance, { db, config }: Pick<Consol
         db,
         letterId,
         approve,
+        endsOn: until,
         eyes: config,
         ...deciderOf(request, { action: 'decide_letter', detail: { approve }, reason }),
       }),

@@ -11,6 +11,7 @@ export const LETTER_REFUSALS = {
     'The PDF holds a script, or an action that starts a program, sends a form or opens another file.',
   letter_embedded_file: 'The PDF embeds a file that is not a CSV of numbers, or more than one file.',
   letter_damaged: 'The file is damaged: its structure cannot be read.',
+  letter_altered: 'Bytes that a PDF signature covers were changed after it was signed.',
   letter_limit_exceeded: 'Reading the file took more time, memory or output than a letter needs.',
 } as const satisfies Record<string, string>;
 
@@ -24,41 +25,35 @@ export interface Box {
   readonly height: number;
 }
 
-/** One line of text; the lines of a page are in reading order. */
-export interface LetterLine {
+/** A word of the drawn page. */
+export interface LetterWord {
   readonly text: string;
   readonly box: Box;
-  /** Confidence of OCR, 0 to 100; null for text of the PDF itself. */
-  readonly confidence: number | null;
-  /** Name of the font of most of its characters, where the PDF has it; it identifies script fonts. */
-  readonly font: string | null;
+  /** Confidence of recognition, 0 to 100. */
+  readonly confidence: number;
 }
 
-/**
- * A mark on a page that is not text: a picture, drawn strokes, or on a scan ink that is no printed word.
- * `annotation`: text or a drawing over the page, such as a comment or a stamp. `see_through`: a picture that
- * is drawn half transparent over text. `strike`: a straight line through text or through a drawing.
- */
-export interface PageMark {
-  readonly kind: 'image' | 'drawing' | 'ink' | 'annotation' | 'see_through' | 'strike';
-  readonly box: Box;
+/** A line of the drawn page; the lines of a page are in reading order. */
+export interface LetterLine extends LetterWord {
+  /** Its words; `text` has them with one space between two. */
+  readonly words: readonly LetterWord[];
 }
 
-/** One page. `ocr`: its text was recognised from its picture, because it has none. */
+/** One page as a person sees it: drawn, and recognised from the drawing. */
 export interface LetterPage {
   /** From 1. */
   readonly page: number;
   /** Points (1/72 inch) for a PDF, pixels for a PNG. */
   readonly width: number;
   readonly height: number;
-  readonly source: 'text' | 'ocr';
   /**
-   * Degrees by which the picture was rotated clockwise before its text was recognised; places, width and height are those of the
-   * rotated page.
+   * Quarter turns in degrees by which the drawing was turned clockwise before it was recognised; places, width and height are those
+   * of the turned page.
    */
-  readonly turned?: number | undefined;
+  readonly turned: number;
   readonly lines: readonly LetterLine[];
-  readonly marks: readonly PageMark[];
+  /** Dark regions that are no printed words: handwriting, a stamp, a logo. */
+  readonly ink: readonly Box[];
 }
 
 /** Whether a chain of valid certificates leads to a configured root; `unchecked`: no roots are configured. */
@@ -139,7 +134,7 @@ export type LetterReadingOutcome =
   | { readonly kind: 'read'; readonly reading: LetterReading }
   | { readonly kind: 'refused'; readonly code: LetterRefusalCode; readonly problem: string };
 
-/** A place in a letter: page and line from 1 (line 0: not in a line), and the rectangle of the line. */
+/** A place in a letter: page and line from 1 (line 0: not in a line), and the rectangle around its words. */
 export interface LetterPlace {
   readonly page: number;
   readonly line: number;

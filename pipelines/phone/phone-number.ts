@@ -27,6 +27,11 @@ export function isNumberingCountry(value: unknown): value is NumberingCountry {
   return typeof value === 'string' && isSupportedCountry(value);
 }
 
+/** The calling code of a country without `+`; null for a country that is not known. */
+export function callingCodeOf(country: string): string | null {
+  return isSupportedCountry(country) ? getCountryCallingCode(country) : null;
+}
+
 const e164 = /^\+[1-9][0-9]{7,14}$/;
 const e164WithPunctuation = /^\+[-\d ().]{8,40}$/;
 const northAmerican = /^1?[2-9][0-9]{9}$/;

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { signDetachedCms, type OwnCertificate } from './sample-signatures.ts';
-import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
+import type { GrayImage } from '../../pipelines/branding/reading/ocr/picture.ts';
 import { fonts, textWidth } from './font-metrics.ts';
 import { literal, number, type PageBox, type PdfPage } from './pdf-page.ts';
 import { sha256Of } from '../../runtime/digest.ts';

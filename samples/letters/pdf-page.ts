@@ -1,4 +1,4 @@
-import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
+import type { GrayImage } from '../../pipelines/branding/reading/ocr/picture.ts';
 import { textWidth, toWinAnsi, type Font } from './font-metrics.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
+import type { GrayImage } from '../../pipelines/branding/reading/ocr/picture.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
 /** Points of a scrawl, from 0 to 1 in both directions. */

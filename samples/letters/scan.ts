@@ -1,7 +1,6 @@
 import { letterLimits } from '../../pipelines/branding/reading/gate/letter-limits.ts';
 import { renderPage } from '../../pipelines/branding/reading/ocr/page-image.ts';
-import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
-import { rotate } from '../../pipelines/branding/reading/ocr/straighten.ts';
+import type { GrayImage } from '../../pipelines/branding/reading/ocr/picture.ts';
 import { openCheckedPdf } from '../../pipelines/branding/reading/pdf/checked-pdf.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
@@ -60,4 +59,25 @@ function addSpeck({ width, height, gray }: GrayImage, random: Seeded): void {
   const [x, y, size] = [random.whole(2, width - 4), random.whole(2, height - 4), random.whole(1, 2)];
   for (let row = 0; row < size; row++)
     gray.fill(random.whole(90, 180), (y + row) * width + x, (y + row) * width + x + size);
+}
+
+/** Rotates a picture about its centre, clockwise for positive degrees, with white outside. */
+export function rotate({ width, height, gray }: GrayImage, degrees: number): GrayImage {
+  const result = new Uint8Array(width * height).fill(255);
+  const [sin, cos] = [Math.sin((degrees * Math.PI) / 180), Math.cos((degrees * Math.PI) / 180)];
+  const [middleX, middleY] = [width / 2, height / 2];
+  for (let y = 0; y < height; y++) {
+    let fromX = cos * (0 - middleX) + sin * (y - middleY) + middleX;
+    let fromY = -sin * (0 - middleX) + cos * (y - middleY) + middleY;
+    for (let x = 0; x < width; x++, fromX += cos, fromY -= sin) {
+      const [left, top] = [Math.floor(fromX), Math.floor(fromY)];
+      if (left < 0 || top < 0 || left >= width - 1 || top >= height - 1) continue;
+      const at = top * width + left;
+      const [dx, dy] = [fromX - left, fromY - top];
+      const above = gray[at]! * (1 - dx) + gray[at + 1]! * dx;
+      const below = gray[at + width]! * (1 - dx) + gray[at + width + 1]! * dx;
+      result[y * width + x] = above * (1 - dy) + below * dy;
+    }
+  }
+  return { width, height, gray: result };
 }

@@ -846,8 +846,6 @@ CREATE TABLE letter (
   format text COLLATE "C",
   pages integer,
   signed_on date,
-  -- The day on which it ends by its own words, if that is earlier than 12 months after its signature.
-  ends_on date,
   decided_at timestamptz,
   decided_by text,
   decision_reason text,

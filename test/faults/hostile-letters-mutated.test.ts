@@ -141,12 +141,12 @@ async function readAlone(bytes: Buffer): Promise<string> {
   const result = await readLetterFile({ bytes, limits: letterLimits, onChild: (report) => reports.push(report) });
   for (const { child, peakBytes } of reports)
     expect(peakBytes).toBeLessThanOrEqual(
-      child === 'ocr-child' ? letterLimits.letterOcrMemoryBytesMax : letterLimits.letterTextMemoryBytesMax,
+      child === 'ocr-child' ? letterLimits.letterOcrMemoryBytesMax : letterLimits.letterStructureMemoryBytesMax,
     );
   return result.kind === 'read' ? 'read' : result.code;
 }
 
-/** One child that is fed letter after letter, under the limits of the text child; a new one when it has died. */
+/** One child that is fed letter after letter, under the limits of the child that reads structure; a new one when it has died. */
 class Feeder {
   private child: ChildProcess | undefined;
   private lines: AsyncIterator<string> | undefined;
@@ -157,7 +157,7 @@ class Feeder {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(bytes.length);
     child.stdin!.write(Buffer.concat([length, bytes]));
-    const timer = setTimeout(() => child.kill('SIGKILL'), letterLimits.letterTextSecondsMax * 1000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), letterLimits.letterStructureSecondsMax * 1000);
     const line = await this.lines!.next();
     clearTimeout(timer);
     if (line.done !== true) return line.value;
@@ -172,7 +172,7 @@ class Feeder {
 
   private start(): ChildProcess {
     const script = compiledPath('test/faults/hostile-letters-program');
-    const dataKib = letterLimits.letterTextMemoryBytesMax / 1024 - 56 * 1024;
+    const dataKib = letterLimits.letterStructureMemoryBytesMax / 1024 - 56 * 1024;
     const child = spawn(
       '/bin/sh',
       [
@@ -217,7 +217,7 @@ describe('mutants of letters', () => {
       const sniffed = sniffLetter(bytes);
       // A mutant that the shared child dies of, and some of those that continue to recognition, are read as a letter is.
       const fed = 'refusal' in sniffed ? sniffed.refusal : await feeder.read(bytes);
-      const outcome = fed === undefined || (fed === 'scan' && random() < 0.02) ? await readAlone(bytes) : fed;
+      const outcome = fed === undefined || (fed === 'read' && random() < 0.002) ? await readAlone(bytes) : fed;
       if (!outcomes.includes(outcome))
         throw new Error(`mutant ${count} ended in ${outcome}: ${bytes.toString('base64')}`);
       counts[outcome] = (counts[outcome] ?? 0) + 1;

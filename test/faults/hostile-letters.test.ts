@@ -5,11 +5,11 @@ import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
 import { hostileLetters } from './hostile-letters.ts';
 
 const memoryBytesMax = {
-  'text-child': letterLimits.letterTextMemoryBytesMax,
+  'structure-child': letterLimits.letterStructureMemoryBytesMax,
   'ocr-child': letterLimits.letterOcrMemoryBytesMax,
 } as const;
 const secondsMax = {
-  'text-child': letterLimits.letterTextSecondsMax,
+  'structure-child': letterLimits.letterStructureSecondsMax,
   'ocr-child': letterLimits.letterOcrSecondsMax,
 } as const;
 

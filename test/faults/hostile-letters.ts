@@ -771,7 +771,7 @@ const pictures: HostileLetter[] = [
   {
     name: 'a PNG of four billion pixels in a row',
     bytes: () => squarePng(0, { width: 0xffffffff, height: 1 }),
-    outcome: 'letter_damaged',
+    outcome: 'letter_page_too_large',
   },
   { name: 'a PNG without pixels', bytes: () => squarePng(0, { width: 0 }), outcome: 'letter_damaged' },
   {

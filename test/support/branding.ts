@@ -8,8 +8,7 @@ import type {
   PdfRevision,
   PdfSignature,
 } from '../../pipelines/branding/letter-reading.ts';
-import { decideLetterTextInBackground } from '../../pipelines/branding/decision/letter-text-background.ts';
-import type { LetterTextFacts } from '../../pipelines/branding/decision/letter-text-decision.ts';
+import { decideLetterText, type LetterTextFacts } from '../../pipelines/branding/decision/letter-text-decision.ts';
 import {
   namedNumbersMax,
   submitOperation,
@@ -22,6 +21,7 @@ import type { EyesPolicy } from '../../pipelines/access/two-pairs-of-eyes.ts';
 import { Vault } from '../../runtime/secrets/vault.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { nextFresh } from './fresh-count.ts';
+import { readLetter } from './letter-reading.ts';
 
 export const testVault = new Vault(Buffer.alloc(32, 7));
 
@@ -58,19 +58,7 @@ export function letterReading({ brand, alias = '', signer, date, phones, signatu
     'Title: Chief Financial Officer',
     `Date: ${date}`,
   ].filter((text) => text !== '');
-  const lines = texts.map((text, at) => ({
-    text,
-    box: { left: 0.1, top: 0.05 + at * 0.03, width: 0.8, height: 0.02 },
-    confidence: null,
-    font: 'Helvetica',
-  }));
-  return {
-    format: 'pdf',
-    pages: [{ page: 1, width: 612, height: 792, source: 'text', lines, marks: [] }],
-    signatures: [],
-    revisions: [],
-    embeddedCsv: null,
-  };
+  return readLetter(texts);
 }
 
 /** Two days ago, as letters write it. */
@@ -92,7 +80,7 @@ export function goodLetter(phones: readonly string[], changes: Partial<LetterTex
   };
 }
 
-/** The same with nothing at the place of the signature that says what it is. */
+/** The same, signed with ink. */
 export function letterForReview(phones: readonly string[]): LetterReadingOutcome {
   const outcome = goodLetter(phones, { signature: '' });
   if (outcome.kind !== 'read') return outcome;
@@ -100,10 +88,7 @@ export function letterForReview(phones: readonly string[]): LetterReadingOutcome
   const place = page!.lines.find(({ text }) => text.startsWith('Signature:'))!.box;
   return {
     kind: 'read',
-    reading: {
-      ...outcome.reading,
-      pages: [{ ...page!, marks: [{ kind: 'drawing', box: { ...place, left: 0.3, width: 0.3 } }] }],
-    },
+    reading: { ...outcome.reading, pages: [{ ...page!, ink: [{ ...place, left: 0.3, width: 0.3 }] }] },
   };
 }
 
@@ -261,7 +246,7 @@ export const operationSettings = {
   numbersWaitingMax: 200_000,
   revocation: 'check',
   now: () => new Date(),
-  decideText: (facts: LetterTextFacts) => decideLetterTextInBackground(facts),
+  decideText: async (facts: LetterTextFacts) => decideLetterText(facts),
 } as const;
 
 async function testLetter(

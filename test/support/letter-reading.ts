@@ -1,22 +1,13 @@
-import type {
-  LetterLine,
-  LetterPage,
-  LetterReading,
-  PageMark,
-  PdfRevision,
-  PdfSignature,
-} from '../../pipelines/branding/letter-reading.ts';
-
-/** A line of a letter in a test: its text, or more of it. A row of several texts is several lines side by side. */
-export type TestLine = string | readonly string[] | (Partial<Omit<LetterLine, 'text'>> & { readonly text: string });
+import type { LetterLine, LetterReading, PdfRevision, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
+import type { Box } from '../../pipelines/branding/letter-reading.ts';
 
 /** What a test says of a letter besides its lines. */
 export interface TestLetter {
   /** Of each page. */
-  readonly pages?: readonly (readonly TestLine[])[];
-  readonly source?: 'text' | 'ocr';
+  readonly pages?: readonly (readonly string[])[];
   readonly confidence?: number;
-  readonly marks?: readonly PageMark[];
+  /** On the last page. */
+  readonly ink?: readonly Box[];
   readonly signatures?: readonly PdfSignature[];
   readonly revisions?: readonly PdfRevision[];
   readonly csv?: string;
@@ -27,30 +18,20 @@ const lineHeight = 0.014;
 const lineStep = 0.02;
 const characterWidth = 0.0085;
 
-/** A letter as it would be read: each line under the one before, in the order given. The marks are on the last page. */
+/** A letter as it would be read: each line under the one before, in the order given. */
 export function readLetter(
-  lines: readonly TestLine[],
-  {
-    pages,
-    source = 'text',
-    confidence = 93,
-    marks = [],
-    signatures = [],
-    revisions = [],
-    csv,
-    format = 'pdf',
-  }: TestLetter = {},
+  lines: readonly string[],
+  { pages = [lines], confidence = 93, ink = [], signatures = [], revisions = [], csv, format = 'pdf' }: TestLetter = {},
 ): LetterReading {
-  const all = pages ?? [lines];
   return {
     format,
-    pages: all.map((each, at): LetterPage => ({
+    pages: pages.map((each, at) => ({
       page: at + 1,
-      width: 612,
-      height: 792,
-      source,
-      marks: at === all.length - 1 ? marks : [],
-      lines: each.flatMap((line, row) => placeRow(line, row, source === 'ocr' ? confidence : null)),
+      width: format === 'pdf' ? 612 : 1700,
+      height: format === 'pdf' ? 792 : 2200,
+      turned: 0,
+      ink: at === pages.length - 1 ? ink : [],
+      lines: each.map((text, row) => lineAt(text, row, confidence)),
     })),
     signatures,
     revisions,
@@ -63,18 +44,19 @@ export function topOf(row: number): number {
   return 0.1 + row * lineStep;
 }
 
-function placeRow(line: TestLine, row: number, confidence: number | null): LetterLine[] {
-  const top = topOf(row);
-  if (typeof line !== 'string' && 'text' in line)
-    return [{ box: boxAt(0.1, top, line.text), confidence, font: null, ...line }];
-  const texts = typeof line === 'string' ? [line] : line;
-  return texts.flatMap((text, column) =>
-    text === '' ? [] : [{ text, box: boxAt(0.1 + (column * 0.8) / texts.length, top, text), confidence, font: null }],
-  );
+/** The rectangle of some characters of a line. */
+export function boxOfText(row: number, from: number, length: number): Box {
+  return { left: 0.1 + from * characterWidth, top: topOf(row), width: length * characterWidth, height: lineHeight };
 }
 
-function boxAt(left: number, top: number, text: string) {
-  return { left, top, width: Math.max(0.01, text.length * characterWidth), height: lineHeight };
+function lineAt(text: string, row: number, confidence: number): LetterLine {
+  let from = 0;
+  const words = text.split(' ').map((word) => {
+    const box = boxOfText(row, from, word.length);
+    from += word.length + 1;
+    return { text: word, confidence, box };
+  });
+  return { text, confidence, box: boxOfText(row, 0, text.length), words };
 }
 
 /** A PDF signature that verifies. */

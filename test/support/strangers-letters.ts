@@ -142,7 +142,6 @@ function makeLetter(seeded: Seeded, way: StrangersWay, at: number): StrangersLet
     submittedAt,
     requestedPhones: phones,
     phonesOfOtherBrands: [],
-    csvPhones: null,
   });
   const request = {
     owner: 'stranger',

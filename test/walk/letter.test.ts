@@ -170,9 +170,7 @@ describe('a letter', () => {
     expect(result).toMatchObject({
       outcome: 'rejected',
       letter: {
-        findings: expect.arrayContaining([
-          expect.objectContaining({ code: 'pdf_signature_valid', severity: 'reject' }),
-        ]),
+        findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_altered', severity: 'reject' })]),
       },
     });
     await publish();

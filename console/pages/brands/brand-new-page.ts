@@ -39,7 +39,7 @@ export default function BrandNewPage(): VNode {
         <${PrivateBrandFields} wrong=${wrong} />
       </${Section}>
       <${Section} title="Letter and numbers">
-        <${LetterField} hint="PDF or PNG, at most 10 MiB and 20 pages, not encrypted. It names the brand, its signer with title, and the numbers, and was signed at most 30 days ago." />
+        <${LetterField} hint="PDF or PNG, at most 10 MiB and 20 pages, not encrypted. It names the company, the name that calls show, the numbers and its signer." />
         <${NumberFields} wrong=${wrong} />
       </${Section}>
       ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}

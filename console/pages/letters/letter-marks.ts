@@ -1,4 +1,4 @@
-import type { Severity, Place, PlacedFinding, ShownField } from '../../answers/letter-answers.ts';
+import type { Severity, Place, PlacedFinding, ShownFind } from '../../answers/letter-answers.ts';
 import type { Json } from '../../answers/json.ts';
 
 /** Ranks of the severities of findings, the worst first. */
@@ -13,7 +13,7 @@ export interface Mark {
   readonly number: number;
   readonly page: number;
   readonly box: NonNullable<Json<Place>['box']>;
-  /** The worst severity of its findings; `field` if nothing there was judged. */
+  /** The worst of its findings and finds. */
   readonly severity: string;
   /** Description of what was read there. */
   readonly words: string;
@@ -32,11 +32,19 @@ interface Entry {
   readonly words: string;
 }
 
-/** The marks of a letter: one for each line with a finding or field. */
-export function marksOf(findings: readonly Json<PlacedFinding>[], fields: readonly Json<ShownField>[]): Mark[] {
+/** The severity of a mark, and the colour of an entry, by what was found. */
+export const severityOfFind = {
+  found: 'field',
+  unclear: 'review',
+  'not found': 'review',
+  'not requested': 'note',
+} as const satisfies Record<ShownFind['state'], string>;
+
+/** The marks of a letter: one for each place of a finding or a find. */
+export function marksOf(findings: readonly Json<PlacedFinding>[], finds: readonly Json<ShownFind>[]): Mark[] {
   const entries: Entry[] = [
     ...findings.map(({ place, severity, code }) => ({ place, severity, words: code })),
-    ...fields.map(({ place, name }) => ({ place, severity: 'field', words: name })),
+    ...finds.map(({ place, name, state }) => ({ place, severity: severityOfFind[state], words: name })),
   ];
   const groups = new Map<string, Entry[]>();
   for (const entry of entries) {

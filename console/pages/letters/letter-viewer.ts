@@ -1,5 +1,5 @@
 import type { Json } from '../../answers/json.ts';
-import type { Place, ShownPage } from '../../answers/letter-answers.ts';
+import type { ShownPage } from '../../answers/letter-answers.ts';
 import { Notice } from '../shell/components.ts';
 import { spread, turnedPicture, type Mark } from './letter-marks.ts';
 import { html, useEffect, useLayoutEffect, useRef, useState, type VNode } from '../shell/view.ts';
@@ -21,14 +21,12 @@ interface LetterViewerProps {
   readonly letterId: number;
   readonly pages: readonly Json<ShownPage>[];
   readonly marks: readonly Mark[];
-  /** Lines from which numbers were read: shown, but not selectable. */
-  readonly numberPlaces: readonly Json<Place>[];
   readonly active: ActiveMark | null;
   readonly onActivate: (id: string) => void;
 }
 
 /** The pages of a letter as pictures, with marks. */
-export function LetterViewer({ letterId, pages, marks, numberPlaces, active, onActivate }: LetterViewerProps): VNode {
+export function LetterViewer({ letterId, pages, marks, active, onActivate }: LetterViewerProps): VNode {
   const [zoom, setZoom] = useState(fitZoom);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -43,7 +41,7 @@ export function LetterViewer({ letterId, pages, marks, numberPlaces, active, onA
       <span role="status">${zoom} %</span>
     </div>
     <div class="viewer-box" ref=${box} role="region" aria-label="Pages of the letter" tabindex="0">
-      ${pages.map((page) => html`<${Sheet} key=${page.page} letterId=${letterId} page=${page} of=${pages.length} zoom=${zoom} marks=${marks.filter((mark) => mark.page === page.page)} places=${numberPlaces.filter((place) => place.page === page.page)} active=${active} onActivate=${onActivate} />`)}
+      ${pages.map((page) => html`<${Sheet} key=${page.page} letterId=${letterId} page=${page} of=${pages.length} zoom=${zoom} marks=${marks.filter((mark) => mark.page === page.page)} active=${active} onActivate=${onActivate} />`)}
     </div>
   </div>`;
 }
@@ -64,7 +62,6 @@ interface SheetProps extends Pick<LetterViewerProps, 'letterId' | 'marks' | 'act
   readonly page: Json<ShownPage>;
   readonly of: number;
   readonly zoom: number;
-  readonly places: readonly Json<Place>[];
 }
 
 function Sheet({
@@ -73,7 +70,6 @@ function Sheet({
   of,
   zoom,
   marks,
-  places,
   active,
   onActivate,
 }: SheetProps): VNode {
@@ -96,14 +92,13 @@ function Sheet({
       <div class="sheet-picture" ref=${picture} style=${{ aspectRatio: `${width} / ${height}` }}>
         ${state === 'loading' ? html`<p class="sheet-state">Drawing page ${page} …</p>` : null}
         ${state === 'failed' ? html`<div class="sheet-state"><${Notice} kind="bad"><p>The page cannot be shown. Load this page again, or save the file as it came.</p></${Notice}></div>` : html`<img src=${`/api/review/letters/${letterId}/pages/${page}`} style=${turnedPicture({ width, height, turned })} alt=${`Page ${page} as it looks; the text that was read is below the pages.`} loading="lazy" onLoad=${() => setState('shown')} onError=${() => setState('failed')} />`}
-        ${places.map(({ box, line }, at) => (box === null ? null : html`<span key=${`${line}-${at}`} class="number-place" style=${rectangle(box)} aria-hidden="true"></span>`))}
         ${marks.map((mark) => html`<span key=${mark.id} data-mark=${mark.id} class=${`letter-mark ${mark.severity} ${active?.id === mark.id ? 'active' : ''}`} style=${rectangle(mark.box)} aria-hidden="true" onClick=${() => onActivate(mark.id)}></span>`)}
       </div>
     </div>
   </figure>`;
 }
 
-function rectangle({ left, top, width, height }: NonNullable<Json<Place>['box']>): Record<string, string> {
+function rectangle({ left, top, width, height }: Mark['box']): Record<string, string> {
   const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
   return { left: percent(left), top: percent(top), width: percent(width), height: percent(height) };
 }

@@ -1,33 +1,58 @@
 import type { Json } from '../../answers/json.ts';
-import type { LetterRecord, LetterRequest, WaitingLetter } from '../../answers/letter-answers.ts';
-import { ActionButton, Name, Notice, ProblemNotice, Section, State, When } from '../shell/components.ts';
+import type { LetterRecord, LetterRequest, ReviewedLetter, WaitingLetter } from '../../answers/letter-answers.ts';
+import { ActionButton, Field, Name, Notice, ProblemNotice, Section, State, When } from '../shell/components.ts';
 import { ReasonField } from '../shell/reason-dialog.ts';
 import { asProblem, getJson, sendJson, type Problem } from '../shell/request.ts';
-import { Link } from '../shell/router.ts';
+import { goTo, Link } from '../shell/router.ts';
+import { usePageKeys } from '../shortcuts.ts';
 import { formatCount, visible } from '../shell/text.ts';
-import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
+import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
 import { reloadCount } from './waiting-count.ts';
 
 type Decided = Pick<Json<LetterRecord>, 'letterId' | 'state' | 'decidedAt' | 'decidedBy' | 'decisionReason'>;
 
-/** Approves or rejects a letter; once decided, shows by whom. */
+/** Approves or rejects a letter, by mouse or keyboard; once decided, shows by whom. */
 export function LetterDecision({
   letter,
   request,
   whyNot,
+  neighbours: { previous, next },
   onDecided,
 }: {
   letter: Decided;
   request: Json<LetterRequest>;
   whyNot: string | null;
+  neighbours: ReviewedLetter['neighbours'];
   onDecided: () => void;
 }): VNode {
   const { letterId, state } = letter;
   const [reason, setReason] = useState('');
+  const [until, setUntil] = useState('');
+  /** The decision that a key has chosen, which waits for its reason. */
+  const [chosen, setChosen] = useState<'approve' | 'reject' | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const choose = (choice: 'approve' | 'reject') => () => {
+    setChosen(choice);
+    box.current?.querySelector('textarea')?.focus();
+  };
+  const open = (id: number | null) => () => {
+    if (id !== null) goTo(`/review/letters/${id}`);
+  };
+  usePageKeys(
+    useMemo(
+      () => ({ a: choose('approve'), r: choose('reject'), n: open(next), j: open(next), k: open(previous) }),
+      [previous, next],
+    ),
+  );
+  const confirm = () => box.current?.querySelector<HTMLButtonElement>(`.${chosen ?? 'none'}-letter button`)?.click();
   const [refusal, setRefusal] = useState<Problem | null>(null);
   const decide = (approve: boolean) => async () => {
     try {
-      await sendJson('POST', `/api/letters/${letterId}/decision`, { approve, reason });
+      await sendJson('POST', `/api/letters/${letterId}/decision`, {
+        approve,
+        reason,
+        ...(approve && until !== '' ? { until } : {}),
+      });
     } catch (error) {
       const problem = asProblem(error);
       if (problem.code !== 'transition_refused') throw problem;
@@ -45,8 +70,12 @@ export function LetterDecision({
         ? html`
       <p>${whatApprovalMeans(request)}</p>
       ${whyNot === null ? null : html`<${Notice}><p>${visible(whyNot)}</p></${Notice}>`}
-      <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail, and shown to the owner of the brand." />
-      <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve the letter</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject the letter</${ActionButton}></div>`
+      <div ref=${box}>
+        <${ReasonField} reason=${reason} onInput=${setReason} onEnter=${confirm} hint=${chosen === null ? 'Required. Kept in the audit trail, and shown to the owner of the brand.' : `Why do you ${chosen}? Ctrl+Enter ${chosen === 'approve' ? 'approves' : 'rejects'} the letter.`} />
+        <${Field} label="Ends on (optional)" hint="If the letter says so.">${(ids: object) => html`<input type="date" value=${until} onInput=${({ target }: Event) => setUntil((target as HTMLInputElement).value)} ...${ids} />`}</${Field}>
+        <div class="actions"><span class="approve-letter"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve the letter</${ActionButton}></span><span class="reject-letter"><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject the letter</${ActionButton}></span></div>
+        <p class="soft"><kbd>a</kbd> approve, <kbd>r</kbd> reject, <kbd>n</kbd> or <kbd>j</kbd> next letter, <kbd>k</kbd> previous letter.</p>
+      </div>`
         : html`<${DecidedNotice} letter=${letter} /><${NextLetter} />`
     }
   </${Section}>`;

@@ -6,7 +6,7 @@ import type {
   PdfSignature,
   PlacedFinding,
   ReviewedLetter,
-  ShownField,
+  ShownFind,
   ShownLetter,
 } from '../../answers/letter-answers.ts';
 import { Empty, Facts, Name, Notice, Page, Read, Section, State, When } from '../shell/components.ts';
@@ -39,9 +39,9 @@ function Desk({
   current: Json<ShownLetter> | null;
   onDecided: () => void;
 }): VNode {
-  const { letter, request, reading, whyNotDecide } = reviewed;
+  const { letter, request, reading, whyNotDecide, neighbours } = reviewed;
   const [active, setActive] = useState<ActiveMark | null>(null);
-  const marks = useMemo(() => marksOf(reading.findings, reading.fields), [reading]);
+  const marks = useMemo(() => marksOf(reading.findings, reading.finds), [reading]);
   const findings = useMemo(() => partFindings(reading.findings), [reading]);
   const [isOpen, setOpen] = useState(false);
   const onPage = (markId: string) => {
@@ -57,21 +57,21 @@ function Desk({
     <div class="desk-letter">
       ${isDestroyed ? html`<${Notice} kind="warn"><p>The document was destroyed <${When} at=${letter.document.destroyedAt} />: the file and what was read from it are lost.</p></${Notice}>` : null}
       ${!isDestroyed && reading.pages.length === 0 ? html`<${Empty} title="The letter could not be read.">Its findings say why. Its file can be saved as it came.</${Empty}>` : null}
-      ${isDestroyed || reading.pages.length === 0 ? null : html`<${LetterViewer} letterId=${letter.letterId} pages=${reading.pages} marks=${marks} numberPlaces=${reading.numberPlaces} active=${active} onActivate=${onPage} />`}
+      ${isDestroyed || reading.pages.length === 0 ? null : html`<${LetterViewer} letterId=${letter.letterId} pages=${reading.pages} marks=${marks} active=${active} onActivate=${onPage} />`}
     </div>
     <div class="desk-facts">
-      <${Section} title="For a person"><${OpenFindings} findings=${findings.open} list=${listOf} /></${Section}>
-      <div class="desk-decision"><${LetterDecision} letter=${current ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} /></div>
-      <${Section} title="Request"><${Asked} letter=${letter} request=${request} /></${Section}>
       ${reviewed.rivals.length === 0 ? null : html`<${Section} title="Claimed by others too"><${RivalClaims} rivals=${reviewed.rivals} /></${Section}>`}
       ${
-        reading.fields.length === 0
+        reading.finds.length === 0
           ? null
-          : html`<${Section} title="Found on the letter">
-        ${reading.confidence === null ? null : html`<p class="soft">Recognised from a picture; the least sure page: ${Math.round(reading.confidence)} of 100.</p>`}
-        ${listOf(reading.fields, showField)}
+          : html`<${Section} title="Found on the letter, and not found">
+        ${reading.confidence === null ? null : html`<p class="soft">Read from the drawn pages; the least sure page: ${reading.confidence} of 100.</p>`}
+        ${listOf(reading.finds, showFind)}
       </${Section}>`
       }
+      <${Section} title="For a person"><${OpenFindings} findings=${findings.open} list=${listOf} /></${Section}>
+      <div class="desk-decision"><${LetterDecision} key=${letter.letterId} letter=${current ?? letter} request=${request} whyNot=${whyNotDecide} neighbours=${neighbours} onDecided=${onDecided} /></div>
+      <${Section} title="Request"><${Asked} letter=${letter} request=${request} /></${Section}>
       ${reading.signatures.map((signature) => html`<${Section} key=${signature.field} title="PDF signature"><${SignatureFacts} signature=${signature} /></${Section}>`)}
       <${Section} title="Numbers of the request">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${current?.request ?? request} /></${Section}>
       ${findings.passed.length === 0 ? null : html`<details class="section" open=${isOpen} onToggle=${({ currentTarget }: { currentTarget: HTMLDetailsElement }) => setOpen(currentTarget.open)}><summary>${passedWords(findings.passed.length)}</summary>${listOf(findings.passed, showFinding)}</details>`}
@@ -119,7 +119,7 @@ function Asked({
   ]} />`;
 }
 
-type Entry = Json<PlacedFinding> | Json<ShownField>;
+type Entry = Json<PlacedFinding> | Json<ShownFind>;
 type ListOf = <Each extends Entry>(entries: readonly Each[], show: (entry: Each) => VNode) => VNode;
 
 /** The decisive findings, the worst first, and the passed ones. */
@@ -144,10 +144,12 @@ const showFinding = ({ severity, code, message, meaning, excerpt }: Json<PlacedF
   ${meaning === '' || meaning === message || severity === 'pass' ? null : html`<span class="soft">Checked: ${meaning}</span>`}
   ${excerpt === null ? null : html`<q class="excerpt">${visible(excerpt)}</q>`}` as VNode;
 
-const showField = ({ name, value, excerpt }: Json<ShownField>): VNode =>
-  html`<span class="entry-head soft">${name}</span>
-  <span class="entry-text">${visible(value)}</span>
-  ${excerpt === null || excerpt === value ? null : html`<q class="excerpt">${visible(excerpt)}</q>`}` as VNode;
+const findColours = { found: 'good', unclear: 'warn', 'not found': 'bad', 'not requested': 'calm' } as const;
+
+const showFind = ({ name, state, asked, value }: Json<ShownFind>): VNode =>
+  html`<span class="entry-head"><span class=${`state ${findColours[state]}`}>${state}</span> <span class="soft">${name}</span></span>
+  ${asked === null || asked === value ? null : html`<span class="soft">Requested: ${visible(asked)}</span>`}
+  ${value === '' ? null : html`<span class="entry-text">${visible(value)}</span>`}` as VNode;
 
 interface MarkedListProps<Entry extends { readonly place: Json<PlacedFinding>['place'] }> {
   readonly entries: readonly Entry[];
@@ -226,12 +228,8 @@ function ReadText({ reviewed: { reading } }: { reviewed: Json<ReviewedLetter> })
   if (reading.pages.length === 0) return null;
   return html`<details class="section"><summary>The text as it was read</summary>
     ${reading.pages.map(
-      ({
-        page,
-        source,
-        lines,
-      }) => html`<div key=${page}><h3>Page ${page} <span class="soft">${source === 'ocr' ? 'recognised from its picture' : 'as the file carries it'}</span></h3>
-      <ol class="read-lines">${lines.map(({ text, confidence }) => html`<li>${visible(text)}${confidence !== null && confidence < 75 ? html` <span class="soft">(unsure: ${Math.round(confidence)} of 100)</span>` : null}</li>`)}</ol>
+      ({ page, lines }) => html`<div key=${page}><h3>Page ${page}</h3>
+      <ol class="read-lines">${lines.map(({ text, confidence }) => html`<li>${visible(text)}${confidence < 75 ? html` <span class="soft">(unsure: ${Math.round(confidence)} of 100)</span>` : null}</li>`)}</ol>
     </div>`,
     )}
   </details>`;

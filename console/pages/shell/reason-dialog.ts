@@ -42,10 +42,18 @@ export function ReasonField({
   reason,
   onInput,
   hint = 'Required. Kept in the audit trail.',
+  onEnter,
 }: {
   reason: string;
   onInput: (reason: string) => void;
   hint?: string;
+  /** Ctrl+Enter, or Command+Enter. */
+  onEnter?: () => void;
 }): VNode {
-  return html`<${Field} label="Reason" hint=${hint}>${(ids: object) => html`<textarea rows="3" maxlength="500" required value=${reason} onInput=${({ target }: Event) => onInput((target as HTMLTextAreaElement).value)} ...${ids}></textarea>`}</${Field}>`;
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    onEnter?.();
+  };
+  return html`<${Field} label="Reason" hint=${hint}>${(ids: object) => html`<textarea rows="3" maxlength="500" required value=${reason} onKeyDown=${press} onInput=${({ target }: Event) => onInput((target as HTMLTextAreaElement).value)} ...${ids}></textarea>`}</${Field}>`;
 }

@@ -6,7 +6,7 @@ import type { BrandProfile } from '../brand-profile.ts';
 import { storeReading } from '../document-store.ts';
 import type { Finding, LetterOutcome } from '../finding.ts';
 import { decideApproval, formSignedOn, type ApprovalFacts } from '../decision/letter-approval.ts';
-import type { LetterFields } from '../letter/letter-fields.ts';
+import type { LetterFinds } from '../letter/letter-finds.ts';
 import type { LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
 import { letterRuleVersion } from '../letter/rules/letter-rules.ts';
 import type { LetterTextDecision } from '../decision/letter-text-decision.ts';
@@ -21,15 +21,13 @@ export interface DecidedLetter {
   readonly ruleVersion: string;
   readonly findings: readonly Finding[];
   readonly signedOn: string | null;
-  /** The day on which it ends by its own words. */
-  readonly endsOn: string | null;
   readonly coveredPhones: readonly string[];
   /** The issued form that it equals byte for byte, and whether it was issued for this request, so that no other brand may use it. */
   readonly formId: number | null;
   readonly formFits: boolean;
   /** Null if it could not be read. */
   readonly reading: LetterReading | null;
-  readonly fields: LetterFields | null;
+  readonly finds: LetterFinds | null;
   /** For the audit trail: the codes that decided. */
   readonly reason: string;
 }
@@ -37,7 +35,7 @@ export interface DecidedLetter {
 /** The sealed content that comes with a letter, for reviewers. */
 export interface SealedReading {
   readonly findings: readonly Finding[];
-  readonly fields: LetterFields | null;
+  readonly finds: LetterFinds | null;
   readonly reading: LetterReading | null;
 }
 
@@ -54,35 +52,26 @@ export function concludeLetter({ reading: outcome, text, more, ...facts }: Lette
   const reading = outcome.kind === 'read' ? outcome.reading : null;
   const { form, request } = facts;
   const known = { ruleVersion: letterRuleVersion, reading, formId: null, formFits: false };
-  if (reading === null)
-    return { ...text, ...known, outcome: 'rejected', endsOn: null, reason: reasonOfFindings(text.findings) };
-  const { outcome: verdict, findings } = decideApproval({
+  if (reading === null) return { ...text, ...known, outcome: 'rejected', reason: reasonOfFindings(text.findings) };
+  const { outcome: verdict, findings: all } = decideApproval({
     ...facts,
     reading,
     textFindings: [...text.findings, ...more],
   });
-  const { fields, signedOn, coveredPhones } = text;
-  const decided = { ...known, outcome: verdict, findings, fields, reason: reasonOfFindings(findings) };
-  if (form === null || !form.sameBytes)
-    return { ...decided, signedOn, endsOn: form === null ? firstEndDate(text) : null, coveredPhones };
+  const isForm = form !== null && form.sameBytes;
+  const findings = isForm ? all : all.filter(({ severity }) => severity !== 'pass'); // of a free letter nothing is said to be in order
+  const { finds, signedOn, coveredPhones } = text;
+  const decided = { ...known, outcome: verdict, findings, finds, reason: reasonOfFindings(findings) };
+  if (!isForm) return { ...decided, signedOn, coveredPhones };
   return {
     ...decided,
     signedOn: formSignedOn(reading),
-    endsOn: null,
     coveredPhones: form.content.phones,
     formId: form.owner === request.owner ? form.formId : null, // another client's copy must not count against the form
     formFits: !findings.some(
       ({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'),
     ),
   };
-}
-
-/** The first day on which the letter ends by its own words, by the earlier reading of an ambiguous one; null if it says none. */
-function firstEndDate({ fields }: LetterTextDecision): string | null {
-  const days = (fields?.endDates ?? []).flatMap(({ date, alternative }) =>
-    alternative === null ? [date] : [date, alternative],
-  );
-  return days.sort()[0] ?? null;
 }
 
 function reasonOfFindings(findings: readonly Finding[]): string {
@@ -109,7 +98,7 @@ export async function recordLetter(
   client: Queryable,
   { vault, brandId, revision, profile, operation, decided, at }: RecordLetterOptions,
 ): Promise<number> {
-  const { findings, reading, fields } = decided;
+  const { findings, reading, finds } = decided;
   const documentId = operation.letterDocumentId!; // a letter was read
   const row = await queryRow<{ letterId: number }>(client, sql('branding/insert_letter'), [
     brandId,
@@ -124,7 +113,6 @@ export async function recordLetter(
     operation.requestedBy,
     `Submitted with operation ${operation.operationId}.`,
     profile.legalName,
-    decided.endsOn,
     decided.formId,
   ]);
   const letterId = row!.letterId;
@@ -139,12 +127,12 @@ export async function recordLetter(
   if (decided.formId !== null && decided.formFits)
     await client.query(sql('branding/use_issued_form'), [decided.formId, brandId]);
   await client.query(sql('branding/insert_letter_numbers'), [letterId, decided.coveredPhones]);
-  await storeReading({ db: client, vault }, documentId, { findings, fields, reading } satisfies SealedReading);
+  await storeReading({ db: client, vault }, documentId, { findings, finds, reading } satisfies SealedReading);
   const action = { approved: 'approve', rejected: 'reject', in_review: 'review' } as const;
   const cause = { actor: decided.ruleVersion, reason: decided.reason, operationId: operation.operationId };
   await moveLetter(
     client,
-    { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: decided.endsOn },
+    { letterId, state: 'submitted', signedOn: decided.signedOn },
     { action: action[decided.outcome], at, cause },
   );
   return letterId;
@@ -156,20 +144,18 @@ export async function recordLetter(
  */
 export async function moveLetter(
   client: Queryable,
-  letter: { letterId: number; state: LetterState; signedOn?: string | null; endsOn?: string | null },
-  { action, at, cause }: { action: LetterAction; at: Date; cause: Cause },
+  letter: { letterId: number; state: LetterState; signedOn?: string | null },
+  { action, at, cause, endsOn = null }: { action: LetterAction; at: Date; cause: Cause; endsOn?: string | null },
 ): Promise<LetterState> {
   const object = String(letter.letterId);
   const to = transition(LETTER_TRANSITIONS, letter.state, { action, object });
   const validity =
-    action === 'approve'
-      ? letterValidity({ signedOn: letter.signedOn ?? null, endsOn: letter.endsOn ?? null, approvedAt: at })
-      : undefined;
+    action === 'approve' ? letterValidity({ signedOn: letter.signedOn ?? null, endsOn, approvedAt: at }) : undefined;
   if (validity === null)
     throw new ServiceError('transition_refused', {
       operation: 'approve letter',
       object,
-      problem: 'The letter was signed more than 12 months ago, or has ended by its own words.',
+      problem: 'The letter was signed more than 12 months ago, or has ended.',
       hint: 'Ask for a new letter.',
     });
   await client.query(sql('branding/set_letter_state'), [

@@ -17,8 +17,8 @@ export function addMonths(date: string, months: number): string {
 
 /**
  * The validity of an approved letter: from its approval to the end (UTC) of the day 12 months after it was
- * signed, or after its approval where no signing date was read, or of the day on which the letter ends by its own words, if
- * that is earlier. Null if it is over already.
+ * signed, or after its approval where no signing date was read, or of the day on which the letter ends by what the person who
+ * approved it read, if that is earlier. Null if it is over already.
  */
 export function letterValidity({
   signedOn,

@@ -108,17 +108,24 @@ export async function withdrawBrand(options: BrandActionOptions): Promise<BrandS
 }
 
 /**
- * Approves or rejects a letter that waits for a person. An approval covers every number that was requested with it.
+ * Approves or rejects a letter that waits for a person. An approval covers every number that was requested with it, until the day
+ * on which the letter ends by its own words, where it says one.
  * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused`, `decided_by_requester`
  */
 export async function decideLetterByPerson({
   approve,
   eyes,
+  endsOn,
   ...options
-}: LetterActionOptions & PersonDecision): Promise<LetterState> {
+}: LetterActionOptions & PersonDecision & { readonly endsOn?: string | undefined }): Promise<LetterState> {
   return withLetter(options, async (client, letter, cause) => {
     if (approve) await client.query(sql('branding/authorize_requested_numbers'), [letter.letterId]);
-    const state = await moveLetter(client, letter, { action: approve ? 'approve' : 'reject', at: new Date(), cause });
+    const state = await moveLetter(client, letter, {
+      action: approve ? 'approve' : 'reject',
+      at: new Date(),
+      cause,
+      endsOn: endsOn ?? null,
+    });
     await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'letter', ...letter } }); // last: for a decided letter its state is the better answer
     return state;
   });
@@ -211,7 +218,6 @@ interface LockedLetter {
   readonly documentId: number;
   readonly state: LetterState;
   readonly signedOn: string | null;
-  readonly endsOn: string | null;
   readonly handle: string;
 }
 

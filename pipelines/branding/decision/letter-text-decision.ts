@@ -1,11 +1,12 @@
 import type { BrandProfile } from '../brand-profile.ts';
-import { dayOf } from '../letter/letter-dates.ts';
-import { decideLetterByRules, refusalFinding, type LetterDecision } from '../letter/rules/letter-decision.ts';
-import { extractFields, type LetterFields } from '../letter/letter-fields.ts';
+import type { Finding } from '../finding.ts';
 import { findFormCodes } from '../form/issued-form.ts';
-import type { LetterReadingOutcome } from '../letter-reading.ts';
+import type { LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
+import { dayOf, daysBetween } from '../letter/letter-dates.ts';
+import { findOnLetter, type LetterFinds } from '../letter/letter-finds.ts';
+import { findingsOnLetter, refusalFinding } from '../letter/rules/letter-findings.ts';
 
-/** The input of the rules of free text. */
+/** A letter, and what was requested with it. */
 export interface LetterTextFacts {
   readonly reading: LetterReadingOutcome;
   readonly brand: BrandProfile;
@@ -14,51 +15,66 @@ export interface LetterTextFacts {
   readonly requestedPhones: readonly string[];
   /** Requested numbers that belong to another live brand. */
   readonly phonesOfOtherBrands: readonly string[];
-  /** Numbers of the CSV that came with the letter; null if none came. */
-  readonly csvPhones: readonly string[] | null;
 }
 
-/** The findings on the text of a letter. They help a person decide and approve nothing. */
-export interface LetterTextDecision extends LetterDecision {
+/** What was found on a letter. It helps a person decide and approves nothing. */
+export interface LetterTextDecision {
+  readonly findings: readonly Finding[];
   /** Null if it could not be read. */
-  readonly fields: LetterFields | null;
+  readonly finds: LetterFinds | null;
+  /** The day of signing, where a PDF signature or one date at the signature tells it. */
+  readonly signedOn: string | null;
+  /** Requested numbers that were found. */
+  readonly coveredPhones: readonly string[];
   /** Codes of issued forms in the text. */
   readonly formCodes: readonly string[];
 }
 
-/** Applies the rules of free text to a letter. Takes up to half a second for 100,000 characters. */
+/** Says what was found on a letter of what was requested with it. */
 export function decideLetterText({
   reading: outcome,
   brand,
   submittedAt,
   requestedPhones,
   phonesOfOtherBrands,
-  csvPhones,
 }: LetterTextFacts): LetterTextDecision {
   if (outcome.kind === 'refused')
     return {
       findings: [refusalFinding(outcome.code, outcome.problem)],
-      fields: null,
+      finds: null,
       signedOn: null,
       coveredPhones: [],
       formCodes: [],
     };
   const { reading } = outcome;
-  const names = [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null);
-  const fields = extractFields(reading, { country: brand.country, names });
-  const latestDay = dayOf(new Date(submittedAt.getTime() + mostAdvancedZoneMs));
-  const decision = decideLetterByRules({
-    submittedOn: dayOf(submittedAt),
-    latestDay,
-    brand,
-    requestedPhones,
-    csvPhones,
-    phonesOfOtherBrands,
-    reading,
-    fields,
-  });
-  return { ...decision, fields, formCodes: findFormCodes(reading) };
+  const { legalName, dba, displayName, country } = brand;
+  const finds = findOnLetter(reading, { legalName, dba, displayName, country, phones: requestedPhones });
+  return {
+    findings: findingsOnLetter({ reading, finds, requested: requestedPhones.length, phonesOfOtherBrands }),
+    finds,
+    signedOn: daySigned(reading, finds, dayOf(submittedAt)),
+    coveredPhones: finds.requested.filter(({ where }) => where !== 'range').map(({ phone }) => phone),
+    formCodes: findFormCodes(reading),
+  };
 }
 
-/** Kiribati's Line Islands are 14 hours ahead of UTC. */
-const mostAdvancedZoneMs = 14 * 3_600_000;
+/** A date at a signature is at most this far above or below it, as a part of the page. */
+const reach = 0.12;
+
+/** Days before the submission on which a letter may have been signed that is valid for a year. */
+const daysMax = 365;
+
+/** The day of a PDF signature that verifies, else of the only date at the signature, if it can be read in one way and may be true. */
+function daySigned({ signatures }: LetterReading, { dates, signing }: LetterFinds, submittedOn: string): string | null {
+  const signed = signatures.findLast((each) => each.digestMatches && each.signatureValid && each.signedAt !== null);
+  if (signed !== undefined) return dayOf(new Date(signed.signedAt!));
+  const { place } = signing;
+  const near = dates.filter(
+    ({ place: at }) =>
+      place?.box != null && at.box !== null && at.page === place.page && Math.abs(at.box.top - place.box.top) < reach,
+  );
+  const [only, ...others] = near;
+  if (only === undefined || others.length > 0 || only.alternative !== null) return null;
+  const days = daysBetween(only.date, submittedOn);
+  return days >= -1 && days < daysMax ? only.date : null;
+}

@@ -2,24 +2,21 @@ import { z } from 'zod';
 import { LETTER_REFUSALS, type LetterRefusalCode } from '../letter-reading.ts';
 import type { ChildAnswer } from './child-protocol.ts';
 import type { OcrResult } from './ocr/ocr-task.ts';
-import type { PdfTextReading } from './text-task.ts';
+import type { PdfFacts } from './structure-task.ts';
 
 // A hostile file may compromise a child: its answer is checked like any input.
 
 const box = z.strictObject({ left: z.number(), top: z.number(), width: z.number(), height: z.number() });
 
+const word = { text: z.string(), box, confidence: z.number() };
+
 const page = z.strictObject({
   page: z.int().positive(),
   width: z.number().positive(),
   height: z.number().positive(),
-  source: z.enum(['text', 'ocr']),
-  turned: z.number().optional(),
-  lines: z.array(
-    z.strictObject({ text: z.string(), box, confidence: z.number().nullable(), font: z.string().nullable() }),
-  ),
-  marks: z.array(
-    z.strictObject({ kind: z.enum(['image', 'drawing', 'ink', 'annotation', 'see_through', 'strike']), box }),
-  ),
+  turned: z.number(),
+  lines: z.array(z.strictObject({ ...word, words: z.array(z.strictObject(word)) })),
+  ink: z.array(box),
 });
 
 const chain = z.enum(['trusted', 'untrusted', 'unchecked']);
@@ -59,11 +56,9 @@ function answerForm<Result>(result: z.ZodType<Result>): z.ZodType<ChildAnswer<Re
   return z.union([refusal, z.strictObject({ result })]) as unknown as z.ZodType<ChildAnswer<Result>>;
 }
 
-/** The answer of the child that reads text. */
-export const textAnswer: z.ZodType<ChildAnswer<PdfTextReading>> = answerForm(
+/** The answer of the child that reads the structure of a PDF. */
+export const structureAnswer: z.ZodType<ChildAnswer<PdfFacts>> = answerForm(
   z.strictObject({
-    pages: z.array(page),
-    scans: z.array(z.int().positive()),
     signatures: z.array(signature),
     revisions: z.array(revision),
     embeddedCsv: z.strictObject({ name: z.string(), text: z.string() }).nullable(),

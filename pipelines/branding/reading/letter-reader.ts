@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RevocationData } from '../letter-trust.ts';
-import type { LetterPage, LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
-import { ocrAnswer, textAnswer } from './child-answer.ts';
+import type { LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
+import { ocrAnswer, structureAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
 import { letterLimits, type LetterLimits } from './gate/letter-limits.ts';
 import { LetterRefused } from './gate/letter-refused.ts';
@@ -43,8 +43,8 @@ export interface RenderedPage {
 }
 
 /**
- * Reads a letter: its text, its marks, its signatures and its embedded CSV. Only its first bytes are inspected here; everything
- * else happens in child processes with limits of time and memory, without a network. Every input has an outcome.
+ * Reads a letter: what its drawn pages show, its signatures and its embedded CSV. Only its first bytes are inspected here;
+ * everything else happens in child processes with limits of time and memory, without a network. Every input has an outcome.
  * @throws ServiceError `interrupted` when the signal fires, `internal` when a child cannot be started
  */
 export async function readLetterFile(options: ReadLetterOptions): Promise<LetterReadingOutcome> {
@@ -64,7 +64,7 @@ export async function readLetterFile(options: ReadLetterOptions): Promise<Letter
 export async function renderLetterPages(options: RenderLetterOptions): Promise<readonly RenderedPage[]> {
   try {
     const format = judgeFile(options);
-    const { drawn } = await runOcr(options, { task: 'draw', format, pages: null, dotsPerInch: options.dotsPerInch });
+    const { drawn } = await runOcr(options, { task: 'draw', format, dotsPerInch: options.dotsPerInch });
     return drawn.map(({ page, png }) => ({ page, png: Buffer.from(png, 'base64') }));
   } catch (error) {
     if (error instanceof LetterRefused) return [];
@@ -83,41 +83,29 @@ function judgeFile({ bytes, limits = letterLimits }: RunOptions): 'pdf' | 'png' 
 }
 
 async function readPng(options: ReadLetterOptions): Promise<LetterReading> {
-  const { pages } = await runOcr(options, { task: 'recognise', format: 'png', pages: null, dotsPerInch: 0 });
+  const { pages } = await runOcr(options, { task: 'recognise', format: 'png', dotsPerInch: 0 });
   return { format: 'png', pages, signatures: [], revisions: [], embeddedCsv: null };
 }
 
 async function readPdf(options: ReadLetterOptions): Promise<LetterReading> {
   const { trustRootsPem, revocationData, limits = letterLimits } = options;
   const {
-    letterTextSecondsMax: secondsMax,
-    letterTextMemoryBytesMax: memoryBytesMax,
+    letterStructureSecondsMax: secondsMax,
+    letterStructureMemoryBytesMax: memoryBytesMax,
     letterOutputBytesMax: outputBytesMax,
   } = limits;
-  const text = await runChild({
+  const facts = await runChild({
     options,
-    child: 'text-child',
-    answer: textAnswer,
+    child: 'structure-child',
+    answer: structureAnswer,
     settings: { limits, trustRootsPem, revocationData },
     limits: { secondsMax, memoryBytesMax, outputBytesMax },
   });
-  const scans =
-    text.scans.length === 0
-      ? []
-      : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: 0 })).pages;
-  return {
-    format: 'pdf',
-    pages: replacePages(text.pages, scans),
-    signatures: text.signatures,
-    revisions: text.revisions,
-    embeddedCsv: text.embeddedCsv,
-  };
-}
-
-/** Replaces pages without text by the recognised ones. */
-function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]): LetterPage[] {
-  const byNumber = new Map(scans.map((page) => [page.page, page]));
-  return pages.map((page) => byNumber.get(page.page) ?? page);
+  const altered = facts.signatures.find(({ signatureValid, digestMatches }) => signatureValid && !digestMatches);
+  if (altered !== undefined)
+    throw new LetterRefused('letter_altered', 'Sign it again as the last step, and send it unchanged.');
+  const { pages } = await runOcr(options, { task: 'recognise', format: 'pdf', dotsPerInch: 0 });
+  return { format: 'pdf', pages, ...facts };
 }
 
 function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promise<OcrResult> {

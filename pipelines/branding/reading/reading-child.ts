@@ -4,7 +4,7 @@ import { ChildFailure, SandboxedChild, type SandboxedProgram } from '../../../ru
 import { encodeRequest, readyLine } from './child-protocol.ts';
 
 /** The child processes that read letters. */
-export type ReadingChild = 'text-child' | 'ocr-child';
+export type ReadingChild = 'structure-child' | 'ocr-child';
 
 export interface ChildLimits {
   readonly secondsMax: number;
@@ -39,9 +39,9 @@ type ChildOutcome =
 const shared: Pick<SandboxedProgram, 'stdio' | 'semiSpaceMib'> = { stdio: ['pipe', 'pipe', 'ignore'], semiSpaceMib: 8 };
 
 const programs: Readonly<Record<ReadingChild, SandboxedProgram>> = {
-  'text-child': {
+  'structure-child': {
     ...shared,
-    module: 'pipelines/branding/reading/text-child',
+    module: 'pipelines/branding/reading/structure-child',
     heapMib: 128,
     permissions: { threads: 0 },
   },

@@ -36,7 +36,7 @@ interface RunOperationOptions {
   readonly vault: Vault;
   /** Reads a letter in child processes; see reading/letter-reader.ts. */
   readonly readLetter: (bytes: Uint8Array) => Promise<LetterReadingOutcome>;
-  /** Decides the text of a letter, a long one in a thread; see letter-text-background.ts. */
+  /** Says what was found on a letter; see letter-text-decision.ts. Only tests give another. */
   readonly decideText: (facts: LetterTextFacts) => Promise<LetterTextDecision>;
   /** The requirements of approval by rules. */
   readonly policy: ApprovalPolicy;
@@ -130,7 +130,7 @@ interface LetterFile {
 }
 
 /** What the decision on a letter's text depends on besides the letter: if it has changed, the decision is outdated. */
-type TextBasis = Pick<LetterTextFacts, 'brand' | 'requestedPhones' | 'phonesOfOtherBrands' | 'csvPhones'>;
+type TextBasis = Pick<LetterTextFacts, 'brand' | 'requestedPhones' | 'phonesOfOtherBrands'>;
 
 interface LetterWithDecision {
   readonly file: LetterFile;
@@ -167,7 +167,7 @@ async function decideTextOfLetter(
   file: LetterFile,
   { operation, rows, unlocked }: Pick<OperationWork, 'operation' | 'rows'> & { unlocked: UnlockedBrand },
 ): Promise<LetterWithDecision> {
-  const basis = basisOf(operation, unlocked.profile, await judgeClaims(db, unlocked.brandId, rows));
+  const basis = basisOf(unlocked.profile, await judgeClaims(db, unlocked.brandId, rows));
   return {
     file,
     basis,
@@ -175,17 +175,8 @@ async function decideTextOfLetter(
   };
 }
 
-function basisOf(
-  { numbersDocumentId }: OperationRecord,
-  brand: BrandProfile,
-  { phones, ofOtherBrands }: NumberClaims,
-): TextBasis {
-  return {
-    brand: brandProfileSchema.parse(brand),
-    requestedPhones: phones,
-    phonesOfOtherBrands: ofOtherBrands,
-    csvPhones: numbersDocumentId === null ? null : phones,
-  };
+function basisOf(brand: BrandProfile, { phones, ofOtherBrands }: NumberClaims): TextBasis {
+  return { brand: brandProfileSchema.parse(brand), requestedPhones: phones, phonesOfOtherBrands: ofOtherBrands };
 }
 
 async function applyOperation(
@@ -203,7 +194,7 @@ async function applyOperation(
   requireOwnReason(brand, operation);
   const claims = await judgeClaims(client, brand.brandId, rows);
   const target = letterTarget(brand, operation);
-  if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis))
+  if (letter !== null && !isDeepStrictEqual(basisOf(target.profile, claims), letter.basis))
     throw new ChangedMeanwhile();
   const decided =
     letter === null ? null : await decideUnderLock(client, { operation, brand, claims, letter, policy, revocation });

@@ -15,8 +15,7 @@ export function carryOut(db: Pool, operationId: number): Promise<OperationResult
 }
 
 /**
- * Submits a brand with a letter that the rules leave to a person: what is at the place of the signature could be a name or a
- * signature. Returns the letter's id.
+ * Submits a brand with a free letter, which waits for a person. Returns the letter's id.
  */
 export async function handInLetter(db: Pool, handle: string, phones: readonly string[]): Promise<number> {
   const letter = letterFile(phones, { signature: 'J. Sample' });

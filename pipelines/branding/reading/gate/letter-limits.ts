@@ -8,12 +8,12 @@ export interface LetterLimits {
   readonly letterPageInchesMax: number;
   /** Pixels of a PNG, of a picture in a PDF, or of a rendered page. */
   readonly letterPixelsMax: number;
-  /** Wall time of the child that reads text. */
-  readonly letterTextSecondsMax: number;
+  /** Wall time of the child that reads the structure of a PDF. */
+  readonly letterStructureSecondsMax: number;
   /** Wall time of the child that draws pages and recognises text, for one letter. */
   readonly letterOcrSecondsMax: number;
-  /** Resident memory of the child that reads text. */
-  readonly letterTextMemoryBytesMax: number;
+  /** Resident memory of the child that reads the structure of a PDF. */
+  readonly letterStructureMemoryBytesMax: number;
   /** Resident memory of the child that draws pages and recognises text. */
   readonly letterOcrMemoryBytesMax: number;
   /** Bytes that a child may print. */
@@ -29,9 +29,9 @@ export const letterLimits: LetterLimits = {
   letterPageInchesMax: 50,
   /** A4 at 600 dots per inch has 35 million. */
   letterPixelsMax: 40_000_000,
-  letterTextSecondsMax: 20,
-  letterOcrSecondsMax: 400,
-  letterTextMemoryBytesMax: 256 * MiB,
-  letterOcrMemoryBytesMax: 512 * MiB,
+  letterStructureSecondsMax: 20,
+  letterOcrSecondsMax: 240,
+  letterStructureMemoryBytesMax: 256 * MiB,
+  letterOcrMemoryBytesMax: 400 * MiB,
   letterOutputBytesMax: 8 * MiB,
 };

@@ -1,15 +1,14 @@
-import type { Box, PageMark } from '../../letter-reading.ts';
+import type { Box, LetterWord } from '../../letter-reading.ts';
 import { cluster, roundBox } from '../pdf/page-geometry.ts';
-import { shrink } from './picture-scale.ts';
-import type { RecognisedWord } from './ocr-engine.ts';
-import type { GrayImage } from './png.ts';
-import { darkLevel } from './straighten.ts';
+import { shrink, type GrayImage } from './picture.ts';
 
 /** Width of the grid on which ink is searched: 100 cells an inch on a letter's page. */
 const gridWidth = 850;
 
-/** A word with a lower confidence may be a signature. */
+/** A word with a lower confidence may be a signature, unless it is long and as high as the others. */
 const wordConfidenceMin = 45;
+const longWord = /^[\p{L}\p{N}.,'’®™-]{6,}$/u;
+const wordHeightMax = 1.6;
 
 /** A line at least this long, as a part of the page, and at most this many cells thick is a rule and no ink. */
 const ruleLengthMin = 0.06;
@@ -29,24 +28,28 @@ const marksMax = 100;
  * Dark regions of a page that no recognised word covers, of the size of a signature, a stamp or a logo. Rules, frames and
  * the shadow at a sheet's edge do not count.
  */
-export function findInk(image: GrayImage, words: readonly RecognisedWord[]): PageMark[] {
+export function findInk(image: GrayImage, words: readonly LetterWord[]): Box[] {
   const grid = makeGrid(image);
-  for (const word of words)
-    if (word.confidence >= wordConfidenceMin && /[\p{L}\p{N}]/u.test(word.text)) erase(grid, wordBox(word, image));
+  const heights = words.map(({ box }) => box.height).sort((a, b) => a - b);
+  const heightMax = (heights[heights.length >> 1] ?? 0) * wordHeightMax;
+  const isPrint = ({ text, confidence, box }: LetterWord) =>
+    confidence >= wordConfidenceMin ? /[\p{L}\p{N}]/u.test(text) : longWord.test(text) && box.height <= heightMax;
+  for (const word of words) if (isPrint(word)) erase(grid, word.box);
   eraseRules(grid);
   const parts = findParts(grid).filter((box) => !isEdge(box));
   const marks = cluster(parts, partGap).filter(
     ({ width, height }) => width >= markMin.width && height >= markMin.height,
   );
-  return marks.slice(0, marksMax).map((box) => ({ kind: 'ink', box: roundBox(box) }));
+  return marks.slice(0, marksMax).map(roundBox);
 }
 
-/** The rectangle of a word as fractions of the page. */
-export function wordBox(
-  { left, top, right, bottom }: Pick<RecognisedWord, 'left' | 'top' | 'right' | 'bottom'>,
-  { width, height }: Pick<GrayImage, 'width' | 'height'>,
-): Box {
-  return { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height };
+/** Ink is darker than this: two thirds of the paper's brightness, which is that of most pixels. */
+function darkLevel(gray: Uint8Array): number {
+  const counts = new Uint32Array(256);
+  for (const value of gray) counts[value]!++;
+  let [left, paper] = [gray.length * 0.4, 255];
+  while (paper > 0 && left > counts[paper]!) left -= counts[paper--]!;
+  return Math.max(60, paper * 0.68);
 }
 
 interface Grid {
@@ -136,13 +139,10 @@ function findParts(grid: Grid): Box[] {
   for (let at = 0; at < left.length && parts.length < 20_000; at++) {
     if (left[at] !== 1) continue;
     const part = flood(left, at, grid);
-    if (part.cells >= partCellsMin)
-      parts.push({
-        left: part.left / width,
-        top: part.top / height,
-        width: (part.right - part.left + 1) / width,
-        height: (part.bottom - part.top + 1) / height,
-      });
+    const [across, down] = [part.right - part.left + 1, part.bottom - part.top + 1];
+    const isSlantedRule = across >= ruleLengthMin * width && down < across / 8 && part.cells < 3 * across;
+    if (part.cells >= partCellsMin && !isSlantedRule)
+      parts.push({ left: part.left / width, top: part.top / height, width: across / width, height: down / height });
   }
   return parts;
 }

@@ -1,27 +1,13 @@
 import { accessSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createWorker, OEM, PSM, type Line } from 'tesseract.js';
-import type { GrayImage } from './png.ts';
+import { createWorker, OEM, PSM, type Bbox } from 'tesseract.js';
+import type { Box, LetterWord } from '../../letter-reading.ts';
+import type { GrayImage } from './picture.ts';
 
-/** A word that was recognised, in pixels of the picture. */
-export interface RecognisedWord {
-  readonly text: string;
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-  /** Height of the baseline of its line under it. */
-  readonly baseline: number;
-  /** Height of its line: from the lowest to the highest letter. */
-  readonly lineHeight: number;
-  /** 0 to 100. */
-  readonly confidence: number;
-}
-
-/** An engine that recognises pages one after the other. */
+/** An engine that recognises pages one after the other: the words of each line, in reading order. */
 export interface OcrEngine {
-  recognise(image: GrayImage): Promise<readonly RecognisedWord[]>;
+  recognise(image: GrayImage): Promise<readonly (readonly LetterWord[])[]>;
 }
 
 /**
@@ -37,7 +23,7 @@ accessSync(join(models, 'eng.traineddata.gz'));
 
 /**
  * Starts Tesseract with the files in node_modules: nothing is fetched and no cache is written. English alone: letters come
- * in English, and names with other letters are read by their nearest ones.
+ * in English, and names with other letters are read by their nearest ones. The engine itself levels a page that lies askew.
  * @throws Error if there is not memory enough
  */
 export async function openOcr(): Promise<OcrEngine> {
@@ -45,33 +31,36 @@ export async function openOcr(): Promise<OcrEngine> {
   await worker.setParameters({ tessedit_pageseg_mode: PSM.AUTO, user_defined_dpi: '300', tessedit_do_invert: '0' });
   return {
     async recognise(image) {
-      const { data } = await worker.recognize(portableGraymap(image), {}, { blocks: true, text: false });
-      return (data.blocks ?? []).flatMap(({ paragraphs }) =>
-        paragraphs.flatMap(({ lines }) => lines.flatMap(wordsOfLine)),
+      const { data } = await worker.recognize(
+        portableGraymap(image),
+        { rotateAuto: true },
+        { blocks: true, text: false },
       );
+      const lines = (data.blocks ?? []).flatMap(({ paragraphs }) => paragraphs.flatMap((paragraph) => paragraph.lines));
+      return lines
+        .map(({ words }) =>
+          words.flatMap(({ text, confidence, bbox }): LetterWord[] => {
+            const own = text.replace(/\s+/g, ' ').trim();
+            return own === '' ? [] : [{ text: own, confidence, box: placeOn(image, bbox, data.rotateRadians ?? 0) }];
+          }),
+        )
+        .filter((words) => words.length > 0);
     },
   };
 }
 
-function wordsOfLine({ words, baseline, bbox }: Line): RecognisedWord[] {
-  const slope = (baseline.y1 - baseline.y0) / Math.max(1, baseline.x1 - baseline.x0);
-  return words.flatMap(({ text, confidence, bbox: { x0, y0, x1, y1 } }) => {
-    const own = text.replace(/\s+/g, ' ').trim();
-    return own === ''
-      ? []
-      : [
-          {
-            text: own,
-            confidence,
-            left: x0,
-            top: y0,
-            right: x1,
-            bottom: y1,
-            baseline: baseline.y0 + slope * (x0 - baseline.x0),
-            lineHeight: bbox.y1 - bbox.y0,
-          },
-        ];
-  });
+/** The rectangle on the picture, as fractions of it, of one that the engine found after it turned the picture about its centre. */
+function placeOn({ width, height }: GrayImage, { x0, y0, x1, y1 }: Bbox, radians: number): Box {
+  const [sin, cos] = [Math.sin(radians), Math.cos(radians)];
+  const [x, y] = [(x0 + x1 - width) / 2, (y0 + y1 - height) / 2];
+  const [across, down] = [x1 - x0, y1 - y0];
+  const [toWidth, toHeight] = [across * cos + down * Math.abs(sin), down * cos + across * Math.abs(sin)];
+  return {
+    left: (width / 2 + x * cos + y * sin - toWidth / 2) / width,
+    top: (height / 2 + y * cos - x * sin - toHeight / 2) / height,
+    width: toWidth / width,
+    height: toHeight / height,
+  };
 }
 
 /** The picture in the simplest format of the engine (PGM), without compression. */

@@ -1,6 +1,6 @@
 import type { Pdfium, PdfiumDocument, Pointer } from '../pdf/pdfium.ts';
 import type { PdfPage } from '../pdf/pdf-pages.ts';
-import type { GrayImage } from './png.ts';
+import type { GrayImage } from './picture.ts';
 
 /** Largest picture of a page, a byte a pixel: A3 at 300 dots an inch has 17 million. PDFium would take up to 2 GiB. */
 export const renderPixelsMax = 40_000_000;

@@ -3,10 +3,10 @@ import type { Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
 
 /** A matrix of PDF (ISO 32000-1 section 8.3.3): [a b c d e f]. */
-export type Matrix = readonly [number, number, number, number, number, number];
+type Matrix = readonly [number, number, number, number, number, number];
 
 /** First `a`, then `b`. */
-export function multiply(a: Matrix, b: Matrix): Matrix {
+function multiply(a: Matrix, b: Matrix): Matrix {
   return [
     a[0] * b[0] + a[1] * b[2],
     a[0] * b[1] + a[1] * b[3],
@@ -18,7 +18,7 @@ export function multiply(a: Matrix, b: Matrix): Matrix {
 }
 
 /** A point through a matrix. */
-export function transform([a, b, c, d, e, f]: Matrix, x: number, y: number): readonly [number, number] {
+function transform([a, b, c, d, e, f]: Matrix, x: number, y: number): readonly [number, number] {
   return [a * x + c * y + e, b * x + d * y + f];
 }
 
@@ -40,7 +40,7 @@ const turns: readonly Matrix[] = [
 ];
 
 /** Bounds of points that are added one by one. */
-export class Bounds {
+class Bounds {
   private left = Infinity;
   private top = Infinity;
   private right = -Infinity;
@@ -125,29 +125,6 @@ export function cluster(boxes: readonly Box[], near: { x: number; y: number }): 
 export function roundBox({ left, top, width, height }: Box): Box {
   const round = (value: number) => Math.round(value * 10_000) / 10_000;
   return { left: round(left), top: round(top), width: round(width), height: round(height) };
-}
-
-/** Width and height of what two rectangles have in common; one of them is negative where they have nothing. */
-export function overlapOf(a: Box, b: Box): { width: number; height: number } {
-  return {
-    width: Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left),
-    height: Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top),
-  };
-}
-
-/** The part of a rectangle's area that is within another. */
-export function shareWithin(inner: Box, outer: Box): number {
-  const { width, height } = overlapOf(inner, outer);
-  return width <= 0 || height <= 0 ? 0 : (width * height) / Math.max(Number.EPSILON, inner.width * inner.height);
-}
-
-/** Rectangles of lines touch their neighbours' by a hair. */
-const touching = 0.15;
-
-/** True if a rectangle covers a noticeable part of the other. */
-export function isOver(box: Box, other: Box): boolean {
-  const { width, height } = overlapOf(box, other);
-  return width > 0.002 && height > other.height * touching;
 }
 
 /** Tolerance of containment for rounding, as a share of the page. */

@@ -5,44 +5,8 @@ import type { PdfFile, Rectangle } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
 import { isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
 
-/** Text that a person typed onto a page: into a field of its form, or as a comment that is shown. */
-export interface TypedText {
-  readonly text: string;
-  /** In the page's own coordinates. */
-  readonly rect: Rectangle;
-}
-
 /** Fields within fields; names of forms have three or four levels. */
 const fieldLevelsMax = 16;
-const annotationsMax = 2_000;
-const charactersMax = 20_000;
-
-/** The values of a page's visible text fields and choices, and its free texts. */
-export function readTypedTexts(file: PdfFile, page: PdfPage): TypedText[] {
-  const annotations = file.itemsAt(page.dict, 'Annots').slice(0, annotationsMax);
-  return annotations
-    .map((item) => file.resolve(item))
-    .filter(isDict)
-    .flatMap((annotation) => typedText(file, annotation));
-}
-
-function typedText(file: PdfFile, annotation: PdfDict): TypedText[] {
-  const rect = rectOf(file, annotation);
-  if (rect === null || isUnseen(file, annotation)) return [];
-  const text = fieldText(file, annotation);
-  return text.trim() === '' ? [] : [{ text: text.slice(0, charactersMax), rect }];
-}
-
-function fieldText(file: PdfFile, annotation: PdfDict): string {
-  if (file.hasName(annotation, 'Subtype', 'FreeText')) return stringText(file.entry(annotation, 'Contents'));
-  if (!file.hasName(annotation, 'Subtype', 'Widget')) return '';
-  const type = inherited(file, annotation, 'FT');
-  return isName(type, 'Tx') || isName(type, 'Ch') ? stringText(inherited(file, annotation, 'V')) : '';
-}
-
-function stringText(value: PdfValue): string {
-  return isString(value) ? pdfText(value) : '';
-}
 
 /** Full name of a field: those of the fields above it and its own, with points between. */
 export function fullFieldName(file: PdfFile, field: PdfDict): string {
@@ -70,12 +34,6 @@ export function inherited(file: PdfFile, field: PdfDict, key: string): PdfValue 
 /** The rectangle of an annotation, in the page's own coordinates. */
 export function rectOf(file: PdfFile, annotation: PdfDict): Rectangle | null {
   return file.rectangleOf(annotation.entries.get('Rect'));
-}
-
-/** True for an annotation with the flag Hidden or NoView (ISO 32000-1 table 165). */
-export function isUnseen(file: PdfFile, annotation: PdfDict): boolean {
-  const flags = file.entry(annotation, 'F');
-  return typeof flags === 'number' && (flags & 0b100010) !== 0;
 }
 
 /** A field of a form. */

@@ -16,7 +16,7 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
   const letters: number[] = [];
 
   beforeAll(async () => {
-    for (let at = 0; at < 4; at++) {
+    for (let at = 0; at < 5; at++) {
       const { handle, phones } = fresh(3);
       letters.push(await handInLetter(db, handle, phones));
     }
@@ -31,13 +31,13 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
     return page;
   };
 
-  const finding = (page: Page) => page.getByRole('button', { name: /for a person letter_signed/ });
+  const find = (page: Page) => page.getByRole('button', { name: /found Legal name/ });
   const isPressed = async (page: Page, name: RegExp) => page.getByRole('button', { name, pressed: true }).count();
 
-  it('light the mark of a finding on the page, and the finding of a mark, by mouse and keyboard', async () => {
+  it('light the mark of a find on the page, and the find of a mark, by mouse and keyboard', async () => {
     const page = await open(letters[0]!);
-    await finding(page).click();
-    expect(await isPressed(page, /^Mark \d+: .*letter_signed/)).toBe(1);
+    await find(page).click();
+    expect(await isPressed(page, /^Mark \d+: .*Legal name/)).toBe(1);
     const [box, mark] = [
       (await page.getByRole('region', { name: 'Pages of the letter' }).boundingBox())!,
       (await page.locator('.letter-mark.active').boundingBox())!,
@@ -52,16 +52,42 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
     await page.getByText('125 %').waitFor();
   });
 
-  it('put the marks where the text was read', async () => {
+  it('put the marks around the words that were found, and over no other line', async () => {
     const page = await open(letters[0]!);
+    await find(page).click();
     const [picture, mark] = [
       (await page.locator('.sheet-picture').boundingBox())!,
-      (await page.locator('.letter-mark.review').boundingBox())!,
+      (await page.locator('.letter-mark.active').boundingBox())!,
     ];
-    // Lines are 22 points under one another from 740 of 792 points on, beginning 72 of 612 points from the left; the signature is
-    // the eighth.
-    expect((mark.y + mark.height / 2 - picture.y) / picture.height).toBeCloseTo((792 - 740 + 7 * 22 - 4) / 792, 2);
-    expect((mark.x - picture.x) / picture.width).toBeCloseTo(72 / 612, 1);
+    // Lines are 22 points under one another from 740 of 792 points on, beginning 72 of 612 points from the left; the legal name is
+    // behind its label in the second.
+    expect((mark.y + mark.height / 2 - picture.y) / picture.height).toBeCloseTo((792 - 740 + 22 - 4) / 792, 2);
+    expect(mark.height / picture.height).toBeLessThan(14 / 792);
+    expect((mark.x - picture.x) / picture.width).toBeGreaterThan(100 / 612);
+  });
+
+  it('are decided by keys: a approves and r rejects with a reason, n and j open the next letter, k the one before', async () => {
+    const page = await open(letters[0]!);
+    const heading = (at: number) => page.getByRole('heading', { name: `Review letter ${letters[at]}` });
+    await page.keyboard.press('n');
+    await heading(1).waitFor();
+    await page.keyboard.press('k');
+    await heading(0).waitFor();
+    await page.keyboard.press('r');
+    await page.getByText('Why do you reject?', { exact: false }).waitFor();
+    await page.keyboard.type('a reason with n, k and a');
+    expect(await page.getByLabel('Reason').inputValue()).toBe('a reason with n, k and a');
+    await page.getByLabel('Reason').fill('');
+    await page.keyboard.press('Control+Enter'); // without a reason nothing is decided
+    await page.getByRole('heading', { name: 'Decision' }).click();
+    await page.keyboard.press('j');
+    await heading(1).waitFor();
+    expect((await db.query("SELECT 1 FROM letter WHERE state = 'in_review'")).rows).toHaveLength(letters.length);
+    const last = await open(letters.at(-1)!);
+    await last.keyboard.press('a');
+    await last.keyboard.type('Called the signer back');
+    await last.keyboard.press('Control+Enter');
+    await last.getByText('by console reviewer: Called the signer back').waitFor();
   });
 
   it('take the decision with its reason, and lead to the next letter', async () => {
@@ -114,7 +140,7 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
       const desk = await browser.open('/review', { role: 'reviewer', width, dark });
       await desk.getByRole('link', { name: `Letter ${letters[2]}` }).waitFor();
       const letter = await open(letters[2]!, { width, dark });
-      await finding(letter).click();
+      await find(letter).click();
       for (const page of [desk, letter]) {
         expect(await findBarriers(page)).toEqual([]);
         expect(

@@ -3,7 +3,6 @@ import { formNumbersListedMax, formVersion } from '../../../../pipelines/brandin
 import { formValidDays, letterFormRequestSchema } from '../../../../pipelines/branding/requests/letter-form.ts';
 import { APPROVAL_POLICIES, FORM_RULES } from '../../../../pipelines/branding/decision/letter-form-rules.ts';
 import { FORM_LANGUAGES } from '../../../../pipelines/branding/form/letter-form-texts.ts';
-import { textDecisionLimits } from '../../../../pipelines/branding/decision/letter-text-background.ts';
 import { loadConfig, SETTINGS } from '../../../../runtime/config.ts';
 import { codeIn, testDocumentedRules } from '../documented-rules.ts';
 
@@ -31,9 +30,6 @@ describe('docs/letter-forms.md', () => {
     expect(document).toContain(FORM_LANGUAGES.map((language) => `\`${language}\``).join(', '));
     expect(document).toContain(`Up to ${formNumbersListedMax} numbers are listed`);
     expect(document).toContain(`(${formValidDays} days)`);
-    expect(document).toContain(
-      `a text of ${textDecisionLimits.charactersAtOnceMax.toLocaleString('en-US')} characters`,
-    );
     expect(
       letterFormRequestSchema.safeParse(JSON.parse(/```json\n([\s\S]+?)```/.exec(document)![1]!)).error,
     ).toBeUndefined();

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { brandProfileSchema } from '../../../../pipelines/branding/brand-profile.ts';
 import { readLetterRecord } from '../../../../pipelines/branding/brand/brand-record.ts';
-import {
-  decideLetterTextInBackground,
-  textDecisionLimits,
-} from '../../../../pipelines/branding/decision/letter-text-background.ts';
 import {
   decideLetterText,
   type LetterTextFacts,
@@ -103,44 +97,6 @@ describe('the text of a letter', () => {
     expect(names).toEqual(['Northwind Dental', 'Dental Northwind']);
     const { rows } = await db.query('SELECT count(*) AS letters FROM letter WHERE operation_id = $1', [operationId]);
     expect(rows).toEqual([{ letters: 1 }]);
-  });
-
-  it('is decided without holding up the event loop, however long it is, and as it would be there', async () => {
-    const phones = ['+12125550100'];
-    const reading = goodLetter(phones);
-    if (reading.kind !== 'read') throw new Error('the letter is read');
-    const [page] = reading.reading.pages;
-    const line = {
-      ...page!.lines[0]!,
-      text: 'The company has its seat in Springfield and sells teeth to all who come, from Monday to Friday at 12 Harbour Road. ',
-    };
-    const long = {
-      ...reading.reading,
-      pages: [{ ...page!, lines: [...page!.lines, ...Array.from({ length: 800 }, () => line)] }],
-    };
-    const facts: LetterTextFacts = {
-      reading: { kind: 'read', reading: long },
-      brand: brandProfileSchema.parse(profile),
-      submittedAt: new Date(),
-      requestedPhones: phones,
-      phonesOfOtherBrands: [],
-      csvPhones: null,
-    };
-    const started = performance.now();
-    const direct = decideLetterText(facts);
-    const directMs = performance.now() - started;
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    delay.enable();
-    expect(await decideLetterTextInBackground(facts)).toEqual(direct);
-    delay.disable();
-    expect(long.pages[0]!.lines.reduce((sum, { text }) => sum + text.length, 0)).toBeGreaterThan(
-      textDecisionLimits.charactersAtOnceMax,
-    );
-    expect(delay.max / 1e6, `decided at once in ${directMs} ms`).toBeLessThan(150);
-    await expect(decideLetterTextInBackground(facts, AbortSignal.abort())).rejects.toMatchObject({
-      code: 'interrupted',
-    });
   });
 });
 

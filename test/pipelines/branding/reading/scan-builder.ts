@@ -1,6 +1,6 @@
 import { renderPage } from '../../../../pipelines/branding/reading/ocr/page-image.ts';
-import type { GrayImage } from '../../../../pipelines/branding/reading/ocr/png.ts';
-import { rotate } from '../../../../pipelines/branding/reading/ocr/straighten.ts';
+import type { GrayImage } from '../../../../pipelines/branding/reading/ocr/picture.ts';
+import { rotate } from '../../../../samples/letters/scan.ts';
 import { openCheckedPdf } from '../../../../pipelines/branding/reading/pdf/checked-pdf.ts';
 import { letterLimits } from './letter-limits.ts';
 import { flate, letterPdf, at } from './pdf-builder.ts';

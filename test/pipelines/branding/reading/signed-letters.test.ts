@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { makeCertificate, timeStampingPurpose } from '../../../../samples/letters/sample-signatures.ts';
-import { readPdfText } from '../../../../pipelines/branding/reading/text-task.ts';
+import { readPdfFacts } from '../../../../pipelines/branding/reading/structure-task.ts';
 import { letterLimits } from './letter-limits.ts';
 import { stream } from './pdf-builder.ts';
 import { appendUpdate } from './pdf-update.ts';
@@ -16,7 +16,7 @@ const signed = (producer: string, tool: string) => gunzipSync(file(`${producer}-
 const root = file('root.pem').toString();
 const letters = producers.flatMap((producer) => tools.map((tool) => [producer, tool] as const));
 
-const read = (bytes: Uint8Array) => readPdfText({ bytes, limits: letterLimits, trustRootsPem: root });
+const read = (bytes: Uint8Array) => readPdfFacts({ bytes, limits: letterLimits, trustRootsPem: root });
 
 /** The catalogue of a file, its number, and the form that it has. */
 function catalogueOf(bytes: Buffer): { number: string; entries: string } {
@@ -54,8 +54,7 @@ describe('a letter', () => {
   it.each(letters)(
     'by %s, signed with %s, is read, and nothing but the signature was added',
     async (producer, tool) => {
-      const { pages, signatures, revisions } = await read(signed(producer, tool));
-      expect(pages[0]!.lines.map(({ text }) => text).join('\n')).toContain('+1 202 555 0143');
+      const { signatures, revisions } = await read(signed(producer, tool));
       expect(revisions.map(({ kind, changes }) => ({ kind, changes }))).toEqual([
         { kind: 'original', changes: [] },
         { kind: 'signature', changes: [] },
@@ -126,7 +125,7 @@ describe('a letter', () => {
 describe('a file that a program has signed', () => {
   const formsRoot = file('forms-root.pem').toString();
   const readForm = (name: string) =>
-    readPdfText({ bytes: gunzipSync(file(`${name}.pdf.gz`)), limits: letterLimits, trustRootsPem: formsRoot });
+    readPdfFacts({ bytes: gunzipSync(file(`${name}.pdf.gz`)), limits: letterLimits, trustRootsPem: formsRoot });
 
   it.each<[string, string, number | null]>([
     ['form-pdfbox-existing', 'Signature', null],
@@ -185,9 +184,9 @@ describe('a file that a program has signed', () => {
       bytes.toString('latin1').replace('/adbe.pkcs7.detached', '/adbe.pkcs7.sha1____'),
       'latin1',
     );
-    const { signatures } = await readPdfText({ bytes: unknown, limits: letterLimits, trustRootsPem: formsRoot });
+    const { signatures } = await readPdfFacts({ bytes: unknown, limits: letterLimits, trustRootsPem: formsRoot });
     expect(signatures).toMatchObject([{ chain: 'untrusted', problem: 'The type of the signature is not supported.' }]);
-    const unconfigured = await readPdfText({ bytes: unknown, limits: letterLimits, trustRootsPem: undefined });
+    const unconfigured = await readPdfFacts({ bytes: unknown, limits: letterLimits, trustRootsPem: undefined });
     expect(unconfigured.signatures).toMatchObject([{ chain: 'unchecked' }]);
   });
 });

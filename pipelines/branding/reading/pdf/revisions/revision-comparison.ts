@@ -1,5 +1,4 @@
-import type { LetterPage, PdfRevision } from '../../../letter-reading.ts';
-import { isOver, isWithin } from '../page-geometry.ts';
+import type { Box, PdfRevision } from '../../../letter-reading.ts';
 import {
   findFields,
   fullFieldName,
@@ -22,8 +21,6 @@ import { isOfType, ValueComparison, type ComparisonBudget } from './value-compar
 export interface ComparisonContext {
   readonly file: PdfFile;
   readonly pages: readonly PdfPage[];
-  /** The text and the pictures of the same pages. */
-  readonly read: readonly LetterPage[];
   /** The objects that refer to a number. */
   readonly references: ReadonlyMap<number, readonly PdfObject[]>;
   readonly budget: ComparisonBudget;
@@ -54,6 +51,14 @@ export class DocumentRevision {
 }
 
 type RevisionVerdict = Pick<PdfRevision, 'kind' | 'changes'>;
+
+/** Where a revision draws a signature. */
+export interface DrawnSignature {
+  readonly name: string;
+  /** From 1. */
+  readonly page: number;
+  readonly box: Box;
+}
 
 const other = (...changes: string[]): RevisionVerdict => ({ kind: 'other', changes });
 
@@ -105,6 +110,8 @@ export class RevisionComparison {
   /** Fields that waited for a signature, and that were filled in. */
   private readonly filled: Field[] = [];
   private readonly signed: { readonly field: Field; readonly value: PdfDict }[] = [];
+  /** Where the signatures that this revision made are drawn. */
+  readonly drawn: DrawnSignature[] = [];
   private locksField = false;
   private changesProperties = false;
 
@@ -420,7 +427,7 @@ export class RevisionComparison {
     for (const key of widget.entries.keys()) if (!widgetKeys.has(key)) this.changes.push(`form field ${name}: ${key}`);
   }
 
-  /** A signature shows itself in one place at most, and not over the letter; a time stamp shows nothing. */
+  /** A signature shows itself in one place at most; a time stamp shows nothing. */
   private checkPlaces(): void {
     const shown = this.signed.flatMap(({ field: { name }, value }) =>
       this.placesOf(value).map((place) => ({ ...place, name, value })),
@@ -428,11 +435,7 @@ export class RevisionComparison {
     if (shown.length > 1) this.changes.push(`the signature ${shown[0]!.name} is drawn in ${shown.length} places`);
     for (const { name, value, page, box } of shown) {
       if (isTimeStamp(this.after, value)) this.changes.push(`the time stamp ${name} is drawn on page ${page}`);
-      const read = this.context.read[page - 1];
-      const covers = read?.lines.some((line) => /[\p{L}\p{N}]/u.test(line.text) && isOver(box, line.box));
-      const coversPicture = read?.marks.some((mark) => !isWithin(mark.box, box) && isOver(box, mark.box));
-      if (covers === true || coversPicture === true)
-        this.changes.push(`the signature ${name} is drawn over the text or a picture of page ${page}`);
+      this.drawn.push({ name, page, box });
     }
   }
 

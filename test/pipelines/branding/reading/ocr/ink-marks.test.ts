@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findInk } from '../../../../../pipelines/branding/reading/ocr/ink-marks.ts';
-import type { RecognisedWord } from '../../../../../pipelines/branding/reading/ocr/ocr-engine.ts';
+import type { LetterWord } from '../../../../../pipelines/branding/letter-reading.ts';
 import { drawPage, height, width } from './drawn-page.ts';
 
 describe('ink on a scanned page', () => {
@@ -11,15 +11,10 @@ describe('ink on a scanned page', () => {
     high: number,
     confidence = 90,
     written = 'word',
-  ): RecognisedWord => ({
+  ): LetterWord => ({
     text: written,
     confidence,
-    left,
-    top,
-    right: left + wide,
-    bottom: top + high,
-    baseline: top + high,
-    lineHeight: high,
+    box: { left: left / width, top: top / height, width: wide / width, height: high / height },
   });
   /** Strokes up and down, as of a name written by hand. */
   const strokes = Array.from({ length: 20 }, (_none, at) => [200 + at * 8, 700 + (at % 4) * 6, 7, 14] as const);
@@ -27,10 +22,9 @@ describe('ink on a scanned page', () => {
   it('that no word covers is a mark with its place', () => {
     const [mark, ...more] = findInk(drawPage(...strokes), []);
     expect(more).toEqual([]);
-    expect(mark!.kind).toBe('ink');
-    expect(mark!.box.left).toBeCloseTo(200 / width, 2);
-    expect(mark!.box.width).toBeCloseTo(160 / width, 1);
-    expect(mark!.box.top).toBeCloseTo(700 / height, 2);
+    expect(mark!.left).toBeCloseTo(200 / width, 2);
+    expect(mark!.width).toBeCloseTo(160 / width, 1);
+    expect(mark!.top).toBeCloseTo(700 / height, 2);
   });
 
   it('that is a recognised word is none, and that of an unsure one is', () => {
@@ -41,6 +35,10 @@ describe('ink on a scanned page', () => {
 
   it.each<[string, readonly (readonly [number, number, number, number])[]]>([
     ['a rule', [[100, 500, 400, 2]]],
+    [
+      'a rule askew',
+      Array.from({ length: 40 }, (_none, at) => [100 + 10 * at, 500 + Math.round(at / 2), 11, 3] as const),
+    ],
     [
       'a frame',
       [
@@ -65,7 +63,7 @@ describe('ink on a scanned page', () => {
 
   it('across a rule is a mark without the rule', () => {
     const [mark] = findInk(drawPage(...strokes, [120, 715, 400, 2]), []);
-    expect(mark!.box.width).toBeLessThan(0.25);
+    expect(mark!.width).toBeLessThan(0.25);
   });
 
   it('of two places is two marks', () => {

@@ -9,7 +9,7 @@ import { writePdf } from '../../../../../samples/letters/pdf-file.ts';
 import { PdfPage } from '../../../../../samples/letters/pdf-page.ts';
 import { certifySigner } from '../../../../../samples/letters/sample-keys.ts';
 import { renderPage, renderPixelsMax } from '../../../../../pipelines/branding/reading/ocr/page-image.ts';
-import type { GrayImage } from '../../../../../pipelines/branding/reading/ocr/png.ts';
+import type { GrayImage } from '../../../../../pipelines/branding/reading/ocr/picture.ts';
 import { openCheckedPdf } from '../../../../../pipelines/branding/reading/pdf/checked-pdf.ts';
 import { openPdfium } from '../../../../../pipelines/branding/reading/pdf/pdfium.ts';
 import { letterLimits } from '../letter-limits.ts';

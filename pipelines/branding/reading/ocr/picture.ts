@@ -1,4 +1,9 @@
-import type { GrayImage } from './png.ts';
+/** A picture of one byte a pixel, row by row from the top: 0 is black, 255 white. */
+export interface GrayImage {
+  readonly width: number;
+  readonly height: number;
+  readonly gray: Uint8Array;
+}
 
 /** A picture smaller by a whole factor: each pixel is the mean of a square. */
 export function shrink(image: GrayImage, factor: number): GrayImage {
@@ -42,4 +47,20 @@ export function double({ width, height, gray }: GrayImage): GrayImage {
     }
   }
   return { width: 2 * width, height: 2 * height, gray: result };
+}
+
+/** A picture rotated clockwise by quarter turns. */
+export function turnByQuarters(image: GrayImage, quarters: number): GrayImage {
+  if (quarters === 0) return image;
+  const { width, height, gray } = image;
+  const [toWidth, toHeight] = quarters === 2 ? [width, height] : [height, width];
+  const turned = new Uint8Array(gray.length);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const [toX, toY] =
+        quarters === 1 ? [height - 1 - y, x] : quarters === 2 ? [width - 1 - x, height - 1 - y] : [y, width - 1 - x];
+      turned[toY * toWidth + toX] = gray[y * width + x]!;
+    }
+  }
+  return { width: toWidth, height: toHeight, gray: turned };
 }
