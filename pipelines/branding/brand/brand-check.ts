@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import { APPROVED_FIELDS, isKnownCallReason, type ApprovedField, type ApprovedProfile } from '../brand-profile.ts';
 import type { Finding } from '../finding.ts';
 import {
@@ -86,7 +87,7 @@ function findProtected(
   const names = Object.entries({ displayName, dba, legalName }).flatMap(([field, name]) =>
     name === null ? [] : found(field as ApprovedField, nearProtectedName(name, protectedNames)),
   );
-  const hosts = website === null ? [] : new URL(website).hostname.split('.').slice(0, -1);
+  const hosts = website === null ? [] : domainToUnicode(new URL(website).hostname).split('.').slice(0, -1);
   const files = logo === null ? [] : new URL(logo).pathname.split('/').slice(-1).map(nameOfPicture);
   return (
     [

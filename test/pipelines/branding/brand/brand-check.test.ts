@@ -94,6 +94,11 @@ describe('what a brand shows besides its name', () => {
     ],
     ['a website in the name of a bank', { website: 'https://wellsfargo.northwind.example' }, 'name_not_protected'],
     [
+      'a website in a name of other letters that looks like that of a payment company',
+      { website: 'https://раураl.example' },
+      'name_not_protected',
+    ],
+    [
       'a website in a name like that of a payment company',
       { website: 'http://paypal-help.example/' },
       'name_not_protected',
