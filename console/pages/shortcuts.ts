@@ -2,6 +2,7 @@ import type { Role } from '../answers/session-answers.ts';
 import { navigationFor } from './navigation.ts';
 import { searchFieldId } from './search-box.ts';
 import { Dialog } from './shell/components.ts';
+import { isSwitchedOff, isTyping, switchName } from './shell/page-keys.ts';
 import { goTo } from './shell/router.ts';
 import { html, useEffect, useState, type VNode } from './shell/view.ts';
 
@@ -22,11 +23,6 @@ const pageKeys: readonly (readonly [key: string, href: string])[] = [
 
 /** Milliseconds within which a key follows `g`. */
 const sequenceMs = 1500;
-
-/** Where this browser keeps that its user has switched the shortcuts off (WCAG 2.2, criterion 2.1.4). */
-const switchName = 'shortcuts';
-
-const isSwitchedOff = (): boolean => localStorage.getItem(switchName) === 'off';
 
 /** The shortcuts of the keyboard, and the button and dialog that list them. */
 export function Shortcuts({ role }: { role: Role }): VNode {
@@ -69,27 +65,4 @@ export function Shortcuts({ role }: { role: Role }): VNode {
       <label class="check"><input type="checkbox" checked=${isOn} onChange=${change} /> Shortcuts are on in this browser</label>
       <div class="actions"><button type="button" onClick=${() => setOpen(false)}>Close</button></div>
     </${Dialog}>` as VNode;
-}
-
-/** Keys of one page, with what each does, while it is shown. */
-export function usePageKeys(keys: Readonly<Record<string, () => void>>): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (isSwitchedOff() || event.defaultPrevented || isTyping(event.target)) return;
-      if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
-      event.preventDefault();
-      keys[event.key]!();
-    };
-    document.addEventListener('keydown', press);
-    return () => document.removeEventListener('keydown', press);
-  }, [keys]);
-}
-
-/** True where a key is text or a choice, or a dialog is open. */
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    document.querySelector('dialog[open]') !== null ||
-    (target instanceof HTMLElement &&
-      (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)))
-  );
 }

@@ -4,7 +4,7 @@ import { ActionButton, Field, Name, Notice, ProblemNotice, Section, State, When 
 import { ReasonField } from '../shell/reason-dialog.ts';
 import { asProblem, getJson, sendJson, type Problem } from '../shell/request.ts';
 import { goTo, Link } from '../shell/router.ts';
-import { usePageKeys } from '../shortcuts.ts';
+import { usePageKeys } from '../shell/page-keys.ts';
 import { formatCount, visible } from '../shell/text.ts';
 import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
 import { reloadCount } from './waiting-count.ts';

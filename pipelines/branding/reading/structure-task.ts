@@ -3,7 +3,7 @@ import type { LetterReading } from '../letter-reading.ts';
 import type { RevocationData } from '../letter-trust.ts';
 import type { LetterLimits } from './gate/letter-limits.ts';
 import { checkPdf } from './pdf/checked-pdf.ts';
-import { judgeDrawnOver } from './pdf/drawn-over.ts';
+import { judgeDrawnOver } from './drawn-over.ts';
 import { compareRevisions } from './pdf/revisions/pdf-changes.ts';
 import { readSignatures } from './signatures/pdf-signatures.ts';
 

@@ -1,10 +1,10 @@
-import type { Box } from '../../letter-reading.ts';
-import { renderPage } from '../ocr/page-image.ts';
-import type { GrayImage } from '../ocr/picture.ts';
-import type { PdfPage } from './pdf-pages.ts';
-import { openPdfium } from './pdfium.ts';
-import type { ComparedRevision } from './revisions/pdf-changes.ts';
-import type { DrawnSignature } from './revisions/revision-comparison.ts';
+import type { Box } from '../letter-reading.ts';
+import { renderPage } from './ocr/page-image.ts';
+import type { GrayImage } from './ocr/picture.ts';
+import type { PdfPage } from './pdf/pdf-pages.ts';
+import { openPdfium } from './pdf/pdfium.ts';
+import type { ComparedRevision } from './pdf/revisions/pdf-changes.ts';
+import type { DrawnSignature } from './pdf/revisions/revision-comparison.ts';
 
 interface DrawnTask {
   readonly bytes: Uint8Array;
