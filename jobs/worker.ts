@@ -118,7 +118,7 @@ function queuesOf(handlers: Partial<Handlers>): QueueName[] {
   return queueNames.filter((queue) => Object.keys(QUEUES[queue].jobs).some((job) => job in handlers));
 }
 
-/** How an attempt at a job ends: `waiting` for a full disk or an absent database. */
+/** How an attempt at a job ends: `waiting` for a full disk, or a database or Redis that is away. */
 type AttemptOutcome = 'done' | 'failed' | 'retried' | 'waiting' | 'interrupted';
 
 /** Counts an attempt at a job with its outcome and time. */

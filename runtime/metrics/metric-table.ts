@@ -175,7 +175,7 @@ export const METRICS = {
   ),
 
   caller_trust_jobs_total: counter(
-    'Ended attempts at jobs: done, failed (permanently), retried (failed and tried again), waiting (for a full disk or an absent database), interrupted.',
+    'Ended attempts at jobs: done, failed (permanently), retried (failed and tried again), waiting (for a full disk, or a database or Redis that is away), interrupted.',
     ['queue', 'job_name', 'outcome'],
     worker,
   ),
