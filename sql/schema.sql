@@ -2329,13 +2329,21 @@ CREATE OR REPLACE FUNCTION public.end_number_proofs()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+  ended record;
 BEGIN
-  UPDATE number_proof_member AS m
-  SET left_at = clock_timestamp()
-  FROM number_proof AS p, changed_rows AS n
-  WHERE m.proof_id = p.proof_id AND m.phone = n.phone AND m.left_at IS NULL
-    AND CASE WHEN n.brand_id = p.brand_id THEN n.state IN ('removed', 'permanently_rejected')
-             ELSE n.state IN ('verified', 'suspended') END;
+  -- Planned each time by the present sizes, and each number looked up by itself: joined freely, all numbers of a brand were compared with all.
+  FOR ended IN EXECUTE $query$
+    SELECT m.proof_id, m.phone
+    FROM changed_rows AS n
+    CROSS JOIN LATERAL (SELECT proof_id, phone FROM number_proof_member WHERE phone = n.phone AND left_at IS NULL OFFSET 0) AS m
+    CROSS JOIN LATERAL (SELECT brand_id FROM number_proof WHERE proof_id = m.proof_id OFFSET 0) AS p
+    WHERE CASE WHEN n.brand_id = p.brand_id THEN n.state IN ('removed', 'permanently_rejected')
+               ELSE n.state IN ('verified', 'suspended') END
+  $query$
+  LOOP
+    UPDATE number_proof_member SET left_at = clock_timestamp() WHERE proof_id = ended.proof_id AND phone = ended.phone;
+  END LOOP;
   RETURN NULL;
 END $function$;
 

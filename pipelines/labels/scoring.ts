@@ -143,6 +143,7 @@ export async function computeScores(
   await client.query('ANALYZE complaint_candidate');
   const worth = aged.ages.map((days) => agePoints[days]!);
   const { version, furtherStatesMax, spreadPoints, independentReportsMin, pointsMin } = complaintRule;
+  await client.query(sql('labels/allow_nested_loops'), ['off']);
   const { scored } = (await queryRow<{ scored: number }>(client, sql('labels/score_complaints'), [
     evaluatedAt,
     version,
@@ -158,6 +159,7 @@ export async function computeScores(
     saw,
     scoredAll,
   ]))!; // the statement returns one row
+  await client.query(sql('labels/allow_nested_loops'), ['on']);
   return { scored, scoredAll, transactions: saw, cluster, ...aged };
 }
 

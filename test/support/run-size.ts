@@ -26,6 +26,7 @@ export const sizes = isLongRun
       publications: 1_000,
       lookUpRows: 5_000_000,
       requestNumbers: 100_000,
+      scoredComplaints: 600_000,
     })
   : {
       letterMutants: 40,
@@ -44,6 +45,7 @@ export const sizes = isLongRun
       publications: 3,
       lookUpRows: 200_000,
       requestNumbers: 4_000,
+      scoredComplaints: 60_000,
     };
 
 function grow<Sizes extends Record<string, number>>(long: Sizes): Sizes {

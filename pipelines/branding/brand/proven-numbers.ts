@@ -10,6 +10,8 @@ export async function readProvenPhones(
   brandId: number,
   phones: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await queryRows<{ phone: string }>(client, sql('branding/read_proven_phones'), [brandId, phones]);
-  return new Set(rows.map(({ phone }) => phone));
+  if (phones.length === 0) return new Set();
+  const rows = await queryRows<{ phone: string }>(client, sql('branding/read_proven_phones'), [brandId]);
+  const proven = new Set(rows.map(({ phone }) => phone));
+  return new Set(phones.filter((phone) => proven.has(phone)));
 }

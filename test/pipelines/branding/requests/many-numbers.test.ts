@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readBrand } from '../../../../pipelines/branding/brand/brand-record.ts';
+import { readProvenPhones } from '../../../../pipelines/branding/brand/proven-numbers.ts';
+import { listNumberProofs } from '../../../../pipelines/branding/proof/number-proof.ts';
 import { suspendBrand, resumeBrand, withdrawBrand } from '../../../../pipelines/branding/brand/person-actions.ts';
 import { readOperation } from '../../../../pipelines/branding/operation.ts';
 import { ask, eyes, fresh, profile, signedForm } from '../../../support/branding.ts';
@@ -28,6 +30,21 @@ async function rowsRead(): Promise<number> {
     'SELECT sum(seq_tup_read) + sum(coalesce(idx_tup_fetch, 0)) AS rows FROM pg_stat_user_tables',
   );
   return Number(rows[0]!.rows);
+}
+
+/** Proofs of a hundred numbers each, as if all codes had been given back. */
+async function proveAll(brandId: number, phones: readonly string[]): Promise<void> {
+  for (let at = 0; at < phones.length; at += 100) {
+    const { rows } = await db.query<{ proof_id: number }>(
+      `INSERT INTO number_proof (brand_id, state, language, requested_by, ended_at, valid_until)
+       VALUES ($1, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + interval '1 day') RETURNING proof_id`,
+      [brandId],
+    );
+    await db.query('INSERT INTO number_proof_member (proof_id, phone) SELECT $1, unnest($2::text[])', [
+      rows[0]!.proof_id,
+      phones.slice(at, at + 100),
+    ]);
+  }
 }
 
 /** Until the statement of a running request that names its numbers is seen, so that the request is under way. */
@@ -65,7 +82,11 @@ describe('a request of many numbers, after the tables were analysed while they h
     expect(result).toMatchObject({ outcome: 'approved', numbers: { states: { verified: phones.length } } });
     const seconds = (performance.now() - startedAt) / 1000;
     expect((await rowsRead()) - before, `${seconds} s`).toBeLessThan(phones.length * rowsANumberMax);
+    const { brandId } = await readBrand(db, handle);
+    await proveAll(brandId, phones);
     for (const step of [
+      () => readProvenPhones(db, brandId, phones),
+      () => listNumberProofs(db, brandId, {}),
       () => suspendBrand({ db, handle, ...by }),
       () => resumeBrand({ db, handle, ...by }),
       () => ask(db, 'update_managed_brand', { handle, changes: { website: 'https://www.northwind.example' } }),
