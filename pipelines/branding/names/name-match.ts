@@ -158,28 +158,11 @@ function findNear(words: readonly TextWord[], core: readonly FoldedWord[]): Name
   return null;
 }
 
-/** True if a text names a company by a capitalized word and a legal form behind it: `Acme Widgets, Inc.` */
-export function namesCompany(text: string): boolean {
-  const words = wordsInText(text);
-  return words.some((_, at) => at > 0 && /^\p{Lu}/u.test(words[at - 1]!.written) && formAfter(words, at) !== null);
-}
-
 const personTitles = new Set(
   'mr mrs ms mx dr prof professor sir madam herr frau senor senora sr sra m mme monsieur madame dott dottssa ing jr ii iii iv esq phd mba cpa'.split(
     ' ',
   ),
 );
-
-/** How two names of people compare: `same` allows middle names and academic titles to be left out, `near` needs a person to look. */
-export function comparePeople(left: string, right: string): 'same' | 'near' | 'other' {
-  const [a, b] = [personWords(left), personWords(right)];
-  if (a.length === 0 || b.length === 0) return 'other';
-  if (a.join(' ') === b.join(' ') || isSubset(a, b) || isSubset(b, a)) return 'same';
-  const [lastA, lastB] = [a.at(-1)!, b.at(-1)!];
-  const familyFits = lastA === lastB || isNearSpelling(lastA, lastB);
-  if (familyFits && a[0]![0] === b[0]![0]) return 'near'; // J. Doe and Jane Doe, or a misread letter
-  return isNearSpelling(a.join(''), b.join('')) ? 'near' : 'other';
-}
 
 /** True if two names of people agree in all their parts, in either order of family and given name: `Sample, Jane` is Jane Sample. */
 export function isSamePerson(left: string, right: string): boolean {
@@ -190,38 +173,11 @@ export function isSamePerson(left: string, right: string): boolean {
 /** Titles that are no part of a name; Jr. and III distinguish people. */
 const honorifics = new Set('mr mrs ms mx dr prof professor herr frau phd mba esq'.split(' '));
 
-/** Words of a person's name without titles, the given name first: `Doe, Jane` becomes jane doe. */
-function personWords(name: string): readonly string[] {
-  return orderedName(name).filter((word) => !personTitles.has(word));
-}
-
 function orderedName(name: string): readonly string[] {
   const [family, given, more] = name.split(',');
   const isReversed =
     given !== undefined && more === undefined && foldWords(given).some((word) => !personTitles.has(word));
   return foldWords(isReversed ? `${given} ${family}` : name);
-}
-
-/** First and last word are the same, and the words between are words or initials of the other. */
-function isSubset(shorter: readonly string[], longer: readonly string[]): boolean {
-  if (
-    shorter.length < 2 ||
-    shorter.length > longer.length ||
-    shorter[0] !== longer[0] ||
-    shorter.at(-1) !== longer.at(-1)
-  )
-    return false;
-  const middle = longer.slice(1, -1);
-  return shorter
-    .slice(1, -1)
-    .every((word) =>
-      middle.some(
-        (other) =>
-          other === word ||
-          (word.length === 1 && other.startsWith(word)) ||
-          (other.length === 1 && word.startsWith(other)),
-      ),
-    );
 }
 
 const notInPersonNames = /[\d@:;/\\_<>[\]{}|#*=]/;
