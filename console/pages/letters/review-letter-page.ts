@@ -26,7 +26,7 @@ export default function ReviewLetterPage({ params }: PageProps): VNode {
   const reading = useReading<ReviewedLetter>(`/api/review/letters/${id}`);
   const current = useReading<ShownLetter>(`/api/letters/${id}`); // reloaded after a decision, without reading the document again
   return html`<${Page} title=${`Review letter ${params['id']}`} lead=${html`<${Link} href="/review">Review desk</${Link}>. That the letter and its pages were looked at is recorded.`} actions=${reading.value?.letter.document.destroyedAt === null ? html`<a class="button" href=${`/api/letters/${id}/file`} download>Save the file as it came</a>` : null}>
-    <${Read} reading=${reading} what="the letter" show=${(reviewed: Json<ReviewedLetter>) => html`<${Desk} reviewed=${reviewed} current=${current.value ?? null} onDecided=${current.readAgain} />`} />
+    <${Read} reading=${reading} what="the letter" show=${(reviewed: Json<ReviewedLetter>) => (String(reviewed.letter.letterId) === params['id'] ? html`<${Desk} reviewed=${reviewed} current=${current.value ?? null} onDecided=${current.readAgain} />` : null)} />
   </${Page}>`;
 }
 
