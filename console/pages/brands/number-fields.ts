@@ -8,7 +8,7 @@ export function NumberFields({ wrong }: { wrong: ReadonlyMap<string, string> }):
     <${Field} label="Call reason of these numbers" problem=${wrong.get('callReason')} hint="At most 50 characters. Empty: the first call reason of the brand.">${(ids: object) => html`<input name="callReason" maxlength="50" autocomplete="off" ...${ids} />`}</${Field}>` as VNode;
 }
 
-/** Of 24 numbers 24 were read at 150 and 200 dots per inch, 20 at 100 (bench/letters.ts); of photographs few. */
+/** Of 24 numbers 24 were read at 150 and 200 dots per inch, 20 at 100; of 12 on photographs 2. */
 const scanHint = 'A scan needs 200 dots per inch, 150 at least; photographs are seldom read.';
 
 /** The letter of authorization of a request. */
