@@ -287,9 +287,9 @@ describe('a brand with a letter', () => {
       json('letter', 'show', id, '--text'),
     ]);
     expect(plain.stdout).toMatch(/state\s+approved[\s\S]*form_signed/);
-      expect(plain.stdout).toMatch(/certificate of\s+Jane Sample[\s\S]*certificate\s+leads to a trusted root/);
-      expect(plain.stdout + JSON.stringify(plainJson)).not.toMatch(/Harbour Road/);
-      expect(text.stdout).toMatch(/Legal name\s+found/);
+    expect(plain.stdout).toMatch(/certificate of\s+Jane Sample[\s\S]*certificate\s+leads to a trusted root/);
+    expect(plain.stdout + JSON.stringify(plainJson)).not.toMatch(/Harbour Road/);
+    expect(text.stdout).toMatch(/Legal name\s+found/);
     expect(textJson).toMatchObject({ reading: { reading: { format: 'pdf', pages: [{ page: 1 }] } } });
     const [soon, later] = await Promise.all([
       json<LetterRecord[]>('letter', 'list', '--expiring'),
