@@ -1,3 +1,4 @@
+import { PDFiumLibrary } from '@hyzyla/pdfium';
 import { describe, expect, it } from 'vitest';
 import {
   digestPhones,
@@ -10,7 +11,6 @@ import {
 } from '../../../../pipelines/branding/form/letter-form-pdf.ts';
 import { approvedFields } from '../../../../pipelines/branding/brand-profile.ts';
 import { FORM_LANGUAGES, FORM_TEXTS } from '../../../../pipelines/branding/form/letter-form-texts.ts';
-import { readLetterFile } from '../../../../pipelines/branding/reading/letter-reader.ts';
 
 const code = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const issue = { code, issuedAt: new Date('2026-05-01T10:00:00Z'), validUntil: new Date('2026-05-31T10:00:00Z') };
@@ -32,17 +32,16 @@ const content: FormContent = {
 
 const phonesOf = (count: number) => Array.from({ length: count }, (_, at) => `+1212555${String(at).padStart(4, '0')}`);
 
+/** The text that the PDF carries, as PDFium reads it. */
 async function textOf(bytes: Uint8Array): Promise<{ text: string; pages: number }> {
-  const outcome = await readLetterFile({ bytes });
-  if (outcome.kind !== 'read') throw new Error(outcome.problem);
-  const { pages } = outcome.reading;
-  return {
-    text: pages
-      .flatMap(({ lines }) => lines.map(({ text }) => text))
-      .join(' ')
-      .replace(/\s+/g, ' '),
-    pages: pages.length,
-  };
+  const library = await PDFiumLibrary.init();
+  try {
+    const pages = [...(await library.loadDocument(bytes)).pages()];
+    const text = pages.map((page) => page.getText()).join(' ');
+    return { text: text.replace(/\s+/g, ' '), pages: pages.length };
+  } finally {
+    library.destroy();
+  }
 }
 
 describe('an issued form', () => {
