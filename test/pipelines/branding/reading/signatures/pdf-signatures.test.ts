@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PdfSignature } from '../../../../../pipelines/branding/letter-reading.ts';
 import { makeCertificate, timeStampingPurpose } from '../../../../../samples/letters/sample-signatures.ts';
-import { readLetterFile } from '../../../../../pipelines/branding/reading/letter-reader.ts';
+import { readPdfFacts } from '../../../../../pipelines/branding/reading/structure-task.ts';
 import { pdfTime } from '../../../../../pipelines/branding/reading/signatures/pdf-signatures.ts';
 import { letterLimits } from '../letter-limits.ts';
 import { letterPdf, stream } from '../pdf-builder.ts';
@@ -27,9 +27,7 @@ const signedAt = new Date('2026-03-02T09:30:00Z');
 const plan = { certificate, signedAt };
 
 async function signaturesOf(bytes: Uint8Array, trustRootsPem?: string): Promise<readonly PdfSignature[]> {
-  const outcome = await readLetterFile({ bytes, limits: letterLimits, trustRootsPem });
-  if (outcome.kind !== 'read') throw new Error(outcome.problem);
-  return outcome.reading.signatures;
+  return (await readPdfFacts({ bytes, limits: letterLimits, trustRootsPem })).signatures;
 }
 
 describe('the signatures of a letter', () => {
