@@ -188,6 +188,22 @@ const checks: Record<string, () => Promise<void>> = {
       code: 'brand_unknown',
     });
   },
+  'GET /api/brands/:handle/letter-forms': async () => {
+    const answer = await get(`/api/brands/${own.handle}/letter-forms`);
+    expect([answer.statusCode, answer.json()]).toMatchObject([200, { next: null }]);
+    hasNothingOfOthers(answer.body);
+    await isUnknown(`/api/brands/${other.handle}/letter-forms`, '/api/brands/not-there/letter-forms', other.handle);
+  },
+  'POST /api/brands/:handle/letter-forms/revocation': async () => {
+    const revoke = (handle: string, form: number) =>
+      post(`/api/brands/${handle}/letter-forms/revocation`, { form, reason: 'a test' });
+    expect((await post(`/api/brands/${own.handle}/letter-form`, { signer })).statusCode).toBe(200);
+    const { forms } = (await get(`/api/brands/${own.handle}/letter-forms`)).json<{ forms: { formId: number }[] }>();
+    const { formId } = forms[0]!;
+    expect((await revoke(other.handle, formId)).json()).toMatchObject({ status: 404, code: 'brand_unknown' });
+    expect((await revoke(own.handle, 999_999)).json()).toMatchObject({ status: 404, code: 'form_unknown' });
+    expect((await revoke(own.handle, formId)).json()).toMatchObject({ formId });
+  },
   'POST /api/brands/:handle/proofs': async () => {
     expect((await post(`/api/brands/${own.handle}/proofs`, {})).json()).toMatchObject({ code: 'number_calls_off' }); // it passes, up to a setting
     expect((await post(`/api/brands/${other.handle}/proofs`, {})).json()).toMatchObject({
