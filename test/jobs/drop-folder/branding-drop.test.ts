@@ -214,7 +214,7 @@ describe('a folder with a request', () => {
 
   it.each([
     ['done', 'in_review', letterForReview],
-    ['rejected', 'rejected', (phones: readonly string[]) => goodLetter(phones, { date: '2020-01-01' })],
+    ['rejected', 'rejected', () => ({ kind: 'refused', code: 'letter_altered', problem: '' }) as const],
   ] as const)(
     'moves to %s when the outcome is %s, its letter kept in the database only',
     async (place, outcome, letter) => {
