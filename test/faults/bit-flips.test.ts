@@ -57,7 +57,8 @@ async function flip(store: ArtefactStore, name: StoredName, bit: number): Promis
     region: 'us-east-1',
     bucket: objects.bucket,
     credentials: { ...objectStoreKey, sessionToken: undefined },
-    attemptSecondsMax: 10, secondsMax: 5,
+    attemptSecondsMax: 10,
+    secondsMax: 5,
     partBytes: 8 * 1024 * 1024,
   });
   const path = join(scratch, 'flipped');

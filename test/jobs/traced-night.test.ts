@@ -63,13 +63,10 @@ describe.each(backends)('a night that is traced, with the queues in $kind', ({ k
       expect([others, request!.parentSpanId, request!.service]).toEqual([[], undefined, 'caller-trust-scheduler']);
       const builds = report!.artefacts.length;
       const counts = Object.fromEntries(
-        [
-          'process nights',
-          'prepare night',
-          'hold snapshot',
-          'process builds',
-          'process publications',
-        ].map((name) => [name, found(name).length]),
+        ['process nights', 'prepare night', 'hold snapshot', 'process builds', 'process publications'].map((name) => [
+          name,
+          found(name).length,
+        ]),
       );
       expect(counts).toEqual({
         'process nights': 1,
