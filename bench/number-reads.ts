@@ -89,7 +89,7 @@ async function startApi(key: string): Promise<RunningServer> {
     API_REQUESTS_PER_MINUTE_MAX: '100000000',
     LOG_LEVEL: 'warn',
   };
-  const child = fork(compiledPath('api/main'), { env: { ...process.env, ...settings } });
+  const child = fork(compiledPath('api/main'), { env: settings });
   const headers = { authorization: `Bearer ${key}` };
   for (let tries = 0; tries < 100; tries++) {
     await sleep(100);

@@ -33,7 +33,7 @@ interface Entry {
 }
 
 /** The severity of a mark, and the colour of an entry, by what was found. */
-export const severityOfFind = {
+const severityOfFind = {
   found: 'field',
   unclear: 'review',
   'not found': 'review',
